@@ -1,5 +1,5 @@
-//! SQL over a run: the tables of its own database, and beside them tables of what was understood of it, which are the same for
-//! every form of run.
+//! SQL over a run. A statement can read the tables of the run's own database, and tables with the run's interpreted
+//! data (`trace`, `value_list` …), which are the same for every form of run.
 
 mod stored;
 mod tables;
@@ -15,13 +15,13 @@ use crate::sqlite;
 use crate::view::{Part, QueryColumn, QueryTable, QueryTables, QueryView, StoredQuestion};
 use tables::{Asked, MODEL, Model};
 
-/// How a question begins, for hints and empty fields.
+/// The beginning of a query, for hints and for the placeholder of empty input fields.
 pub const EXAMPLE: &str = "SELECT … FROM trace";
 
-/// Why a run gives no answer.
+/// Why a query has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
-    /// The statement has none.
+    /// The statement fails or is refused.
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The run's database cannot be opened.
@@ -29,11 +29,12 @@ pub enum Unanswered {
     Source(#[from] SourceError),
 }
 
-/// Answers one statement of SQL with at most `limit` rows. `limits` stop it by a clock or for a person; without them it ends
-/// after a counted number of steps. `now` is milliseconds since 1970 UTC.
+/// Runs one SQL statement and returns at most `limit` rows. `limits` ends it by a clock or on a user's request; without
+/// a limit it ends after a fixed number of steps. `now` is in milliseconds since 1970 UTC.
 ///
 /// # Errors
-/// When the statement is none, does more than read tables, or takes too long; when the run's database cannot be opened.
+/// Fails when the text is not one statement, does more than read tables, or takes too long, and when the run's database
+/// cannot be opened.
 pub fn ask(
     session: &Session,
     sql: &str,
@@ -79,14 +80,14 @@ pub fn ask(
     match asked.unread.get() {
         0 => {}
         n => view.notes.push(format!(
-            "Of {n} values in value_list the column value is NULL, because they could not be read or all values together are too long. `prosescope get NAME` prints one."
+            "In {n} rows of value_list the column value is NULL, because the value could not be read or all values together are too long. `prosescope get NAME` prints one."
         )),
     }
     Ok(view)
 }
 
-/// What gives the rows of a table. Values are read now: the file is opened once more for the question, and the memory that
-/// SQLite may take is for both.
+/// Returns a function that supplies a table's rows. Values are read before the query: it opens the file once more, and
+/// both openings share the memory that SQLite may use.
 fn fill<'a>(model: &'static Model, asked: &'a Asked<'_>) -> Fill<'a> {
     if !matches!(model.part, Some(Part::Bindings | Part::Agents)) {
         return Box::new(|push| (model.fill)(asked, push));
@@ -101,7 +102,7 @@ fn fill<'a>(model: &'static Model, asked: &'a Asked<'_>) -> Fill<'a> {
     })
 }
 
-/// Lists the tables that [`ask`] knows, and the stored questions.
+/// Lists the tables that [`ask`] offers, and the stored questions.
 pub fn tables(session: &Session) -> QueryTables {
     let model = MODEL.iter().map(|model| QueryTable {
         name: name_in(session, model.name),
@@ -137,25 +138,25 @@ pub fn tables(session: &Session) -> QueryTables {
     }
 }
 
-/// Returns the stored question of a name.
+/// Returns the stored question with this name.
 ///
 /// # Errors
-/// [`QueryError::NoQuestion`] without one.
+/// [`QueryError::NoQuestion`] if there is none.
 pub fn stored(session: &Session, name: &str) -> Result<StoredQuestion, QueryError> {
     let all = stored::questions(|table| name_in(session, table));
     let found = all.into_iter().find(|question| question.name == name);
     found.ok_or_else(|| QueryError::NoQuestion(name.to_owned()))
 }
 
-/// Returns the parts of the run that a statement asks for by the tables of what was understood: where one was not read to its
-/// end, the answer is not whole.
+/// Returns the parts of the run that a statement reads through the interpreted tables. If one of them was not read
+/// completely, the answer is incomplete.
 pub fn parts(session: &Session, sql: &str) -> Vec<Part> {
     named(session, sql)
         .filter_map(|(_, model)| model.part)
         .collect()
 }
 
-/// The tables of what was understood that a statement may name: the others are not made.
+/// Returns the interpreted tables whose names occur in a statement; only these are built.
 fn named(session: &Session, sql: &str) -> impl Iterator<Item = (String, &'static Model)> {
     let words = words(sql);
     MODEL
@@ -164,7 +165,8 @@ fn named(session: &Session, sql: &str) -> impl Iterator<Item = (String, &'static
         .filter(move |(name, _)| words.contains(&name.to_lowercase()))
 }
 
-/// What a table is called beside the tables of this run: none of them is hidden.
+/// Returns the name of an interpreted table in this run: with a prefix if the run has a table of the same name, so that
+/// the run's own table stays readable.
 fn name_in(session: &Session, name: &str) -> String {
     let mut free = name.to_owned();
     let tables = &session.run().tables;

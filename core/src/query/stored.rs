@@ -1,9 +1,9 @@
-//! Questions with names. `{trace}` is what the table is called in a run.
+//! The stored questions: SQL statements with names. `{trace}` stands for the name of that table in the run.
 
 use super::tables::MODEL;
 use crate::view::StoredQuestion;
 
-/// Name, what it answers, statement.
+/// A question's name, its subject, and its statement.
 const QUESTIONS: [(&str, &str, &str); 10] = [
     (
         "longest",
@@ -13,7 +13,7 @@ const QUESTIONS: [(&str, &str, &str); 10] = [
     ),
     (
         "failures",
-        "What failed, with its error; the first cause comes first",
+        "Rows that failed, with their errors; the first cause comes first",
         "SELECT node, line, kind, text, status, attempts, first_cause, error FROM {trace} \
          WHERE error IS NOT NULL OR status = 'failed' ORDER BY first_cause DESC, node",
     ),
@@ -24,13 +24,13 @@ const QUESTIONS: [(&str, &str, &str); 10] = [
     ),
     (
         "retries",
-        "What was tried more than once",
+        "Statements that were tried more than once",
         "SELECT node, line, text, status, attempts, max, error FROM {trace} \
          WHERE attempts > 1 ORDER BY attempts DESC, node",
     ),
     (
         "agents",
-        "What each agent was asked and did",
+        "The prompts and summaries of each agent's segments",
         "SELECT a.name, a.scope, s.number, s.time, s.prompt, s.summary FROM {agent_list} a \
          LEFT JOIN {segment_list} s ON s.agent = a.agent ORDER BY a.agent, s.number",
     ),
@@ -54,17 +54,17 @@ const QUESTIONS: [(&str, &str, &str); 10] = [
     ),
     (
         "gaps",
-        "Stretches in which nothing was worked on, the longest first",
+        "Idle times, in which no statement was running, the longest first",
         "SELECT began, ended, duration_ms FROM {gap_list} ORDER BY duration_ms DESC",
     ),
     (
         "tables",
-        "The run's own tables by their rows; NULL where they are not counted",
+        "The run's own tables by number of rows; NULL if rows are not counted",
         "SELECT name, kind, row_count, column_count FROM {table_list} ORDER BY row_count DESC, name",
     ),
 ];
 
-/// The questions, in the words of a run.
+/// Returns the questions, with the table names of a run.
 pub(super) fn questions(name_in: impl Fn(&str) -> String) -> Vec<StoredQuestion> {
     let in_words = |sql: &str| {
         MODEL.iter().fold(sql.to_owned(), |sql, model| {

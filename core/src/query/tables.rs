@@ -1,4 +1,4 @@
-//! The tables of what was understood of a run. Each row is what the page of the same name shows.
+//! The tables with a run's interpreted data. A row has the facts that the page of the same name shows.
 
 use std::cell::Cell;
 
@@ -9,43 +9,43 @@ use crate::session::{Session, ValueOf};
 use crate::time::Stamp;
 use crate::view::{BindingRow, Part};
 
-/// Bytes of a value that stand in `value_list`.
+/// The most bytes of one value in `value_list`.
 const VALUE: usize = 4 << 10;
 
-/// Bytes of all values that are read for one question.
+/// The most bytes of all values that one query reads.
 pub(super) const MOST_OF_VALUES: u64 = 16 << 20;
 
-/// Bindings that are read at a time.
+/// How many bindings are read at a time.
 const WINDOW: u32 = 200;
 
-/// A table.
+/// A table of interpreted data.
 pub(super) struct Model {
     pub(super) name: &'static str,
-    /// What a row of it is.
+    /// What one row describes, for the list of tables.
     pub(super) about: &'static str,
-    /// Names and types.
+    /// The names and types of the columns.
     pub(super) columns: &'static [(&'static str, &'static str)],
-    /// The part of the run that it shows.
+    /// The part of the run that the table shows.
     pub(super) part: Option<Part>,
-    /// How many rows it has, where that is known without making them.
+    /// The number of rows, if it is known without building them.
     pub(super) rows: fn(&Session) -> Option<u64>,
     pub(super) fill: fn(&Asked<'_>, Push<'_>),
 }
 
-/// What a question is asked of.
+/// The run that a query reads, with the limits on values.
 pub(super) struct Asked<'s> {
     pub(super) session: &'s Session,
-    /// Milliseconds since 1970 UTC.
+    /// The current time, in milliseconds since 1970 UTC.
     pub(super) now: Option<i64>,
-    /// Whether the beginnings of values are asked for.
+    /// Whether the query reads the beginnings of values.
     pub(super) values: bool,
-    /// Bytes of values that may still be read.
+    /// How many bytes of values may still be read.
     pub(super) left: Cell<u64>,
-    /// Values that were not read though they were asked for.
+    /// How many values were requested but not read.
     pub(super) unread: Cell<u64>,
 }
 
-/// Whether a statement may name the column `value`, for which every value is read.
+/// Returns whether a statement may name the column `value`, in which case every value is read.
 pub(super) fn asks_for_values(sql: &str) -> bool {
     let words = words(sql);
     sql.contains('*') || words.contains("value") || words.contains("value_cut")
@@ -58,7 +58,7 @@ const TEXT: &str = "TEXT";
 pub(super) const MODEL: [Model; 8] = [
     Model {
         name: "trace",
-        about: "A row of the trace: a statement, block, branch, loop, round, frame or gate. Its place in the tree is node; parent is the node that it lies in",
+        about: "A row of the trace: a statement, block, branch, loop, round, frame or gate. node is its position in the trace; parent is the node around it",
         columns: &[
             ("node", INTEGER),
             ("id", INTEGER),
@@ -94,7 +94,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "value_list",
-        about: "A binding. frame is the id of its execution, NULL at the root; value is its beginning, at most 4,096 bytes, and value_cut is 1 where that is not all",
+        about: "A binding. frame is the id of its execution, NULL at the root; value has at most the first 4,096 bytes, and value_cut is 1 if the value is longer",
         columns: &[
             ("binding", INTEGER),
             ("name", TEXT),
@@ -181,7 +181,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "gap_list",
-        about: "A stretch of at least a while in which nothing was worked on, as far as times are recorded",
+        about: "An idle time, in which no statement was running, as far as times are recorded; short ones are left out",
         columns: &[("began", TEXT), ("ended", TEXT), ("duration_ms", INTEGER)],
         part: Some(Part::Statements),
         rows: |_| None,
@@ -189,7 +189,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "table_list",
-        about: "A table of the run's store. row_count is NULL where rows are not counted",
+        about: "A table of the run's store. row_count is NULL if rows are not counted",
         columns: &[
             ("name", TEXT),
             ("kind", TEXT),
@@ -205,7 +205,7 @@ pub(super) const MODEL: [Model; 8] = [
                     text(&table.name),
                     text(&table.kind),
                     number(table.rows),
-                    // Columns of a view are not asked for, and not none.
+                    // The columns of a view are unknown; 0 would claim that it has none.
                     number(Some(table.columns.len()).filter(|n| *n > 0)),
                     flag(table.known),
                 ])
@@ -214,7 +214,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "file_list",
-        about: "A file of the run folder. role is what it was read as",
+        about: "A file of the run folder. role is the kind of file that it was read as",
         columns: &[("path", TEXT), ("length", INTEGER), ("role", TEXT)],
         part: None,
         rows: |session| Some(session.run().files.len() as u64),
@@ -242,7 +242,7 @@ fn trace(asked: &Asked<'_>, push: Push<'_>) {
             number(node.parent.map(|parent| parent.get())),
             number(Some(row.level)),
             text(&row.kind),
-            // Whole, where a list cuts it.
+            // The whole text: only lists cut it.
             text(&node.text),
             text(&row.detail),
             text(&row.status),
@@ -286,7 +286,7 @@ fn value_row(asked: &Asked<'_>, row: &BindingRow) -> [Value<'static>; 17] {
         true => beginning(asked, row),
         false => (Value::Null, Value::Null),
     };
-    // Where the value is in a file of its own, the cell holds a summary.
+    // The row of an attachment contains only a summary, whose length would mislead.
     let length = match row.attachment {
         Some(_) => row.attachment_len,
         None => row.len,
@@ -312,7 +312,7 @@ fn value_row(asked: &Asked<'_>, row: &BindingRow) -> [Value<'static>; 17] {
     ]
 }
 
-/// The beginning of a value, and whether it is cut; NULL where there is none, or where it is not known.
+/// Returns the beginning of a value, and whether it was cut; NULL for a missing or unreadable value.
 fn beginning(asked: &Asked<'_>, row: &BindingRow) -> (Value<'static>, Value<'static>) {
     let unknown = || {
         asked.unread.set(asked.unread.get() + 1);
@@ -423,7 +423,7 @@ fn flag(is: bool) -> Value<'static> {
     Value::Integer(i64::from(is))
 }
 
-/// A number; the most that SQL has for what is more.
+/// Converts a number; values beyond SQL's range become the largest integer.
 fn number<N: TryInto<i64>>(n: Option<N>) -> Value<'static> {
     n.map_or(Value::Null, |n| {
         Value::Integer(n.try_into().unwrap_or(i64::MAX))

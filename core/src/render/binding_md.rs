@@ -1,9 +1,10 @@
-//! Binding files, as [`crate::decode::binding_md`] reads them (filesystem.md, "bindings/{name}.md"; errata F2).
+//! Writes binding files in the form that [`crate::decode::binding_md`] reads (OpenProse's filesystem.md,
+//! "bindings/{name}.md"; errata F2).
 
 use crate::change::BindingRow;
 use crate::decode::state_md::escape::escape;
 
-/// The file's name below `bindings/`: `result.md` at the root, `result__43.md` in frame 43.
+/// Returns the file's name below `bindings/`: `result.md` at the root, `result__43.md` in frame 43.
 pub fn file_name(name: &str, frame: Option<i64>) -> String {
     match frame {
         Some(id) => format!("{name}__{id}.md"),
@@ -11,11 +12,11 @@ pub fn file_name(name: &str, frame: Option<i64>) -> String {
     }
 }
 
-/// A whole binding file: header, `---`, and the value byte for byte. `created` is when the binding was first
-/// written, where that was earlier than now.
+/// Returns a whole binding file: header, `---`, and the value byte for byte. `created` is the time of the first write;
+/// `None` if the binding is new.
 ///
-/// The document's header has no times; `created:` and `updated:` are ours, as a file's own time is lost when a run is
-/// copied. Of a source, line breaks at its end are not kept.
+/// OpenProse's header has no times. Prosescope adds `created:` and `updated:`, because the times of a file are lost
+/// when a run is copied. Line breaks at the end of the source are dropped.
 pub fn write(row: &BindingRow, created: Option<&str>) -> String {
     let mut out = format!("# {}\n\n", escape(&row.name, &[]));
     let mut field = |key: &str, value: Option<&str>| {
@@ -44,7 +45,7 @@ pub fn write(row: &BindingRow, created: Option<&str>) -> String {
     out
 }
 
-/// A fence that none of the lines closes.
+/// Returns a fence of backticks that is longer than any in the lines, so that none of them closes it.
 pub(super) fn ticks<'t>(lines: impl Iterator<Item = &'t str>) -> String {
     let begin = |line: &str| line.trim_start().bytes().take_while(|&b| b == b'`').count();
     let longest = lines.map(begin).max().unwrap_or(0);

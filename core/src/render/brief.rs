@@ -1,8 +1,9 @@
-//! Instructions for a subagent: where its output goes, and how to write it (sqlite.md, "From Subagents"; filesystem.md,
-//! "Subagent Output Writing").
+//! Briefs: the instructions that a VM gives to a subagent, with the place of its output and the command that writes it
+//! (OpenProse's sqlite.md, "From Subagents"; filesystem.md, "Subagent Output Writing").
 //!
-//! The documents have a VM paste SQL or a file's form; a quote in a value breaks that. These name `prosescope` commands, whose
-//! values come on standard input, and on request the `sqlite3` ones with a bound parameter.
+//! OpenProse has the VM insert the value into SQL or into a file's form, where a quote in the value does harm. These
+//! briefs name `prosescope` commands that read the value from standard input. On request they add `sqlite3` commands
+//! with a bound parameter.
 
 use std::fmt::Write as _;
 
@@ -11,78 +12,78 @@ use serde::{Deserialize, Serialize};
 use crate::program::Listing;
 use crate::shell::{command, option, word};
 
-/// The work of a session, for the subagent that carries it out.
+/// The work of one session, for the subagent that carries it out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TaskView {
-    /// The binding that it writes; `None` for an anonymous one (`put --anon`).
+    /// The name of the binding that the session writes; `None` for an anonymous one (`put --anon`).
     pub binding: Option<String>,
-    /// The kind of that binding: `input`, `output`, `let` or `const`; `None` for an anonymous one.
+    /// The kind of the binding: `input`, `output`, `let` or `const`; `None` for an anonymous one.
     pub kind: Option<String>,
-    /// Where the output is kept: a file, or a row of a database.
+    /// The place of the output: a file, or a row of a database.
     pub location: String,
-    /// The frame that its names live in; `None` is the root.
+    /// The frame in which the session's names are resolved; `None` is the root.
     pub frame: Option<FrameView>,
-    /// The persistent agent that carries it out; `None` if no memory is kept.
+    /// The persistent agent that carries out the session; `None` if it keeps no memory.
     pub agent: Option<AgentOfTask>,
-    /// What the subagent is asked; `None` if the statement has no prompt.
+    /// The session's prompt; `None` if the statement has none.
     pub prompt: Option<String>,
-    /// Why the attempt before failed; `None` if this is the first one, or that did not say.
+    /// The error of the previous attempt; `None` if there was none or its error was not recorded.
     pub failed: Option<String>,
-    /// The values that it is given: the names in its prompt and its context.
+    /// The values that the session receives: the names in its prompt and its context.
     pub inputs: Vec<InputOfTask>,
-    /// The command that writes the output and completes the execution; the output is its standard input.
+    /// The command that writes the output and completes the execution. It reads the output from standard input.
     pub put: String,
-    /// All of this as instructions for the subagent, in Markdown.
+    /// The whole task as instructions for the subagent, in Markdown.
     pub brief: String,
 }
 
-/// A value that a task is given.
+/// A value that a task receives.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct InputOfTask {
-    /// Its name in the program.
+    /// The name of the value in the program.
     pub name: String,
-    /// What is known of its value.
+    /// How the value can be read.
     pub state: InputState,
-    /// The command that prints its value, or what it is a part of; `None` if no binding holds it.
+    /// The command that prints the value, or a larger value that contains it; `None` if it is not in a binding.
     pub get: Option<String>,
-    /// Its value, if the program or an error gives it as a text; names in braces in it are inputs too.
+    /// The value itself, if it is a text of the program or an error. Names in braces inside of it are inputs, too.
     pub value: Option<String>,
-    /// What it is, or why it is not there, in words; `None` if `get` says everything.
+    /// An explanation of the value, or why it is missing; `None` if `get` is enough.
     pub note: Option<String>,
-    /// The binding that holds it, by name and frame.
+    /// The binding that has the value, by name and frame.
     #[serde(skip)]
     pub binding: Option<(String, Option<i64>)>,
 }
 
-/// What is known of the value of an input.
+/// How the value of an input can be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum InputState {
-    /// `get` prints it.
+    /// The command `get` prints the value.
     Bound,
-    /// It is `value`.
+    /// The field `value` contains the value.
     Text,
-    /// It is a part of what `get` prints, or of `value`; `note` says which.
+    /// The value is a part of `value` or of what `get` prints; `note` names the part.
     Part,
-    /// The run does not record it: whoever runs the program knows it.
+    /// The run does not record the value; only the VM that runs the program has it.
     Told,
-    /// It is not there; `note` says why.
+    /// The value is missing; `note` gives the reason.
     Missing,
-    /// Nothing has this name: it may be plain text.
+    /// No binding has this name, which may be plain text.
     #[default]
     Unknown,
 }
 
-/// What follows the beginning of a statement that no subagent carries out.
+/// The step after a statement begins that the VM carries out itself, without a subagent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NextStep {
-    /// What to do, in a sentence.
+    /// The step, in a sentence.
     pub say: String,
-    /// The command that ends the execution then.
+    /// The command that ends the execution after that step.
     pub command: String,
 }
 
@@ -90,29 +91,30 @@ pub struct NextStep {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FrameView {
-    /// Its execution id.
+    /// The execution id of the call.
     pub id: i64,
-    /// The block.
+    /// The name of the block.
     pub block: String,
-    /// Its depth in frames, from 1.
+    /// The depth of the call in frames, from 1.
     pub depth: i64,
 }
 
-/// The persistent agent of a task.
+/// The persistent agent that carries out a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentOfTask {
-    /// Its name.
+    /// The name of the agent.
     pub name: String,
-    /// How long its memory lives: `execution`, `project`, `user` or `custom`.
+    /// How long the memory lives: `execution`, `project`, `user` or `custom`.
     #[cfg_attr(feature = "typescript", ts(as = "crate::view::known::AgentScope"))]
     pub scope: String,
-    /// The path of its memory, if the program declares one (scope `custom`).
+    /// The path of the memory, if the program declares one (scope `custom`).
     pub path: Option<String>,
 }
 
 impl AgentOfTask {
-    /// An agent, as the program declares it; one that it does not declare lives as long as the run.
+    /// Creates an agent with its declaration in the program. The memory of an undeclared agent lives as long as the
+    /// run.
     pub fn new(name: &str, program: Option<&Listing>) -> AgentOfTask {
         let scope = program.and_then(|program| program.agent_scope(name));
         let scope = scope.unwrap_or_default();
@@ -124,7 +126,7 @@ impl AgentOfTask {
         }
     }
 
-    /// The options of `prosescope agent` that name its store.
+    /// Returns the options of `prosescope agent` that select the agent's store.
     fn store(&self, run: &str) -> String {
         match &self.path {
             Some(path) => format!("{} {}", option("--path", path), option("--run", run)),
@@ -133,25 +135,25 @@ impl AgentOfTask {
     }
 }
 
-/// What a subagent is told of its task.
+/// Everything that a brief is written from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Brief {
-    /// The task; [`TaskView::location`] is `….prose/runs/{id}/state.db`, or the file of the binding.
+    /// The task. [`TaskView::location`] is `….prose/runs/{id}/state.db`, or the file of the binding.
     pub task: TaskView,
-    /// The run's id, as every command names it.
+    /// The run's id, as commands take it.
     pub run: String,
-    /// The database, in the form that has one.
+    /// The database; `None` in the folder form.
     pub database: Option<String>,
-    /// The statement that makes the output.
+    /// The text of the statement that makes the output.
     pub source: Option<String>,
     /// The execution that the subagent carries out.
     pub execution: Option<i64>,
-    /// Whether the command that writes the output completes the execution too.
+    /// Whether the command that writes the output also completes the execution.
     pub done: bool,
 }
 
 impl Brief {
-    /// The task with its instructions.
+    /// Returns the task with its instructions.
     pub fn told(mut self) -> TaskView {
         self.find_inputs();
         TaskView {
@@ -161,7 +163,7 @@ impl Brief {
         }
     }
 
-    /// Writes to each input the command that prints it.
+    /// Adds to each input the command that prints it.
     pub fn find_inputs(&mut self) {
         for input in &mut self.task.inputs {
             let Some((name, scope)) = &input.binding else {
@@ -173,14 +175,14 @@ impl Brief {
         }
     }
 
-    /// The command that writes the output, which comes on standard input.
+    /// Returns the command that writes the output, which it reads from standard input.
     pub fn put(&self) -> String {
         let run = option("--run", &self.run);
         let mut put = match &self.task.binding {
             Some(name) => format!("prosescope put {} {run}", word(name)),
             None => format!("prosescope put --anon {run}"),
         };
-        // An execution's statement says the kind and the source.
+        // The execution's row records the statement, which gives the kind and the source.
         if let Some(id) = self.execution {
             let _ = write!(put, " --execution {id}");
         } else {
@@ -200,7 +202,7 @@ impl Brief {
         put
     }
 
-    /// Whether its agent's memory is the run's own, and so written by the same command as its output.
+    /// Returns whether the command that writes the output also writes the agent's memory, which the run then contains.
     fn remembers(&self) -> bool {
         self.done
             && self.execution.is_some()
@@ -208,7 +210,7 @@ impl Brief {
     }
 }
 
-/// The instructions as Markdown; `raw` adds what `sqlite3` would need.
+/// Writes the instructions as Markdown; `raw` adds the commands for `sqlite3`.
 pub fn brief(of: &Brief, raw: bool) -> String {
     let mut out = String::new();
     let task = &of.task;
@@ -265,7 +267,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
     out
 }
 
-/// The values that it is given: the commands that print them, then those that are known otherwise, then what is not there.
+/// Writes the inputs: first the commands that print values, then known values, then the missing ones.
 fn inputs(out: &mut String, inputs: &[InputOfTask]) {
     let of =
         |states: &'static [InputState]| inputs.iter().filter(|input| states.contains(&input.state));
@@ -300,9 +302,9 @@ fn inputs(out: &mut String, inputs: &[InputOfTask]) {
     for (states, head) in [
         (
             &[InputState::Told, InputState::Part][..],
-            "Whoever runs the program tells you",
+            "Not recorded: the VM that runs the program gives you",
         ),
-        (&[InputState::Missing], "Not there"),
+        (&[InputState::Missing], "Missing"),
         (&[InputState::Unknown], "Without a value"),
     ] {
         let lines: Vec<String> = of(states)
@@ -315,12 +317,12 @@ fn inputs(out: &mut String, inputs: &[InputOfTask]) {
     }
 }
 
-/// A note on one line: it may hold texts of the program.
+/// Joins the lines of a note, which may contain texts of the program.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The same with `sqlite3`: the value comes from a file through `readfile`, so that no quote in it matters.
+/// Writes the commands for `sqlite3`. The value comes from a file through `readfile`, so that quotes in it do no harm.
 fn raw_sql(out: &mut String, of: &Brief, database: &str) {
     let name = of.task.binding.as_deref().unwrap_or("anon_001");
     let frame = of.task.frame.as_ref();
@@ -345,7 +347,7 @@ fn raw_sql(out: &mut String, of: &Brief, database: &str) {
     );
 }
 
-/// A text of the run, set apart from the instructions.
+/// Marks a text of the run as a quotation, so that it is not mistaken for instructions.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> = text
         .lines()
@@ -354,7 +356,7 @@ fn quoted(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A text in SQL.
+/// Quotes a text for SQL.
 fn sql(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -401,7 +403,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("agent memory set"), "{text}");
-        // Whoever completes it by another command is not told to write the two with it.
+        // If another command completes the execution, `put` does not take the memory and the segment.
         let text = brief(&Brief { done: false, ..of }, false);
         assert!(
             text.contains("agent memory set") && !text.contains("--done"),

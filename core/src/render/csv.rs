@@ -1,8 +1,9 @@
-//! The answer to a question in SQL as CSV, for programs.
+//! The result of an SQL query as CSV, for other programs.
 
 use crate::database::query::QueryView;
 
-/// Returns the rows as RFC 4180 has them, with a header. NULL is nothing, an empty text `""`; bytes are hex.
+/// Returns the rows as RFC 4180 with a header. NULL is an empty field, an empty text is `""`, and bytes are
+/// hexadecimal.
 pub fn csv(view: &QueryView) -> String {
     let mut out = String::new();
     let header = view.columns.iter().map(|column| quoted(&column.name));

@@ -1,34 +1,34 @@
-//! The name that a value is saved under: one that every file system takes and that starts no program.
+//! File names for saved values: safe on every file system, and never with an ending that starts a program.
 
 use serde::{Deserialize, Serialize};
 
-/// How a value reads best.
+/// The format in which a value is best displayed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum ValueFormat {
-    /// Prose with marks.
+    /// Prose with Markdown marks.
     Markdown,
     /// A JSON document.
     Json,
-    /// Text without marks.
+    /// Text without Markdown marks.
     #[default]
     Text,
-    /// Not text.
+    /// Bytes that are not text.
     Binary,
 }
 
-/// Endings of files that are shown, never run, when somebody opens them.
+/// Endings of files that programs display and do not execute.
 const HARMLESS: &[&str] = &[
     "csv", "gif", "jpeg", "jpg", "json", "jsonl", "log", "md", "png", "prose", "toml", "tsv",
     "txt", "webp", "yaml", "yml",
 ];
 
-/// Longest name, in characters, before an ending is appended.
+/// The most characters of a name before its ending.
 const MOST: usize = 120;
 
-/// Returns the name that a value is saved under. A name that a run chose may end in `.exe` or `.html`: unless the ending is
-/// known to be harmless, one that fits the value's format is appended.
+/// Returns the file name for a saved value. A name from a run may end in `.exe` or `.html`, so an ending that fits the
+/// value's format is appended unless the own ending is known to be harmless.
 pub fn download_name(name: &str, format: ValueFormat) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let clean: String = last
@@ -44,7 +44,7 @@ pub fn download_name(name: &str, format: ValueFormat) -> String {
     let (stem, ending) = clean.rsplit_once('.').unwrap_or((clean, ""));
     let clean = match clean {
         "" => "value".to_owned(),
-        // Names of devices, whatever their ending.
+        // Windows reserves these names for devices, whatever the ending.
         _ if is_device(stem) => format!("_{clean}"),
         _ => clean.to_owned(),
     };
@@ -60,7 +60,7 @@ pub fn download_name(name: &str, format: ValueFormat) -> String {
     format!("{clean}.{ending}")
 }
 
-/// Characters that change how a name reads: `invoice\u{202e}fdp.exe` looks like `invoiceexe.pdf`.
+/// Returns whether a character changes how a name looks: `invoice\u{202e}fdp.exe` looks like `invoiceexe.pdf`.
 fn is_format(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

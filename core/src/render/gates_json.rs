@@ -1,26 +1,26 @@
-//! Events, imports, gates and audit rows of a run folder, as [`crate::decode::gates_json`] reads them.
+//! Writes events, imports, gates and audit rows of a run folder in the form that [`crate::decode::gates_json`] reads.
 
 use serde_json::{Map, Value};
 
 use crate::change::{AuditRow, Columns, ExecutionRow, GateResolution, GateRow, ImportRow};
 use crate::decode::gates_json::ALIKE;
 
-/// A line of `x_events.jsonl`, its line break included. It begins with the id.
+/// Returns a line of `x_events.jsonl`, including the line break. The line begins with the id.
 pub fn event(row: &ExecutionRow) -> String {
     line(row.columns())
 }
 
-/// A line of `gates/audit.jsonl`, its line break included.
+/// Returns a line of `gates/audit.jsonl`, including the line break.
 pub fn audit(row: &AuditRow) -> String {
     line(row.columns())
 }
 
-/// A line of `x_imports.jsonl`, its line break included.
+/// Returns a line of `x_imports.jsonl`, including the line break.
 pub fn import(row: &ImportRow) -> String {
     line(row.columns())
 }
 
-/// The file of a pending gate.
+/// Returns the file of a pending gate.
 pub fn pending(row: &GateRow) -> String {
     let mut file = row.columns();
     let allow = serde_json::from_str(&row.allow).unwrap_or_else(|_| row.allow.as_str().into());
@@ -29,7 +29,7 @@ pub fn pending(row: &GateRow) -> String {
     whole(file)
 }
 
-/// The file of a gate that was decided. `pending` is the text of its other file: keys of its metadata stay.
+/// Returns the file of a decided gate. `pending` is the text of its file before the decision, whose metadata is kept.
 pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
     let mut file = row.columns();
     for [column, alike] in ALIKE {
@@ -51,7 +51,7 @@ pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
     whole(file)
 }
 
-/// An object on one line, the keys in their order; what is not recorded is left out.
+/// Writes an object on one line with its keys in order. NULL values are left out.
 fn line(columns: Columns) -> String {
     let recorded = columns.into_iter().filter(|(_, value)| !value.is_null());
     let pairs: Vec<String> = recorded
@@ -60,7 +60,7 @@ fn line(columns: Columns) -> String {
     format!("{{{}}}\n", pairs.join(","))
 }
 
-/// An object as a file, the keys sorted; what is not recorded is left out.
+/// Writes an object as a file with sorted keys. NULL values are left out.
 fn whole(columns: Columns) -> String {
     let recorded = columns.into_iter().filter(|(_, value)| !value.is_null());
     let mut value = Value::Object(

@@ -1,5 +1,4 @@
-//! Facts as text: the files of a run folder, markers for a conversation, briefs for subagents, and what a terminal may
-//! show.
+//! Facts as text: the files of a run folder, narration markers, briefs for subagents, CSV, and names of saved files.
 
 pub mod binding_md;
 pub mod brief;

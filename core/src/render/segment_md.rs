@@ -1,13 +1,14 @@
-//! Segments of an agent, as [`crate::decode::memory_md`] reads them (filesystem.md, "Agent Memory Files").
+//! Writes segments of an agent in the form that [`crate::decode::memory_md`] reads (OpenProse's filesystem.md,
+//! "Agent Memory Files").
 
 use crate::change::SegmentRow;
 
-/// The file's name in the agent's folder: `captain-003.md`, four digits past 999.
+/// Returns the file's name in the agent's folder: `captain-003.md`; four digits from 1000 on.
 pub fn file_name(agent: &str, number: i64) -> String {
     format!("{agent}-{number:03}.md")
 }
 
-/// A whole segment file.
+/// Returns a whole segment file.
 pub fn write(row: &SegmentRow) -> String {
     let mut out = format!("# Segment {:03}\n\ntimestamp: {}\n", row.number, row.at);
     let prompt = row.prompt.trim();
@@ -20,7 +21,7 @@ pub fn write(row: &SegmentRow) -> String {
         out.push_str(&format!("prompt: \"\"\"\n{prompt}\n\"\"\"\n"));
     } else {
         out.push_str("prompt: |\n");
-        // A blank line would end it.
+        // A blank line would end the prompt.
         for line in prompt.lines().filter(|line| !line.trim().is_empty()) {
             out.push_str(&format!("  {line}\n"));
         }

@@ -1,15 +1,15 @@
-//! Compact markers: one when a construct is entered, one for how each thing ended.
+//! Compact markers: one where a construct begins, and one for the end of each statement and construct.
 
 use super::places::Place;
-use super::{MOST, Teller};
+use super::{MOST, Narrator};
 use crate::decode::compact_log::words;
 use crate::text::short;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
-impl Teller<'_> {
-    /// `3→ ∥start a,b`: what is entered.
+impl Narrator<'_> {
+    /// Writes the marker of a construct that begins: `3→ ∥start a,b`.
     pub(super) fn begun(&mut self, place: &Place, node: &Node) {
-        let told = match &node.kind {
+        let text = match &node.kind {
             NodeKind::Parallel => {
                 let branches = self.children(place.at).filter_map(branch_of);
                 let branches: Vec<&str> = branches.collect();
@@ -30,10 +30,10 @@ impl Teller<'_> {
                 format!("{}:{block}{}", mark(words::BLOCK), frame(node.id))
             }
         };
-        self.tell(place, &told);
+        self.push_marker(place, &text);
     }
 
-    /// `3→ research ✓`: how it ended, or that it did not.
+    /// Writes the marker of an end, or of a statement that did not end: `3→ research ✓`.
     pub(super) fn ended(&mut self, place: &Place, node: &Node) {
         let open = node.status.is_open() && !matches!(node.status, NodeStatus::Other(_));
         let cut = matches!(
@@ -42,11 +42,11 @@ impl Teller<'_> {
         );
         let failed = node.status == NodeStatus::Failed;
         let end = if failed { "failed" } else { "done" };
-        let told = match &node.kind {
+        let text = match &node.kind {
             NodeKind::Statement => self.statement(node, place.frame),
             NodeKind::Branch { .. } => {
                 if node.block(self.run).is_some() && !open && !cut {
-                    self.tell(place, &format!("{} {end}", frame(node.id)));
+                    self.push_marker(place, &format!("{} {end}", frame(node.id)));
                 }
                 self.statement(node, place.frame)
             }
@@ -59,13 +59,13 @@ impl Teller<'_> {
             NodeKind::Frame { .. } => format!("{} {end}", frame(node.id)),
         };
         if node.attempts > 1 && matches!(node.kind, NodeKind::Statement | NodeKind::Branch { .. }) {
-            self.tell(place, &format!("retry:{}{}", node.attempts, most(node)));
+            self.push_marker(place, &format!("retry:{}{}", node.attempts, most(node)));
         }
-        let told = told.trim();
-        self.tell(place, &format!("{told}{}", follows(node)));
+        let text = text.trim();
+        self.push_marker(place, &format!("{text}{}", follows(node)));
     }
 
-    /// `loop:2/5 exit(**done**)`
+    /// Returns the words for the end of a loop: `loop:2/5 exit(**done**)`.
     fn left(&self, place: &Place, node: &Node) -> String {
         let last = self.trace.last_round(place.at);
         let last = last.map_or(String::new(), |n| format!(":{n}{}", most(node)));
@@ -78,7 +78,7 @@ impl Teller<'_> {
         format!("{}{last} exit{why}", mark(words::LOOP))
     }
 
-    /// The name that a statement binds, else its text, and how it stands.
+    /// Returns the name that a statement binds, or else its text, followed by its status.
     pub(super) fn statement(&self, node: &Node, inside: Option<i64>) -> String {
         let inside = inside.map_or(String::new(), |id| format!("#{id} "));
         let named = match &node.kind {
@@ -95,7 +95,7 @@ impl Teller<'_> {
             NodeStatus::Skipped => " ⊘".to_owned(),
             NodeStatus::Abandoned | NodeStatus::CutOff => format!(" ⊘ {}", node.status.word()),
             NodeStatus::Waiting => " ⏳".to_owned(),
-            // Nothing says whether it ended.
+            // No record shows whether it ended.
             NodeStatus::Unknown => String::new(),
             NodeStatus::Other(word) => format!(" ({})", short(word, MOST)),
             _ => " ⟳".to_owned(),
@@ -103,19 +103,20 @@ impl Teller<'_> {
         format!("{inside}{label}{status}")
     }
 
-    fn tell(&mut self, place: &Place, told: &str) {
-        let line = self.marker(place, told);
+    fn push_marker(&mut self, place: &Place, text: &str) {
+        let line = self.marker(place, text);
         self.out.push(line);
     }
 
-    pub(super) fn marker(&self, place: &Place, told: &str) -> String {
-        format!("{}{} {told}", place.head, mark(words::ARROWS))
+    pub(super) fn marker(&self, place: &Place, text: &str) -> String {
+        format!("{}{} {text}", place.head, mark(words::ARROWS))
             .trim_end()
             .to_owned()
     }
 }
 
-/// `gate:ship ✓ approved`; a gate that its text alone names has none: its statement's number says which it is.
+/// Returns the words for a gate: `gate:ship ✓ approved`. Without an id the name would be the statement's text, so the
+/// statement's number has to identify the gate.
 fn gated(gate: &str, status: &NodeStatus) -> String {
     let name = match gate.contains(char::is_whitespace) {
         true => String::new(),
@@ -131,15 +132,15 @@ fn gated(gate: &str, status: &NodeStatus) -> String {
     format!("{}{name} {state}", mark(words::GATE))
 }
 
-/// Behind an end that no record says: it follows from what was written, or from what ran later.
+/// Returns a note for an end that was inferred from a written binding, or from statements that ran later.
 pub(super) fn follows(node: &Node) -> &'static str {
     match node.derived && node.status == NodeStatus::Completed {
-        true => " (no record of its own: it follows from others)",
+        true => " (inferred: it has no record of its own)",
         false => "",
     }
 }
 
-/// `/5` of a loop or a retry that says how often at most.
+/// Returns the limit of a loop or a retry, if there is one: `/5`.
 fn most(node: &Node) -> String {
     node.max.map_or(String::new(), |max| format!("/{max}"))
 }
@@ -155,7 +156,7 @@ fn branch_of(node: &Node) -> Option<&str> {
     }
 }
 
-/// The mark or word that is written: the first of those that are read.
+/// Returns the mark or word to write, which is the first of those that the decoder accepts.
 fn mark(list: &'static [&'static str]) -> &'static str {
     list.first().copied().unwrap_or_default()
 }

@@ -1,21 +1,21 @@
-//! A run that a compact log records, told in that log's own lines: numbers, rounds and stops are its writer's.
+//! Narration of a run that a compact log records: the lines of that log, with its own numbers, rounds and stops.
 
-use super::Teller;
+use super::Narrator;
 use super::places::Place;
 use crate::model::{CompactLog, Run};
 use crate::trace::{NodeId, NodeKind, NodeStatus};
 
-/// Behind a statement that no line of the log marks: that it completed follows from its binding alone.
-const DERIVED: &str = "(its binding is written; the log has no line for it)";
+/// The note after a statement without a line in the log, whose end follows from its binding alone.
+const DERIVED: &str = "(inferred from its binding; the log has no line for it)";
 
-/// The log, where it is what tells the run.
+/// Returns the log if it is the run's only record of statements.
 pub(super) fn of(run: &Run) -> Option<&CompactLog> {
     let log = run.log.as_ref();
     log.filter(|_| !run.told_by_rows() && run.state_file.is_none())
 }
 
-impl Teller<'_> {
-    /// Tells the nodes from `from` to `to`; `whole` also tells the lines of the log that are no node's.
+impl Narrator<'_> {
+    /// Writes the log's lines for the nodes from `from` to `to`; with `whole` also lines that belong to no node.
     pub(super) fn log(&mut self, log: &CompactLog, from: NodeId, to: NodeId, whole: bool) {
         let told = &self.trace.told;
         let of = |at: NodeId| told.partition_point(|(of, _)| *of < at);
@@ -29,7 +29,7 @@ impl Teller<'_> {
         own.dedup();
         let is_told = |line: u32| whole || own.binary_search(&line).is_ok();
         let lines = (0..).zip(&log.lines).filter(|(line, _)| is_told(*line));
-        // A line may tell of several statements.
+        // A line may record several statements.
         let mut lines: Vec<_> = lines.map(|(_, line)| (line.line, &line.raw)).collect();
         lines.dedup();
         self.out
@@ -42,7 +42,7 @@ impl Teller<'_> {
             }) else {
                 continue;
             };
-            // Which number the writer would have given it is not known.
+            // The number that the writer of the log would have given it is unknown.
             let line = self.marker(&Place::unknown(at), &self.statement(node, None));
             self.out.push(format!("{line} {DERIVED}"));
         }

@@ -1,14 +1,15 @@
-//! What a VM tells in its conversation: markers of what happened, a line each.
+//! Narration: the markers, one per line, with which a VM records in its conversation what happened.
 //!
 //! | style | written | source |
 //! |---|---|---|
 //! | [`Style::Compact`] | `1→ research ✓`, `3→ ∥start a,b`, `5→ loop:2/5 exit(**done**)` | sqlite.md, "Compact Narration"; the state files of later versions (docs/reference/formats.md) |
 //! | [`Style::Positions`] | `[Position] Statement 3: …`, `[Success] …`, `[Error] …` | sqlite-earlier.md, postgres.md |
 //!
-//! Marks and words are those that [`crate::decode::compact_log`] reads. A run that a compact log records is told in the
-//! lines of that log (`log.rs`): its numbers and rounds are its writer's, and a VM goes on from them.
+//! The marks and words are those that [`crate::decode::compact_log`] reads. If a compact log records the run, its own
+//! lines are used (`log.rs`), because a VM continues from the log's numbers and rounds.
 //!
-//! `places` finds where a node stands, `compact` and `positions` write it in their style.
+//! `places` determines the number, branch and frame of a node. `compact` and `positions` write the markers of one
+//! style.
 
 mod compact;
 mod log;
@@ -20,19 +21,19 @@ use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
 use places::{Place, Places};
 
-/// Characters of a text that is told.
+/// The most characters of a text in a marker.
 const MOST: usize = 120;
 
-/// How it is told.
+/// The style of the markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// One short marker.
+    /// One short marker for each event.
     Compact,
-    /// A line for the position and one for what came of it.
+    /// A line for the position and a line for the outcome.
     Positions,
 }
 
-/// Tells a run, or one node of it with all that it holds.
+/// Returns the markers of a run, or those of one node and everything inside of it.
 pub fn narrate(
     run: &Run,
     trace: &Trace,
@@ -44,7 +45,7 @@ pub fn narrate(
         || (NodeId::new(0), trace.nodes.next_key()),
         |at| (at, trace.end(at)),
     );
-    let mut teller = Teller {
+    let mut narrator = Narrator {
         run,
         trace,
         listing,
@@ -52,10 +53,10 @@ pub fn narrate(
     };
     let mut places = Places::new(run, trace, listing);
     if let (Style::Compact, Some(log)) = (style, log::of(run)) {
-        teller.log(log, from, to, only.is_none());
-        return teller.out;
+        narrator.log(log, from, to, only.is_none());
+        return narrator.out;
     }
-    // What lies around the nodes that are told, then those that were entered and not left; the innermost last.
+    // The nodes around the present one, outermost first: those above `only`, then those entered and not yet left.
     let mut open: Vec<Place> = Vec::new();
     let above = only.and_then(|at| trace.node(at)?.parent);
     let above: Vec<NodeId> = trace.upward(above).collect();
@@ -67,28 +68,28 @@ pub fn narrate(
         while open.len() > around
             && let Some(left) = open.pop_if(|place| trace.end(place.at) <= at)
         {
-            teller.leave(&left, style);
+            narrator.leave(&left, style);
         }
         let Some(place) = places.of(at, open.last()) else {
             break;
         };
-        teller.enter(&place, style);
+        narrator.enter(&place, style);
         open.push(place);
     }
     for left in open.drain(around..).rev() {
-        teller.leave(&left, style);
+        narrator.leave(&left, style);
     }
-    teller.out
+    narrator.out
 }
 
-struct Teller<'a> {
+struct Narrator<'a> {
     run: &'a Run,
     trace: &'a Trace,
     listing: Option<&'a Listing>,
     out: Vec<String>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> Narrator<'a> {
     fn enter(&mut self, place: &Place, style: Style) {
         let Some(node) = self.happened(place.at) else {
             return;
@@ -109,7 +110,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The node, unless it is only ahead: nothing of it happened yet.
+    /// Returns the node, unless nothing happened to it yet. A pending gate counts, because the run waits at it.
     fn happened(&self, at: NodeId) -> Option<&'a Node> {
         let node = self.trace.node(at)?;
         let waits = matches!(node.kind, crate::trace::NodeKind::Gate { .. });

@@ -1,4 +1,4 @@
-//! Where nodes stand: the number of their statement, the letter of their branch, the frame that they run in.
+//! The positions of nodes in a narration: statement number, branch letter and frame.
 
 use typed_index_collections::TiVec;
 
@@ -6,24 +6,24 @@ use crate::model::{CompactLog, Run};
 use crate::program::{Listing, StatementKind};
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-/// Bytes of a number with its letters; parallels that lie deeper are not told apart.
+/// The longest head in bytes. Parallels that are nested deeper share the head of the one around them.
 const LONGEST: usize = 16;
 
-/// Where a node stands.
+/// The position of a node.
 pub(super) struct Place {
     pub(super) at: NodeId,
-    /// The number of the outermost statement around it; `None` where it is not known.
+    /// The number of the outermost statement around the node; `None` if it is unknown.
     pub(super) number: Option<u64>,
-    /// The number and the branch: `3`, and `3a` in the third statement's first branch.
+    /// The number with the branch: `3`, or `3a` in the first branch of the third statement.
     pub(super) head: String,
-    /// The call that it runs in; its own id lies in what it calls.
+    /// The id of the call that the node runs in. The id of a call itself belongs to the nodes inside of it.
     pub(super) frame: Option<i64>,
-    /// What runs in it runs in that frame.
+    /// The id of the frame for nodes inside of this one.
     inside: Option<i64>,
 }
 
 impl Place {
-    /// The place of a node of which no number and no frame is known.
+    /// Creates the position of a node whose number and frame are unknown.
     pub(super) fn unknown(at: NodeId) -> Place {
         Place {
             at,
@@ -39,11 +39,11 @@ pub(super) struct Places<'a> {
     run: &'a Run,
     trace: &'a Trace,
     listing: Option<&'a Listing>,
-    /// First lines of the statements that a log numbers, in order.
+    /// The first lines of the statements that a log numbers, in order.
     counted: Vec<u32>,
-    /// Each node's place among its siblings, from 0.
+    /// The position of each node among its siblings, from 0.
     ordinals: TiVec<NodeId, u32>,
-    /// Outermost nodes so far.
+    /// How many outermost nodes there were so far.
     roots: u64,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The place of a node, by that of what it lies in.
+    /// Determines the position of a node from the position of the node around it.
     pub(super) fn of(&mut self, at: NodeId, around: Option<&Place>) -> Option<Place> {
         let node = self.trace.node(at)?;
         if around.is_none() {
@@ -86,7 +86,7 @@ impl<'a> Places<'a> {
         })
     }
 
-    /// The number that a log gives to a node.
+    /// Returns the number that a log gives to a node.
     fn own_number(&self, log: &CompactLog, at: NodeId) -> Option<u64> {
         let told = &self.trace.told;
         let first = told.get(told.partition_point(|(of, _)| *of < at));
@@ -94,8 +94,8 @@ impl<'a> Places<'a> {
         log.lines.get(*line as usize)?.number.map(u64::from)
     }
 
-    /// The number of an outermost node: that of its statement among those of the program's top level. A statement of a
-    /// choice, a `try` or a loop that was not begun as an execution of its own has that one's number.
+    /// Returns the number of an outermost node: that of its statement among the statements of the program's top level.
+    /// A statement inside a choice, `try` or loop that has no execution of its own gets the number of that construct.
     fn number(&self, node: &Node) -> Option<u64> {
         let Some(listing) = self.listing else {
             let row = self.run.executions.get(node.first_row? as usize);
@@ -108,12 +108,12 @@ impl<'a> Places<'a> {
         if outermost.kind.is_declaration() || outermost.kind == StatementKind::Input {
             return None;
         }
-        // `catch` and `else` have no number of their own: they belong to the statement before.
+        // `catch` and `else` do not have their own number: they belong to the statement before them.
         let place = self.counted.partition_point(|line| *line <= outermost.line);
         u64::try_from(place).ok().filter(|place| *place > 0)
     }
 
-    /// `3a`, and `3a.b` in a parallel of that branch.
+    /// Returns the head of a branch: `3a`, or `3a.b` for a parallel inside of that branch.
     fn lettered(&self, branch: NodeId, number: u64, around: Option<&Place>) -> String {
         let place = self.ordinals.get(branch).copied().unwrap_or(0);
         let around = around.map_or(String::new(), |around| around.head.clone());
@@ -133,7 +133,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Each node's place among its siblings, from 0.
+/// Returns the position of each node among its siblings, from 0.
 fn ordinals(trace: &Trace) -> TiVec<NodeId, u32> {
     let mut seen: TiVec<NodeId, u32> = vec![0; trace.nodes.len()].into();
     trace

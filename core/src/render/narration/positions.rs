@@ -1,13 +1,13 @@
-//! The older markers: a line for each position, one for what came of it.
+//! Markers in the older style: a line for each position, and a line for its outcome.
 
 use super::compact::follows;
 use super::places::Place;
-use super::{MOST, Teller};
+use super::{MOST, Narrator};
 use crate::text::short;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
-impl Teller<'_> {
-    /// `[Position] Statement 3: let research = …`
+impl Narrator<'_> {
+    /// Writes the marker of a position: `[Position] Statement 3: let research = …`.
     pub(super) fn position(&mut self, place: &Place, node: &Node) {
         if node.kind.is_round() {
             return;
@@ -15,7 +15,7 @@ impl Teller<'_> {
         let number = place
             .number
             .map_or(String::new(), |n| format!("Statement {n}: "));
-        // The documents have no marker for what neither succeeded nor failed.
+        // OpenProse does not define a marker for statements that neither succeeded nor failed.
         let not = match &node.status {
             status @ (NodeStatus::Skipped | NodeStatus::Abandoned | NodeStatus::CutOff) => {
                 format!(" ({})", status.word())
@@ -28,7 +28,7 @@ impl Teller<'_> {
         ));
     }
 
-    /// `[Success] Session complete`, `[Error] no network`
+    /// Writes the marker of an outcome: `[Success] Session complete`, `[Error] no network`.
     pub(super) fn outcome(&mut self, node: &Node) {
         if node.kind.is_round() {
             return;
@@ -43,7 +43,7 @@ impl Teller<'_> {
                 self.kind_of(node)
             }
         };
-        let told = match &node.status {
+        let marker = match &node.status {
             NodeStatus::Completed => format!("[Success] {what} complete{}", follows(node)),
             NodeStatus::Approved => format!("[Success] {what} approved"),
             NodeStatus::Rejected => format!("[Error] {what} rejected{}", self.comment(node)),
@@ -54,10 +54,10 @@ impl Teller<'_> {
             },
             _ => return,
         };
-        self.out.push(told);
+        self.out.push(marker);
     }
 
-    /// What a statement without a structure of its own is: a session, or another statement.
+    /// Returns the word for a node without structure: a session, or another statement.
     fn kind_of(&self, node: &Node) -> &'static str {
         use crate::program::StatementKind as Kind;
         match node.statement(self.listing).map(|statement| statement.kind) {
@@ -66,7 +66,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What whoever decided a gate said.
+    /// Returns the comment of a gate's decision.
     fn comment(&self, node: &Node) -> String {
         let NodeKind::Gate { gate } = &node.kind else {
             return String::new();

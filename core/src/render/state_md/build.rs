@@ -1,4 +1,4 @@
-//! A state file of any run: what the form carries of its rows, its trace and its program.
+//! Builds the state file of any run from its rows, its trace and its program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,19 +12,19 @@ use crate::model::{
 use crate::program::{Listing, Statement, StatementKind, scan};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, recorded, source_of_trace};
 
-/// Lines ahead of what ran: at least so many, and so many at most.
+/// The least and the most lines of the program that are written after the last line that ran.
 const AHEAD: (usize, usize) = (5, 10);
-/// The deepest indentation of a trace that is made of nodes.
+/// The deepest indentation of a trace that is built from nodes without a program.
 const DEEPEST: u32 = 40;
 
-/// What of the program is written.
+/// How much of the program a state file contains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RenderOptions {
-    /// All of it, not only what ran and five to ten lines ahead.
+    /// Whether it contains the whole program, not only the lines that ran and five to ten after them.
     pub whole_program: bool,
 }
 
-/// Renders a run as a state.md of form A, database or folder. See [`state_file_of`].
+/// Renders a run in any form as a state.md of form A. See [`state_file_of`].
 pub fn from_run(
     run: &Run,
     trace: &Trace,
@@ -34,10 +34,10 @@ pub fn from_run(
     super::from_state_file(&state_file_of(run, trace, program, options))
 }
 
-/// What a state.md of a run says: its annotated source, open constructs, index and call stack.
+/// Builds the content of a run's state.md: its annotated source, open constructs, index and call stack.
 ///
-/// A run without its program is written from its own state file's lines, else from the statements' texts. Of
-/// several rounds and frames the present one is marked.
+/// Without a program, the source is taken from the run's own state file, or else from the statements' texts. If there
+/// are several rounds or frames, the annotations are those of the present one.
 pub fn state_file_of(
     run: &Run,
     trace: &Trace,
@@ -45,7 +45,7 @@ pub fn state_file_of(
     options: &RenderOptions,
 ) -> StateFile {
     let word = Some(trace.verdict.status.as_str()).filter(|s| !s.is_empty());
-    // What follows from the marks and files of a folder alone is not written as if one of them said it.
+    // A status that was only inferred from a folder's marks and files is not written as if it were recorded.
     let says_status = !matches!(run.form, Form::Folder { .. }) || !recorded(run).is_empty();
     let mut file = StateFile {
         run: Some(run.id.clone()).filter(|id| !id.is_empty()),
@@ -91,7 +91,7 @@ pub fn state_file_of(
     };
     let whole = options.whole_program || program.is_none() || !beyond.is_empty();
     let mut window = Window::new(&marks, &file, whole);
-    // What comes after a line that the program does not have is not known.
+    // If the last line that ran is not in the program, the next statements are unknown.
     let last = trace
         .nodes
         .iter()
@@ -105,7 +105,7 @@ pub fn state_file_of(
     file
 }
 
-/// The statements' texts as a program, and the line of each node.
+/// Returns the statements' texts as a program, with the line of each node.
 fn texts(trace: &Trace) -> (String, BTreeMap<NodeId, u32>) {
     let live = live(trace);
     let mut text = String::new();
@@ -143,11 +143,11 @@ fn texts(trace: &Trace) -> (String, BTreeMap<NodeId, u32>) {
     (text, lines)
 }
 
-/// The lines that are written, and what is ahead among them.
+/// The lines of the program to write, and the statements that come next.
 struct Window {
-    /// The last line.
+    /// The last line to write.
     end: u32,
-    /// Statements that come next.
+    /// The statements that come next.
     ahead: Vec<u32>,
 }
 
@@ -181,7 +181,7 @@ impl Window {
                     .parent
                     .is_none_or(|p| match marks.listing.get(p).map(|s| s.kind) {
                         Some(StatementKind::Block) => matches!(marks.open_frame(*at), Ok(Some(_))),
-                        // Its branches are told under Active Constructs.
+                        // The branches are listed under "Active Constructs".
                         Some(StatementKind::Parallel) => false,
                         _ => marks
                             .node(p)
@@ -222,7 +222,8 @@ impl Window {
     }
 }
 
-/// Where a window ends: ten lines behind what ran, back to where a statement or a paragraph ends, five at least.
+/// Returns the last line to write: at most ten lines after the last one that ran, at least five, preferably at the end
+/// of a statement or paragraph.
 fn end(listing: &Listing, last: u32) -> u32 {
     let count = listing.lines.len();
     let (least, most) = (last as usize + AHEAD.0, last as usize + AHEAD.1);
@@ -248,26 +249,26 @@ fn end(listing: &Listing, last: u32) -> u32 {
     end as u32
 }
 
-/// Open parallels and loops, and the loops that are ahead.
+/// Adds the open parallels and loops, and the loops that come next.
 fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
     let spoken: BTreeMap<NodeId, u32> = (0_u32..)
         .zip(&marks.of)
         .filter_map(|(s, n)| Some(((*n)?, s)))
         .collect();
     let live = live(marks.trace);
-    // What lies in something that is over is over with it, whether anybody said so or not.
+    // A construct inside of an ended one has ended, too, even if no record shows that.
     let mut over: TiVec<NodeId, bool> = TiVec::with_capacity(live.len());
     for (at, node) in marks.trace.nodes.iter_enumerated() {
         let closed = |p| marks.trace.node(p).is_some_and(|n| !n.status.is_open());
         let above = node.parent;
         over.push(above.is_some_and(|p| over.get(p) == Some(&true) || closed(p)));
         let own = spoken.get(&at).copied().or_else(|| {
-            // A deeper frame speaks there now, and this one waits in it.
+            // A call of the same block inside of this frame has the statement's line now, and this frame waits for it.
             let waits = node.descendants > 0 && !node.derived && marks.in_open_frame(at);
             marks.listing.statement_at(node.line.filter(|_| waits)?)
         });
         let statement = own.and_then(|s| marks.listing.get(s));
-        // Tied to a line, but a later pass speaks there now.
+        // The node has a line, but a later pass has it now.
         let passed = statement.is_none() && node.line.is_some();
         let gone = over.last() == Some(&true) || live.get(at) != Some(&true);
         if !node.status.is_open() || passed || gone {
@@ -287,7 +288,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
                     _ => None,
                 });
                 let mut branches: Vec<(Text, Status)> = branches.collect();
-                // A branch that came again says how it stands now.
+                // A branch that ran again has the status of its last pass.
                 let latest: BTreeMap<Text, Status> = branches.iter().cloned().collect();
                 let mut seen = BTreeSet::new();
                 branches.retain(|(name, _)| seen.insert(name.clone()));
@@ -296,7 +297,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
                         status.clone_from(now);
                     }
                 }
-                // In the order of the program, as far as it knows them.
+                // In the order of the program, which may not know every branch.
                 branches.sort_by_key(|(name, _)| {
                     let line = own.and_then(|own| marks.listing.branch_of(own, name));
                     line.unwrap_or(u32::MAX)
@@ -333,8 +334,8 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
     }
 }
 
-/// Keeps the sections of the run's own file on blocks that several open frames run: nobody knows of which frame they speak,
-/// so the trace does not have them.
+/// Keeps the constructs of the run's own state file that are in a block with several open frames. The file does not
+/// record which frame they belong to, so the trace does not contain them.
 fn unplaced(marks: &Marks<'_>, file: &mut StateFile) {
     let own = marks.run.state_file.as_ref();
     let Some(own) = own.filter(|_| !marks.run.told_by_rows()) else {
@@ -360,10 +361,10 @@ fn unplaced(marks: &Marks<'_>, file: &mut StateFile) {
     file.loops.extend(kept.cloned());
 }
 
-/// First and last line of a construct.
+/// The first and last line of a construct.
 type Lines = Option<(u32, u32)>;
 
-/// A branch that has begun is executing; `started` is a word for whole constructs.
+/// Returns a branch's status in the words of the form, which uses `started` only for whole constructs.
 fn branch_status(status: &Status) -> Status {
     match status {
         Status::Started | Status::Iteration => Status::Executing,
@@ -400,7 +401,7 @@ fn bindings(run: &Run) -> Vec<IndexedBinding> {
         execution_id: binding.execution_id,
         other: Vec::new(),
     };
-    // What a nested run wrote stands in that run's own index.
+    // Values of an imported run belong to the index of that run.
     let nested = |b: &crate::model::Binding| match &b.value {
         ValueAt::File { path, .. } => path
             .strip_prefix(&*run.root)
@@ -419,7 +420,7 @@ fn bindings(run: &Run) -> Vec<IndexedBinding> {
         .collect()
 }
 
-/// Agents of the run, and those of the project and the user that its program or its own index speaks of.
+/// Returns the run's own agents, and agents of the project and the user that the program or the run's index names.
 fn agents(run: &Run, program: Option<&Listing>) -> Vec<IndexedAgent> {
     let file = run.state_file.as_ref();
     let declared = program.iter().flat_map(|p| &p.statements);
@@ -446,12 +447,12 @@ fn agents(run: &Run, program: Option<&Listing>) -> Vec<IndexedAgent> {
     run.agents.iter().filter(own).map(row).collect()
 }
 
-/// Open frames, the innermost first.
+/// Returns the open frames, the innermost first.
 fn call_stack(trace: &Trace) -> Vec<CallFrame> {
     let is_open = |at: NodeId| {
         let node = trace.node(at)?;
         match &node.kind {
-            // A frame without an id has no row in the table.
+            // A frame without an id cannot be a row of the call stack.
             NodeKind::Frame { block, depth } if node.status.is_open() && node.id.is_some() => {
                 Some((node, block, *depth))
             }

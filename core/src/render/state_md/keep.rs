@@ -1,4 +1,4 @@
-//! Which rows a state.md is told by: what a writer must hold to render the next one.
+//! Selects the rows that a program needs in memory to render a run's next state.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,21 +9,22 @@ use crate::model::{Run, Status, Text};
 use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
-/// Ids of the rows that the run's state.md, and every later one, is rendered from; the others are history. Their
-/// number is bounded by the program and by what is open, not by what ran.
+/// Returns the ids of the rows that the run's present state.md and all later ones depend on; other rows are history.
+/// The number of rows is limited by the program's size and by what is open, not by how much ran.
 ///
-/// Of an instance the first and the last row count, and of a loop those that ended its last round and the rounds that
-/// something of the present began in. These instances
-/// count, and whatever they lie in:
+/// Of each selected instance, the first and the last row are needed. Of a loop, the rows that ended its last round are
+/// needed, and those that ended rounds in which something present began. These instances are selected, with all
+/// instances around them:
 ///
-/// - what is open, and the branches of an open parallel;
-/// - in each open frame, and at the root, the last that speaks for each statement;
-/// - in all that goes on, the last of a statement where it failed: it may be tried again;
-/// - of each index and text the last: rows teach how indices count, and so what others are tied to;
-/// - of each block the last frame, which speaks for the block once no frame of it is open.
+/// - open ones, and the branches of an open parallel;
+/// - in each open frame, and at the root: the last instance of each statement;
+/// - in every instance that continues: the last instance of a statement if it failed, because it may be tried again;
+/// - the last instance of each index and text, because rows show how the run counts indices, which assigns lines;
+/// - the last frame of each block, which determines the annotations once no frame of the block is open.
 ///
-/// The next round of a loop takes the word from what the last one said, and what spoke before the loop has it again:
-/// so both are counted within each open loop. A run without its program is told by all of its rows.
+/// A new round of a loop replaces the annotations of the round before it, and after the loop those from before it apply
+/// again, so instances inside and outside of each open loop are selected separately. Without its program, all rows are
+/// needed.
 pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BTreeSet<i64> {
     let Some(listing) = program else {
         return run.executions.iter().map(|row| row.id).collect();
@@ -46,14 +47,14 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
     for at in teaching(run, trace) {
         keep(&mut kept, at);
     }
-    // Branches lie straight in their parallel, after it.
+    // A branch is a direct child of its parallel and comes after it.
     for (at, node) in trace.nodes.iter_enumerated() {
         let of_kept = || node.parent.is_some_and(|p| kept.get(p) == Some(&true));
         if matches!(node.kind, NodeKind::Branch { .. }) && of_kept() {
             keep(&mut kept, at);
         }
     }
-    // Preorder: what lies below a node comes behind it.
+    // In preorder, descendants come after their node, so this reversed pass selects everything around.
     for (at, node) in trace.nodes.iter_enumerated().rev() {
         if let (Some(true), Some(above)) = (kept.get(at), node.parent) {
             keep(&mut kept, above);
@@ -66,7 +67,7 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
         rows.extend(row(node.first_row).map(|row| row.id));
         rows.extend(row(node.last_row).map(|row| row.id));
         if node.attempts > 1 {
-            // Another attempt says that one failed: without that row it would begin another count.
+            // The row of a failure or retry starts a new attempt: without it, the number of attempts would be lost.
             for status in [Status::Failed, Status::Retry] {
                 rows.extend(rows_with(run, node, &status).last());
             }
@@ -76,7 +77,7 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
             rows.extend(ends.last());
             loops.insert(at, ends);
         }
-        // What was begun in a round belongs to it: the row that ended it is behind.
+        // The row that ended a round comes after the rows that began in it, and assigns them to that round.
         let round = node.parent.and_then(|p| trace.node(p));
         if let Some(round) = round.filter(|r| matches!(r.kind, NodeKind::Round { .. }))
             && let Some(ends) = round.parent.and_then(|p| loops.get(&p))
@@ -88,7 +89,7 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
     rows
 }
 
-/// The last node of each index and text. Of an index that comes with ever new texts only so many are counted.
+/// Returns the last node of each index and text, with at most eight texts for each index.
 fn teaching(run: &Run, trace: &Trace) -> Vec<NodeId> {
     const TEXTS: usize = 8;
     let mut by_index: BTreeMap<i64, BTreeMap<&str, NodeId>> = BTreeMap::new();
@@ -110,7 +111,7 @@ fn teaching(run: &Run, trace: &Trace) -> Vec<NodeId> {
         .collect()
 }
 
-/// The rows of an instance that have this status, in order of id.
+/// Returns the rows of an instance with this status, in order of id.
 fn rows_with(run: &Run, node: &Node, status: &Status) -> Vec<i64> {
     let has = |id: &&i64| {
         let at = run.executions.binary_search_by_key(*id, |row| row.id);
@@ -120,14 +121,15 @@ fn rows_with(run: &Run, node: &Node, status: &Status) -> Vec<i64> {
     node.aliases.iter().filter(has).copied().collect()
 }
 
-/// The last node of the present that speaks for something, in the open loop that it lies in, if any.
+/// The last present node of each statement and block, separately for each open loop around it.
 #[derive(Default)]
 struct Speaking<'a> {
-    /// By frame, open loop and line.
+    /// The key is the frame, the open loop, and the statement.
     statements: BTreeMap<(Option<NodeId>, Option<NodeId>, u32), NodeId>,
-    /// By block and open loop.
+    /// The key is the block and the open loop.
     frames: BTreeMap<(&'a Text, Option<NodeId>), NodeId>,
-    /// By what it was begun in, which goes on, and line: the last, when it failed. It may be tried again.
+    /// Statements whose last instance failed and may be tried again. The key is the node around it, which continues,
+    /// and the statement.
     failed: BTreeMap<(Option<NodeId>, u32), NodeId>,
 }
 
@@ -174,7 +176,7 @@ impl<'a> Speaking<'a> {
         speaking
     }
 
-    /// The nodes that speak, or may speak later.
+    /// Returns the nodes that determine annotations now or may do so later.
     fn all(&self, trace: &Trace) -> BTreeSet<NodeId> {
         let last: BTreeSet<NodeId> = self.frames.values().copied().collect();
         let counts = |frame: &Option<NodeId>| {
@@ -190,7 +192,7 @@ impl<'a> Speaking<'a> {
     }
 }
 
-/// What a node was begun in: a round is a part of its loop.
+/// Returns the node in which a node began, which is the loop and not its round.
 fn begun_in(trace: &Trace, node: &Node) -> Option<NodeId> {
     let at = node.parent?;
     let above = trace.node(at)?;
@@ -204,7 +206,7 @@ fn is(trace: &Trace, at: NodeId, what: fn(&Node) -> bool) -> bool {
     trace.node(at).is_some_and(what)
 }
 
-/// Whether more may happen in a node: what failed can be tried again.
+/// Returns whether more may happen inside of a node. A failed node counts, because it can be tried again.
 fn goes_on(node: &Node) -> bool {
     node.status.is_open() || matches!(node.status, NodeStatus::Failed | NodeStatus::Abandoned)
 }

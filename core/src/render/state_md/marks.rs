@@ -1,4 +1,4 @@
-//! Which node speaks for each statement now, and what stands behind its line.
+//! Finds the present node of each statement, and writes the annotation of its line.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,20 @@ use crate::program::{Listing, StatementKind, classify};
 use crate::render::binding_md::file_name;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
-/// The current node of each statement, and where values were written.
+/// The present node of each statement, and the places of written values.
 pub(super) struct Marks<'a> {
     pub(super) run: &'a Run,
     pub(super) trace: &'a Trace,
     pub(super) listing: &'a Listing,
-    /// By statement.
+    /// The node of each statement, by the statement's index.
     pub(super) of: Vec<Option<NodeId>>,
-    /// By statement of a block's body: what an open frame has done of it whose block runs again further in.
+    /// Completed statements of an open frame whose block was called again inside of it, by statement of the block.
     outer: BTreeMap<u32, NodeId>,
-    /// The frame that each node lies in.
+    /// The frame around each node.
     above: TiVec<NodeId, Option<NodeId>>,
-    /// The block that each statement lies in, and the open or last frame that runs a block.
+    /// The block around each statement.
     block: Vec<Option<u32>>,
+    /// The open frame of each block, or its last one.
     frame: BTreeMap<&'a str, NodeId>,
     bindings: BTreeMap<(&'a str, Option<i64>), &'a Binding>,
     anonymous: BTreeMap<u32, &'a Binding>,
@@ -59,9 +60,9 @@ impl<'a> Marks<'a> {
         }
         for (at, node) in trace.nodes.iter_enumerated() {
             let frame = marks.above.get(at).copied().flatten();
-            // What only comes next is not marked by its node: the window tells it.
+            // `Window` marks statements that only come next.
             let comes = node.inferred && node.status == NodeStatus::Pending;
-            // Any frame or round may have met a gate that no marker speaks of.
+            // A gate without a record may belong to any frame or round.
             let met = matches!(node.kind, NodeKind::Gate { .. })
                 && (node.inferred && node.id.is_none() && !node.status.is_open());
             let line = match lines {
@@ -74,7 +75,7 @@ impl<'a> Marks<'a> {
                 continue;
             };
             if marks.speaks_of(statement, frame) {
-                // Of a branch and the frame that it called, the branch, unless the frame failed.
+                // A branch and the frame that it called share a line: use the branch, unless the frame failed.
                 let of_branch = |known: NodeId| {
                     let branch = trace.node(known).map(|n| &n.kind);
                     node.parent == Some(known)
@@ -104,14 +105,14 @@ impl<'a> Marks<'a> {
         self.trace.node(at)
     }
 
-    /// Outside of blocks `None`; else the frame that runs a statement's block now, if any.
+    /// Returns `None` for a statement outside of blocks, else the frame that runs its block now, if there is one.
     fn current(&self, statement: u32) -> Option<Option<NodeId>> {
         let block = self.block.get(statement as usize).copied().flatten()?;
         let name = self.listing.get(block)?.name.as_deref();
         Some(self.frame.get(name.unwrap_or_default()).copied())
     }
 
-    /// The open frame that runs the block a statement lies in; `Err` when it lies in one that does not run.
+    /// Returns the open frame that runs the block around a statement. `Err` if the block is not running.
     pub(super) fn open_frame(&self, statement: u32) -> Result<Option<&'a Node>, ()> {
         let Some(frame) = self.current(statement) else {
             return Ok(None);
@@ -125,18 +126,19 @@ impl<'a> Marks<'a> {
         frame.is_some_and(|f| f.status.is_open())
     }
 
-    /// Whether a node lies in a frame that is open.
+    /// Returns whether the frame around a node is open.
     pub(super) fn in_open_frame(&self, node: NodeId) -> bool {
         self.is_open(self.above.get(node).copied().flatten())
     }
 
-    /// A statement of a block's body is marked by the frame that runs the block now.
+    /// Returns whether a frame's nodes mark a statement: in a block, only those of the frame that runs it now.
     fn speaks_of(&self, statement: u32, frame: Option<NodeId>) -> bool {
         let current = self.current(statement).flatten();
         current.is_none_or(|current| frame == Some(current))
     }
 
-    /// Sessions without a name: by the statement that the binding records, else in order where the numbers agree.
+    /// Assigns anonymous bindings to sessions: by the statement that a binding records, or else in order if their
+    /// numbers are equal.
     fn tie_anonymous(&mut self) {
         let unnamed: Vec<&Binding> = self
             .run
@@ -170,7 +172,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Where a statement's value lies, when it is written.
+    /// Returns the path of a statement's value if it is written.
     fn path(&self, statement: u32, node: Option<&Node>) -> Option<Text> {
         let frame = match self.current(statement) {
             None => None,
@@ -189,14 +191,14 @@ impl<'a> Marks<'a> {
         self.own_path(node?)
     }
 
-    /// What a state file said and nothing else knows.
+    /// Returns a path that only the state file records.
     fn own_path(&self, node: &Node) -> Option<Text> {
         let file = self.run.state_file.as_ref()?;
         let line = file.trace.get(node.state_line? as usize)?;
         line.annotation.as_ref()?.path.clone()
     }
 
-    /// What an outer frame wrote, where the innermost has not come so far: its path says whose it is.
+    /// Returns the path of a value from an outer frame whose inner call has not come as far. The path shows its frame.
     fn path_in_outer(&self, statement: u32) -> Option<Text> {
         let at = *self.outer.get(&statement)?;
         let frame = self.above.get(at).copied().flatten()?;
@@ -206,7 +208,7 @@ impl<'a> Marks<'a> {
         Some(self.paths.of(binding))
     }
 
-    /// What stands behind the line of a statement.
+    /// Returns the annotation for the line of a statement.
     pub(super) fn annotation(&self, statement: u32) -> Option<Annotation> {
         let kind = self.listing.get(statement)?.kind;
         let Some(node) = self.node(statement) else {
@@ -220,7 +222,7 @@ impl<'a> Marks<'a> {
         self.annotation_of(node, kind, || self.path(statement, Some(node)))
     }
 
-    /// What a state file or a log tells of and no line of the program has, as lines behind the program.
+    /// Returns statements of a state file or a log that the program lacks, as lines to write after the program.
     pub(super) fn beyond_program(&self) -> Vec<TraceLine> {
         let live = live(self.trace);
         let holds = self.trace.above(|_, node| node.line.is_some());
@@ -295,7 +297,7 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// What comes next: a construct is entered, a statement is next.
+/// Returns the annotation for a statement that comes next.
 pub(super) fn ahead(kind: StatementKind) -> Annotation {
     let raw = if kind.has_body() && kind != StatementKind::Do {
         "[not yet entered]"
@@ -309,7 +311,7 @@ pub(super) fn ahead(kind: StatementKind) -> Annotation {
     }
 }
 
-/// The word of a node for a row.
+/// Returns the status of a row for a node's status.
 pub(super) fn status(status: &NodeStatus) -> Status {
     match status {
         NodeStatus::Pending => Status::Pending,
@@ -331,10 +333,11 @@ pub(super) fn status(status: &NodeStatus) -> Status {
     }
 }
 
-/// Where bindings lie.
+/// The paths of bindings.
 pub(super) struct Paths<'a> {
     pub(super) run: &'a Run,
-    /// What the index of a state file says, by name and frame; the first of two counts.
+    /// The paths in the index of the state file, by name and frame. If two rows have the same key, the first one
+    /// counts.
     indexed: BTreeMap<(&'a str, Option<i64>), &'a Text>,
 }
 
@@ -349,7 +352,7 @@ impl<'a> Paths<'a> {
         Paths { run, indexed }
     }
 
-    /// The file of a binding, else the file that the folder form would give it.
+    /// Returns the path of a binding's file, or the path that the folder form would use.
     pub(super) fn of(&self, binding: &Binding) -> Text {
         if let ValueAt::File { path, .. } = &binding.value {
             return path.strip_prefix(&*self.run.root).unwrap_or(path).into();
@@ -363,7 +366,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Whether a node is of the present: not of an earlier round.
+/// Returns for each node whether it is present, which means not in an earlier round of a loop.
 pub(super) fn live(trace: &Trace) -> TiVec<NodeId, bool> {
     let mut last: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for (at, node) in trace.nodes.iter_enumerated() {
@@ -383,7 +386,7 @@ pub(super) fn live(trace: &Trace) -> TiVec<NodeId, bool> {
     live
 }
 
-/// The block that each statement lies in. Linear: parents come before their children.
+/// Returns the block around each statement. Runs in linear time, because parents come before their children.
 fn blocks(listing: &Listing) -> Vec<Option<u32>> {
     let mut blocks: Vec<Option<u32>> = Vec::with_capacity(listing.statements.len());
     for (at, statement) in (0_u32..).zip(&listing.statements) {

@@ -1,8 +1,7 @@
-//! state.md of form A, written from any run (design: docs/reference/formats.md).
+//! Writes state.md of form A for any run (docs/reference/formats.md).
 //!
-//! [`crate::decode::state_md`] reads it. What is written and read again carries the run's id and status, the
-//! source lines with their annotations, open constructs, the index and the call stack; rendering what was read
-//! gives the same text.
+//! [`crate::decode::state_md`] reads the file back. Its run id, status, annotated source lines, open constructs, index
+//! and call stack survive that round trip. Rendering the parsed file again gives the same text.
 
 mod build;
 mod keep;

@@ -1,3 +1,5 @@
+//! Prints a state file as Markdown.
+
 use crate::decode::state_md::annotation;
 use crate::decode::state_md::escape::{escape, escape_first};
 use crate::decode::state_md::header::{header_key, write_run_status};
@@ -12,13 +14,13 @@ use crate::model::{
 use crate::render::binding_md::ticks;
 use crate::time::Stamp;
 
-/// The column where annotations begin, from 0; behind a longer line there are three blanks.
+/// The column at which annotations begin, from 0. After a longer line there are three blanks.
 const ANNOTATION_COLUMN: usize = 45;
 
-/// Writes a state file, exactly as the form's sample is written.
+/// Prints a state file exactly like the sample of its form.
 ///
-/// Sections with nothing in them are left out, but Index. Annotations, header keys, columns and sections that
-/// were read from a real file are written as they were, as long as they still say what the fields say.
+/// Empty sections are left out, except Index. Annotations, header keys, columns and sections that were read from a file
+/// are printed unchanged, as long as they agree with the fields.
 pub fn from_state_file(file: &StateFile) -> String {
     let mut out = String::from("# Execution State\n");
     header(&mut out, file);
@@ -42,7 +44,7 @@ fn header(out: &mut String, file: &StateFile) {
         }
     }
     for (key, said) in &file.extra {
-        // The form's own keys are read into their fields, unless those are taken.
+        // A key of the form that is read back would become a field; it stays extra only if that field is set.
         let key = guarded(key, &[':'], |raw| {
             raw.is_empty()
                 || raw.starts_with(['#', '`', '~', '*', '-', '+', '|'])
@@ -56,7 +58,7 @@ fn header(out: &mut String, file: &StateFile) {
     }
 }
 
-/// What is written under one of the form's keys.
+/// Returns the printed value of one of the form's keys.
 fn field(file: &StateFile, key: &str) -> Option<String> {
     let time = |at: &Option<Stamp>| at.as_ref().map(|at| value(at.to_string().trim()));
     let said = match key {
@@ -73,7 +75,7 @@ fn value(text: &str) -> String {
     guarded(text, &[], |raw| !raw.is_empty() && is_marked(raw))
 }
 
-/// A text with its first character as a reference when it would be read as something else.
+/// Escapes a text. Its first character becomes a reference if the text would otherwise be read as something else.
 fn guarded(text: &str, special: &[char], is_special: impl Fn(&str) -> bool) -> String {
     let raw = escape(text, special);
     if is_special(&raw) {
@@ -90,7 +92,7 @@ fn trace(out: &mut String, lines: &[TraceLine]) {
     let ticks = ticks(lines.iter().flat_map(|line| line.text.split('\n')));
     out.push_str(&format!("\n## Execution Trace\n\n{ticks}prose\n"));
     for line in lines {
-        // A statement's text may have several lines where there is no program: the first one is annotated.
+        // Without a program, a statement's text may have several lines, and only the first one is annotated.
         let mut parts = line.text.split('\n').map(str::trim_end);
         let first = parts.next().unwrap_or_default();
         match line.line.is_none() && line.annotation.is_none() && annotation::elides(first) {
@@ -224,7 +226,7 @@ fn cell(text: &str) -> String {
     guarded(text, &['|'], |raw| !raw.is_empty() && is_marked(raw))
 }
 
-/// Columns of no document, in the order in which rows name them.
+/// Returns the columns that OpenProse does not define, in the order in which rows name them.
 fn other_columns<'a>(rows: impl Iterator<Item = &'a [(Text, Text)]>) -> Vec<Text> {
     let mut seen = std::collections::BTreeSet::new();
     let mut columns = Vec::new();
@@ -261,7 +263,7 @@ fn table_row(out: &mut String, mut cells: Vec<String>, more: &[Text], other: &[(
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-/// A section unknown to OpenProse. Headings inside it that would end it are escaped.
+/// Prints a section that OpenProse does not define. Headings inside of it that would end it are escaped.
 fn section(out: &mut String, name: &str, text: &str) {
     let name = guarded(name, &[], is_known_heading);
     out.push_str(format!("\n## {name}").trim_end());

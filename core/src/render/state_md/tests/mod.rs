@@ -13,7 +13,7 @@ use crate::time::Stamp;
 
 const SAMPLE: &str = include_str!("../sample.md");
 
-/// Renders, reads back, renders again: the text must not change.
+/// Renders a file, parses the text and renders it again, which must not change the text.
 fn stable(file: &StateFile) -> (String, StateFile) {
     let text = from_state_file(file);
     let (read, _) = parse(&text);
@@ -38,7 +38,7 @@ fn an_empty_state_has_an_index() {
 
 #[test]
 fn what_was_printed_once_is_printed_so_again() {
-    // A key that grows beyond any limit when it is written, lines that end more than once; found by fuzzing.
+    // Found by fuzzing: a key that became longer with each writing, and lines with several line ends.
     for read in [
         "## Other\n\n###\r\r\r\r\n\r\rx\r\r\ny\r\r\r\n".to_owned(),
         format!("{}:", "\0".repeat(100)),
@@ -66,7 +66,7 @@ fn a_line_of_a_program_that_looks_left_out_is_not() {
     let (text, read) = stable(&file);
     assert!(text.contains("... and so on ..."), "{text}");
     assert_eq!(read.trace, file.trace);
-    // What a writer left out stays left out.
+    // A line that the writer left out stays left out.
     let file = StateFile {
         trace: vec![trace("...remaining stages...", None)],
         ..StateFile::default()
@@ -89,7 +89,7 @@ fn real_words_stay_as_they_were() {
     assert_eq!(file.sections[0].1.as_ref(), "# one\n### two");
 }
 
-/// What must be equal after render and parse (docs/reference/formats.md).
+/// The content that must be equal after rendering and parsing (docs/reference/formats.md).
 #[derive(Debug, PartialEq)]
 struct Carried {
     ids: (Option<Text>, Option<Text>, Option<RunStatus>),
@@ -145,7 +145,7 @@ fn carried(file: &StateFile) -> Carried {
     }
 }
 
-/// Names of any kind: plain ones, and every character and word that means something to the form.
+/// Generates names: plain ones, and ones with every character and word that has a meaning in the form.
 fn name() -> impl Strategy<Value = Text> {
     prop_oneof![
         "[a-z_]{1,8}",
@@ -205,7 +205,7 @@ fn attempt() -> impl Strategy<Value = Option<(u32, Option<u32>)>> {
     proptest::option::weighted(0.3, (1..20u32, proptest::option::of(1..20u32)))
 }
 
-/// Annotations as a writer makes them: each says one thing.
+/// Generates annotations as a writer makes them, each with one meaning.
 fn annotation() -> impl Strategy<Value = Annotation> {
     let done = proptest::option::of(proptest::sample::select(vec![
         Status::Completed,
@@ -286,7 +286,7 @@ fn source_line() -> impl Strategy<Value = Text> {
 fn line() -> impl Strategy<Value = TraceLine> {
     (source_line(), proptest::option::of(annotation())).prop_map(|(text, annotation)| TraceLine {
         line: None,
-        // A line of its own is somebody's comment: only statements are annotated.
+        // An annotation on an empty line would be read as a comment of the program.
         annotation: annotation.filter(|_| !text.trim().is_empty()),
         text,
     })
@@ -354,7 +354,7 @@ fn state_file() -> impl Strategy<Value = StateFile> {
         });
     let frame = (-9..99i64, name(), of(-9..99i64), status()).prop_map(
         |(execution_id, block, depth, status)| CallFrame {
-            // 0 is the root, which has no frame.
+            // 0 would be read as the root, which is not a frame.
             execution_id: if execution_id == 0 { 1 } else { execution_id },
             block,
             depth,
@@ -406,21 +406,21 @@ fn state_file() -> impl Strategy<Value = StateFile> {
         )
 }
 
-/// What cannot be told from nothing at all, or from another spelling, is made the same before comparing.
+/// Replaces content that the form cannot distinguish by one spelling, before files are compared.
 fn normal(mut file: StateFile) -> StateFile {
     let blank = |t: &Text| t.trim().is_empty();
-    // A time that is no time is carried without the blanks around it.
+    // A time that cannot be parsed keeps its text without blanks around it.
     for at in [&mut file.started, &mut file.updated] {
         *at = at
             .take()
             .map(|at| Stamp::parse(at.to_string().trim()))
             .filter(|at| !at.to_string().is_empty());
     }
-    // `a` and `a` with a blank at its end are the same status word (`Status::parse`).
+    // `a` and `a` with a blank at the end are the same status word (`Status::parse`).
     file.agents
         .retain(|a| a.scope != Some(AgentScope::Other("".into())));
     file.status = file.status.filter(|s| !s.word().is_empty());
-    // The trace has the lines that a viewer would call lines.
+    // The trace is split into lines like a viewer splits it.
     file.trace.iter_mut().for_each(|l| l.line = None);
     file.bindings
         .iter_mut()
@@ -452,7 +452,7 @@ proptest! {
     }
 }
 
-/// Opens a folder of a state file, a program and other files, and renders it.
+/// Opens a folder with a state file, a program and other files, and renders the run.
 fn rendered(files: &[(&str, &str)]) -> String {
     let source = crate::sqlite::MemorySource::new(
         "d",
@@ -466,7 +466,7 @@ fn rendered(files: &[(&str, &str)]) -> String {
     from_run(&run, &trace, listing.as_ref(), &RenderOptions::default())
 }
 
-/// The sample's program: what its trace shows, without the annotations.
+/// Returns the program of the sample: its trace without the annotations.
 fn sample_program() -> String {
     let (file, _) = parse(SAMPLE);
     file.trace
@@ -490,12 +490,12 @@ fn a_folder_renders_as_its_state_file_says() {
         ("agents/captain/memory.md", "x"),
     ];
     assert_eq!(rendered(&files), SAMPLE);
-    // The state file alone carries the same.
+    // The state file without the program has the same content.
     assert_eq!(rendered(&files[..2]), SAMPLE);
     assert_eq!(rendered(&files[..1]), SAMPLE);
 }
 
-/// Rows as the golden cases have them, with a program.
+/// Builds a run with a program from rows that are written as in the golden cases.
 fn of_rows(
     program: Option<&str>,
     status: &str,
@@ -523,11 +523,11 @@ fn of_rows(
     let listing = program.map(crate::program::scan);
     let trace = crate::trace::fold(&run, listing.as_ref(), None);
     let text = from_run(&run, &trace, listing.as_ref(), &RenderOptions::default());
-    // What was rendered is a run again, and says the same.
+    // The rendered text is read as a run again, which must render the same.
     let mut files = vec![("state.md", text.as_str())];
     files.extend(program.map(|p| ("program.prose", p)));
     let again = rendered(&files);
-    // Rows that no program makes need not come back; what is told of them does.
+    // Rows that no program could produce may differ after reading, but their text may not.
     files[0].1 = &again;
     assert_eq!(rendered(&files), again);
     text
@@ -627,7 +627,7 @@ fn failures_retries_and_programs_that_are_missing() {
         ),
         "{text}"
     );
-    // Nothing comes next in a run that is over.
+    // A run that is over has no next statement.
     assert!(!text.contains("next"), "{text}");
     let text = of_rows(None, "running", &rows);
     assert!(text.contains("```prose\nlet research = session                       # (complete)\nsession \"Risky\"  "), "{text}");
@@ -697,7 +697,7 @@ fn a_window_ends_five_to_ten_lines_ahead() {
     assert_eq!(lines, 30);
 }
 
-/// Which of the constructs were entered and left, and which rows lie in them, with which word.
+/// Generates a run: whether each construct was entered and left, and rows inside with their status.
 fn any_rows() -> impl Strategy<Value = ([u8; 3], Vec<(usize, usize)>)> {
     (
         [0..3u8, 0..3u8, 0..3u8],
@@ -710,7 +710,7 @@ const MIXED: &str = "input topic: \"?\"\nblock process(data):\n  let parts = ses
 proptest! {
     #![proptest_config(cases(200, 20_260_115))]
 
-    /// Parsing what was rendered gives the same run back, where state.md can carry it.
+    /// Parsing the rendered text gives the same run, as far as state.md can represent it.
     #[test]
     fn any_run_renders_to_a_run_that_renders_the_same((entered, rows) in any_rows(), run_status in 0..4usize, with_program in any::<bool>()) {
         let texts = [
@@ -729,7 +729,7 @@ proptest! {
         ];
         let words = ["executing", "completed", "failed", "skipped"];
         let run_words = ["running", "completed", "failed", "interrupted"];
-        // A program runs in order: behind what is open nothing has run.
+        // A program runs in order, so nothing after an open construct has run.
         let mut entered = entered;
         if let Some(open) = entered.iter().position(|e| *e == 1) {
             entered[open + 1..].fill(0);
@@ -741,7 +741,7 @@ proptest! {
                 made.push((i as i64 + 1, None, text, open, metadata));
             }
         }
-        // Each once: of several passes state.md carries the present one only.
+        // One row for each text, because state.md only represents the present pass.
         let mut rows = rows;
         rows.sort_unstable();
         rows.dedup_by_key(|(text, _)| *text);

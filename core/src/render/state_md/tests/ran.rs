@@ -1,4 +1,5 @@
-//! Programs of any shape, run up to any point: what state.md carries of their rows comes back (docs/reference/formats.md).
+//! Round trips of generated programs that are stopped at any point: state.md must give back what it can represent of
+//! their rows (docs/reference/formats.md).
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -14,7 +15,7 @@ use crate::render::state_md::{RenderOptions, from_run};
 use crate::sqlite::MemorySource;
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, fold};
 
-/// A statement of a made program.
+/// A statement of a generated program.
 #[derive(Debug, Clone)]
 enum Made {
     Session {
@@ -31,7 +32,7 @@ enum Made {
     },
     If(Vec<Made>),
     Gate,
-    /// Calls a block, by its number.
+    /// A call of a block, by the block's number.
     Call(u8),
 }
 
@@ -47,7 +48,7 @@ fn body() -> impl Strategy<Value = Vec<Made>> {
     ];
     let any = leaf.prop_recursive(3, 16, 3, |inner| {
         let few = || proptest::collection::vec(inner.clone(), 1..4);
-        // One branch may do anything, so that no two frames of a block run beside each other.
+        // Only one branch may have any statement, so that two frames of one block never run at the same time.
         let branches = (
             proptest::collection::vec(session(), 1..3),
             proptest::option::of((0..2u8).prop_map(Made::Call)),
@@ -65,7 +66,7 @@ fn body() -> impl Strategy<Value = Vec<Made>> {
     proptest::collection::vec(any, 1..5)
 }
 
-/// Calls each block only once: the call stack does not say which of two calls of a block an outer frame waits in.
+/// Keeps only the first call of each block, because the call stack does not record which call an outer frame waits in.
 fn once(body: Vec<Made>, called: &mut [bool; 2]) -> Vec<Made> {
     let one = |made: Made| match made {
         Made::Call(block) => {
@@ -92,7 +93,7 @@ fn once(body: Vec<Made>, called: &mut [bool; 2]) -> Vec<Made> {
     body.into_iter().map(one).collect()
 }
 
-/// A program being written: its source, and what runs at each line.
+/// A generated program: its source, and the statement at each line.
 #[derive(Default)]
 struct Writer {
     source: String,
@@ -110,7 +111,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// Text and line, as rows have them.
+    /// Returns the text and line for a row.
     fn said(&self) -> (&str, u32) {
         (&self.text, self.line)
     }
@@ -181,11 +182,11 @@ impl Writer {
     }
 }
 
-/// What a run did, in rows of the append-only form.
+/// A simulated run, as rows of the append-only form.
 struct Runner<'p> {
     blocks: &'p [Vec<Placed>],
     choices: std::vec::IntoIter<u8>,
-    /// Rows that are still written; then the run is cut short.
+    /// How many more rows are written before the run is cut off.
     left: usize,
     rows: Vec<Value>,
     gates: Vec<Gate>,
@@ -193,10 +194,10 @@ struct Runner<'p> {
     catching: u32,
 }
 
-/// Why a body was left.
+/// Why a body ended early.
 #[derive(Debug, PartialEq)]
 enum Left {
-    /// Nothing more is written.
+    /// The run is cut off.
     Cut,
     Failed,
 }
@@ -275,7 +276,7 @@ impl Runner<'_> {
                 _ => self.body(parent, body),
             },
             Kind::Gate => {
-                // Met again it has a visit (errata G1).
+                // A gate that is reached again has the visit in its id (errata G1).
                 let met = |g: &&Gate| crate::gate::visit(&g.id).0 == at.name;
                 let id = match self.gates.iter().filter(met).count() {
                     0 => at.name.clone(),
@@ -309,7 +310,7 @@ impl Runner<'_> {
             .map(Vec::as_slice)
             .unwrap_or_default();
         self.depth += 1;
-        // No deeper than a person would look.
+        // Limits the depth of recursive calls, so that the run ends.
         let done = if self.depth > 4 {
             Ok(())
         } else {
@@ -319,7 +320,7 @@ impl Runner<'_> {
         match done {
             Ok(()) => self.row(parent, text, "completed", meta()).map(|_| ()),
             Err(Left::Failed) => {
-                // What fails because of another does so at once.
+                // A failure is recorded for the calls around it at once, even if the run is cut off.
                 self.left += 1;
                 self.row(parent, text, "failed", meta())?;
                 Err(Left::Failed)
@@ -345,7 +346,7 @@ impl Runner<'_> {
                 self.row(parent, text, "failed", meta.clone())?;
                 Err(Left::Failed)
             }
-            // Of a handler that was passed over nobody can say that it ran.
+            // Not in a handler: if its statements were skipped, state.md could not show that the handler ran.
             11 if self.catching == 0 => self.row(parent, text, "skipped", meta.clone()).map(|_| ()),
             9 => {
                 self.row(parent, text, "failed", meta.clone())?;
@@ -396,7 +397,7 @@ impl Runner<'_> {
     }
 }
 
-/// A run of a made program, and its source.
+/// Returns a run of a generated program, and the program's source.
 fn made_run(blocks: &[Vec<Made>], main: &[Made], choices: Vec<u8>, left: usize) -> (Run, String) {
     let mut writer = Writer::default();
     let blocks: Vec<Vec<Placed>> = (0..)
@@ -437,7 +438,7 @@ fn made_run(blocks: &[Vec<Made>], main: &[Made], choices: Vec<u8>, left: usize) 
     (run, writer.source)
 }
 
-/// The run that a rendered state file is, beside its program and its gates.
+/// Returns the run that a rendered state file represents, together with its program and gates.
 fn again(text: &str, source: &str, gates: &[Gate]) -> Run {
     let mut files = vec![
         ("state.md".to_owned(), text.as_bytes().to_vec()),
@@ -454,12 +455,12 @@ fn again(text: &str, source: &str, gates: &[Gate]) -> Run {
     folder::decode(&MemorySource::new("d", files), "")
 }
 
-/// What is carried of a trace: where the run stands, what failed first, and which frames and loops are open.
+/// Describes what state.md represents of a trace: positions, the first failure, and open frames and loops.
 fn carried(trace: &Trace, listing: &Listing) -> String {
     let mut out = format!("{}\n", trace.verdict.status);
     for at in &trace.positions {
         let node = &trace.nodes[*at];
-        // Rows do not say what comes next.
+        // Rows do not record the next statement.
         if node.inferred && node.status == NodeStatus::Pending {
             continue;
         }
@@ -475,9 +476,10 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
             node.line
         );
     }
-    // Finished frames are not carried: what failed in one may be told by its call, or by the last of the block.
+    // Finished frames are not represented: a failure inside of one may appear at its call, or at the block's last
+    // frame.
     let is_frame = |at: NodeId| matches!(trace.nodes[at].kind, NodeKind::Frame { .. });
-    // Nor are earlier rounds: what failed in one and was lived with is not told.
+    // Earlier rounds are not represented either, so a failure there that was recovered is lost.
     let ended = trace
         .first_cause
         .filter(|_| trace.verdict.status == "failed");
@@ -494,7 +496,7 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
     });
     let _ = writeln!(out, "failed {first:?}");
     for (at, node) in trace.nodes.iter_enumerated() {
-        // What a failure left open is over with what it lies in.
+        // A node that a failure left open has ended with the node around it.
         if !node.status.is_open() || upward(trace, at).any(|up| !trace.nodes[up].status.is_open()) {
             continue;
         }
@@ -524,7 +526,7 @@ fn upward(trace: &Trace, at: NodeId) -> impl Iterator<Item = NodeId> {
     trace.upward(Some(at)).skip(1)
 }
 
-/// Ids and blocks of the frames that stand open.
+/// Returns the ids and blocks of the open frames.
 fn open_frames(trace: &Trace) -> Vec<(i64, String)> {
     let open = trace.nodes.iter_enumerated().filter(|(at, node)| {
         let over = |at: NodeId| !trace.nodes[at].status.is_open();
@@ -537,7 +539,7 @@ fn open_frames(trace: &Trace) -> Vec<(i64, String)> {
     .collect()
 }
 
-/// Whether several frames ran one block.
+/// Returns whether several frames ran one block.
 fn is_called_again(trace: &Trace) -> bool {
     let mut seen = BTreeSet::new();
     trace.nodes.iter().any(|node| match &node.kind {
@@ -568,7 +570,7 @@ proptest! {
         let read = again(&text, &source, &run.gates);
         let (trace_again, text_again) = rendered(&read, &listing);
         prop_assert_eq!(open_frames(&trace_again), open_frames(&trace), "{}", text);
-        // Of several frames of a block nobody knows which one a mark speaks of (errata E9).
+        // The file does not record to which of several frames of a block a mark belongs (errata E9).
         let several_calls = |block| source.matches(&format!("do b{block}(")).count() > 1;
         if is_called_again(&trace) || (0..blocks.len()).any(several_calls) {
             return Ok(());
