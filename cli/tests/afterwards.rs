@@ -248,7 +248,7 @@ fn a_compact_log_is_narrated_in_its_own_lines() {
         "# extra\nkind: let\n---\nx",
     )
     .expect("written");
-    let derived = "→ extra ✓ (its binding is written; the log has no line for it)";
+    let derived = "→ extra ✓ (inferred from its binding; the log has no line for it)";
     assert_eq!(
         project.does("narrate ./log", &[]),
         format!("{lines}{derived}\n")

@@ -67,7 +67,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running",
                 "4 statements, from line 1 on",
-                "prosescope resume r  # make sure that nothing carries it out, then go on at line 1",
+                "prosescope resume r  # make sure that no model is running it, then go on at line 1",
             ],
         ),
         (
@@ -75,7 +75,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prosescope resume r  # make sure that nothing carries it out, then go on at line 1",
+                "prosescope resume r  # make sure that no model is running it, then go on at line 1",
             ],
         ),
         (

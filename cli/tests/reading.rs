@@ -164,7 +164,10 @@ fn an_empty_database_beside_a_run_in_files_is_ignored() {
         let said = project.done("10:00:01", "check r", "");
         assert!(said.contains("stray-database"), "{said}");
         let said = project.done("10:00:01", "convert r --to sqlite", "");
-        assert!(said.contains("state.db: it holds no table"), "{said}");
+        assert!(
+            said.contains("state.db: not copied: it has no table"),
+            "{said}"
+        );
         assert_eq!(
             project.done("10:00:02", "get x --run r-sqlite", ""),
             "found"
@@ -206,7 +209,7 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     // Whether it runs is not known: a list of those that do is not said to be whole.
     let (said, _) = project.run(1, "10:00:01", "runs --status running", "");
     assert!(
-        said.contains("1 run is left out that could not be read"),
+        said.contains("1 run could not be read and is left out"),
         "{said}"
     );
 }

@@ -214,7 +214,7 @@ fn commands_say_what_is_there_and_end_so() {
             BEHIND,
             &["narrate", RUN],
             0,
-            &["1→ a ✓ (no record of its own", "2→ b ✓\n"],
+            &["1→ a ✓ (inferred: it has no record of its own", "2→ b ✓\n"],
             &["loop", "⟳"],
         ),
         // Marks whose statement the program does not have are kept, and no status is made up (W6).

@@ -167,13 +167,13 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
     ] {
         let said = project.prose(5, way, "");
         assert!(
-            said.contains("names place") && said.contains("from a copy"),
+            said.contains("refers to place") && said.contains("from a copy"),
             "{said}"
         );
     }
     let said = project.prose(1, &["audit", "verify", &run], "");
     assert!(
-        said.contains("gone") && said.contains("names place"),
+        said.contains("gone") && said.contains("refers to place"),
         "{said}"
     );
     // What the documents' own SQL inserts is decided by override, which the log records.

@@ -1,75 +1,75 @@
-//! Who may decide a gate: the column `allow` (errata G4).
+//! Who may decide a gate: parses the column `allow` and checks principals against it (errata G4).
 //!
-//! | recorded | who |
+//! | recorded | who may decide |
 //! |---|---|
 //! | NULL | as `["user"]` |
-//! | `["user"]` | any person |
-//! | `["ops-team"]` | `ops-team` itself, and whoever acts for it |
+//! | `["user"]` | anyone |
+//! | `["ops-team"]` | `ops-team` itself, and anyone who acts for it |
 //! | `[]` | nobody |
-//! | anything else | refused: nobody, until it is mended |
+//! | anything else | nobody, until the list is corrected |
 //!
-//! A name is a claim: nothing here knows who somebody is.
+//! Names are claims: this code cannot verify who a person is.
 
 use serde_json::Value;
 use thiserror::Error;
 
-/// The entry that admits any person.
+/// The entry that allows any person.
 pub const ANY_PERSON: &str = "user";
-/// The principal of time-outs: nobody decides in its name.
+/// The principal of time-outs. A decision in this name is refused.
 pub const RESERVED: &str = "system";
 
-/// Who may decide a gate.
+/// The list of principals that may decide a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allow {
     entries: Vec<String>,
 }
 
-/// Why `allow` cannot be read: the gate then refuses everybody.
+/// Why `allow` cannot be read. The gate then refuses every decision.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AllowError {
-    /// It is no JSON.
-    #[error("`allow` is no JSON ({0}): expected a list of names, such as [\"user\"]")]
+    /// The text is not JSON.
+    #[error("`allow` is not valid JSON ({0}): expected a list of names, such as [\"user\"]")]
     NotJson(String),
-    /// It is JSON, but no list.
+    /// The JSON value is not a list.
     #[error("`allow` is {0}: expected a list of names, such as [\"user\"]")]
     NotAList(&'static str),
-    /// One of its entries is no name. Entries are counted from 1.
+    /// An entry is not a name. Entries are counted from 1.
     #[error("entry {at} of `allow` is {what}: expected a name in quotes")]
     NotAName {
-        /// Which entry.
+        /// The position of the entry, from 1.
         at: usize,
-        /// What it is.
+        /// The kind of value that the entry has.
         what: &'static str,
     },
 }
 
-/// Why somebody may not decide a gate.
+/// Why a principal may not decide a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The name is blank.
     #[error("a decision needs a name")]
     Nameless,
-    /// `system` is the name of time-outs.
-    #[error("`{RESERVED}` is reserved for time-outs: nobody decides in its name")]
+    /// The name is `system`, which is reserved for time-outs.
+    #[error("`{RESERVED}` is reserved for time-outs: decide under another name")]
     Reserved,
     /// The list is empty.
     #[error("nobody may decide this gate: its `allow` is empty")]
     Nobody,
-    /// Not on the list.
+    /// The name is not on the list.
     #[error("{who} may not decide this gate: it admits {admitted}")]
     NotListed {
-        /// Who asked, and for whom.
+        /// The principal, and the one it acts for.
         who: String,
-        /// Who may.
+        /// The principals that may decide, in words.
         admitted: String,
     },
 }
 
 impl Allow {
-    /// Reads the column.
+    /// Parses the column's text; NULL means `["user"]`.
     ///
     /// # Errors
-    /// What is wrong with it. Such a gate admits nobody (errata G4).
+    /// An error if the text is not a list of names. Such a gate refuses every decision (errata G4).
     pub fn parse(recorded: Option<&str>) -> Result<Allow, AllowError> {
         let Some(text) = recorded else {
             return Ok(Allow {
@@ -94,25 +94,25 @@ impl Allow {
         })
     }
 
-    /// A list of names that is known.
+    /// Creates a list of the given names.
     pub fn of(entries: Vec<String>) -> Allow {
         Allow { entries }
     }
 
-    /// The names, as recorded.
+    /// Returns the names, as recorded.
     pub fn entries(&self) -> &[String] {
         &self.entries
     }
 
-    /// Whether a principal may decide, for itself or acting for another.
+    /// Returns whether a principal may decide, for itself or acting for another.
     pub fn admits(&self, principal: &str, acting_for: Option<&str>) -> bool {
         self.check(principal, acting_for).is_ok()
     }
 
-    /// Whether a principal may decide, for itself or acting for another.
+    /// Checks whether a principal may decide, for itself or acting for another.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why it may not.
     pub fn check(&self, principal: &str, acting_for: Option<&str>) -> Result<(), Refusal> {
         let principal = principal.trim();
         let acting_for = acting_for.map(str::trim);
@@ -138,7 +138,7 @@ impl Allow {
         })
     }
 
-    /// Who may decide, in words: `anyone`, `ops-team or raymond`, `nobody`.
+    /// Returns the principals that may decide, in words: `anyone`, `ops-team or raymond`, `nobody`.
     pub fn words(&self) -> String {
         if self.entries.iter().any(|entry| entry == ANY_PERSON) {
             return "anyone".to_owned();
@@ -173,7 +173,7 @@ fn kind(value: &Value) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Errata G4.
+    /// The cases of errata G4.
     #[test]
     fn who_may_decide_g4() {
         for (recorded, principal, acting_for, expected) in [
@@ -229,7 +229,7 @@ mod tests {
                 "[]",
                 "system",
                 None,
-                "`system` is reserved for time-outs: nobody decides in its name",
+                "`system` is reserved for time-outs: decide under another name",
             ),
             ("[]", "", None, "a decision needs a name"),
         ] {
@@ -254,17 +254,17 @@ mod tests {
         }
     }
 
-    /// Errata G4: what is malformed refuses.
+    /// Errata G4: a malformed list refuses every decision.
     #[test]
     fn malformed_lists_are_errors_g4() {
         for (recorded, message) in [
             (
                 "user",
-                "`allow` is no JSON (expected value at line 1 column 1): expected a list of names, such as [\"user\"]",
+                "`allow` is not valid JSON (expected value at line 1 column 1): expected a list of names, such as [\"user\"]",
             ),
             (
                 "",
-                "`allow` is no JSON (EOF while parsing a value at line 1 column 0): expected a list of names, such as [\"user\"]",
+                "`allow` is not valid JSON (EOF while parsing a value at line 1 column 0): expected a list of names, such as [\"user\"]",
             ),
             (
                 "\"user\"",

@@ -1,9 +1,9 @@
-//! Whether the audit log agrees with its hash chain (errata G7).
+//! Verifies the audit log against its hash chain (errata G7).
 //!
-//! # What it shows
-//! A change, a gap, a row in another place are found. A tail that was cut off is not, unless the head (count and
-//! hash) that somebody noted is given; nor is a log that somebody sealed anew from its first row: the hash needs
-//! no secret. So the word is "consistent": the log agrees with itself.
+//! # What the verification finds
+//! It finds changed, missing and moved rows. It cannot find rows that were cut off at the end, unless the caller passes
+//! a head (count and hash) that was noted earlier. It cannot find a log that was sealed anew from its first row,
+//! because computing the hash needs no secret. So the best result is "consistent": the log agrees with itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +16,19 @@ use crate::model::AuditEvent;
 pub use super::chain::{Chain, FIRST, SealError, seal, with_chain};
 pub use super::report::{ChainReport, ChainState, Finding, Head};
 
-/// How many findings a report carries.
+/// The most findings in a report.
 const MOST_FINDINGS: usize = 100;
 
-/// Whether a row carries a chain, well-formed or not.
+/// Returns whether a row has a chain in its metadata, well-formed or not.
 pub fn is_sealed(event: &AuditEvent) -> bool {
     let metadata = event.metadata.as_deref().map(parse);
     matches!(metadata, Some(Ok(Value::Object(object))) if object.contains_key("chain"))
 }
 
-/// Checks a log against its chains; every run has its own. Rows are taken in order of id (errata G8).
+/// Checks a log against its chains, one for each run. Rows are checked in order of id (errata G8).
 ///
-/// `expect_head` is the head that somebody noted earlier, as count and hash: with it a tail that was cut off is
-/// found too. The log may have grown since. With several runs, one of them must have it.
+/// `expect_head` is a head that was noted earlier, as count and hash. With it, a cut-off end is found, too. The log may
+/// have grown since. If the log has several runs, one of them must have that head.
 pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainReport {
     let mut order: Vec<&AuditEvent> = events.iter().collect();
     order.sort_by_key(|event| event.id);
@@ -64,8 +64,8 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
     }
     if let (Some(first), true) = (unsealed, report.sealed > 0) {
         let message = match report.unsealed {
-            1 => format!("row {first} carries no chain, others do"),
-            n => format!("{n} rows carry no chain, others do; row {first} is the first"),
+            1 => format!("row {first} is not sealed, but others are"),
+            n => format!("{n} rows are not sealed, but others are; row {first} is the first"),
         };
         let finding = Finding::of_rule(Some(first), "audit-row-unsealed", message);
         report.findings.push(finding);
@@ -102,13 +102,13 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
     report
 }
 
-/// The chain of one run, as far as it was read.
+/// The part of a run's chain that was read so far.
 #[derive(Debug, Default)]
 struct Links {
     last: Option<(u64, String)>,
-    /// The link with the highest place.
+    /// The link with the highest position.
     head: Option<(u64, String)>,
-    /// Hashes by place.
+    /// The hashes at each position.
     seen: BTreeMap<u64, BTreeSet<String>>,
 }
 
@@ -146,14 +146,12 @@ impl Links {
         if self.seen.contains_key(&seq) {
             found(
                 "audit-row-repeated",
-                format!("row {id} has place {seq} of the chain, which another row has"),
+                format!("row {id} has place {seq} of the chain, like an earlier row"),
             );
         } else if seq < next {
             found(
                 "audit-row-moved",
-                format!(
-                    "row {id} has place {seq} of the chain, but stands behind place {last_seq}"
-                ),
+                format!("row {id} has place {seq} of the chain, but comes after place {last_seq}"),
             );
         } else if seq > next {
             let missing = match seq - next {
@@ -167,7 +165,7 @@ impl Links {
         } else if chain.prev != last_hash {
             found(
                 "audit-row-replaced",
-                format!("row {id} follows another row than the one before it"),
+                format!("row {id} does not continue the row before it, which was replaced"),
             );
         }
         if self.head.as_ref().is_none_or(|(head, _)| *head <= seq) {
@@ -180,7 +178,7 @@ impl Links {
     }
 }
 
-/// Why no run has the head that is expected.
+/// Returns a finding if none of the runs has the expected head.
 fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<Finding> {
     let hash = hash.trim().to_ascii_lowercase();
     let at = |links: &Links| links.seen.get(&count).is_some_and(|at| at.contains(&hash));
@@ -192,7 +190,8 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
         .filter_map(|links| Some(links.head.as_ref()?.0));
     let longest = longest.max().unwrap_or(0);
     Some(if longest < count {
-        let message = format!("the chain ends at place {longest}, and was at place {count} before");
+        let message =
+            format!("the chain ends at place {longest}, but reached place {count} before");
         Finding::of_rule(None, "audit-tail-cut", message)
     } else {
         let message = format!("place {count} of the chain has another hash than was noted");
@@ -200,12 +199,12 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
     })
 }
 
-/// Checks a log row by row, in order of id, without holding it: rows that are missing at its end do not show.
+/// A check of a log, row by row in order of id, without keeping the rows. It does not find rows missing at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Walk(Links);
 
 impl Walk {
-    /// Says what is wrong with the next row, or with its place.
+    /// Returns a message if the next row was changed or is at a wrong position.
     pub(crate) fn step(&mut self, event: &AuditEvent) -> Option<String> {
         let mut findings = Vec::new();
         match read_link(event) {
@@ -213,14 +212,14 @@ impl Walk {
             Ok(Some((chain, row))) => self.0.add(event, chain, row, &mut findings),
             Err(finding) => findings.push(finding),
         }
-        // A place that comes twice is out of order too.
+        // Forgets the hashes to save memory: `add` then reports a repeated position as out of order.
         self.0.seen.clear();
         let mut errors = findings.into_iter().filter(Finding::is_error);
         errors.next().map(|finding| finding.message)
     }
 }
 
-/// Names the first of these rows that was changed after it was sealed, as far as they were read whole.
+/// Returns a message about the first row that was changed after it was sealed, among rows that were read completely.
 pub(crate) fn edited(events: &[AuditEvent]) -> Option<String> {
     events.iter().find_map(|event| match read_link(event) {
         Ok(Some((chain, Some(row)))) => {
@@ -232,7 +231,7 @@ pub(crate) fn edited(events: &[AuditEvent]) -> Option<String> {
     })
 }
 
-/// A row's link; `None` when it has none. The row itself is `None` when it was not read whole.
+/// Returns a row's link; `None` if it has none. The inner row is `None` if it was not read completely.
 fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding> {
     let malformed = |message: String| {
         let message = format!("row {}: {message}", event.id);
@@ -241,7 +240,7 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding
     let row = match event.row_json.as_deref().map(Row::parse) {
         Some(Ok(row)) => Some(row),
         None => None,
-        // Metadata that is no object carries no chain, unless it names one.
+        // Metadata that is not an object cannot contain a chain; text that names one anyway is malformed.
         Some(Err(error)) => {
             let named = event
                 .metadata
@@ -265,7 +264,7 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding
         .map_err(|error| malformed(format!("its chain cannot be read ({error})")))?;
     if chain.seq == 0 || !is_hash(&chain.prev) || !is_hash(&chain.hash) {
         return Err(malformed(
-            "its chain has no place above 0 and hashes of 64 hex digits".to_owned(),
+            "its chain needs a place above 0 and hashes of 64 hex digits".to_owned(),
         ));
     }
     Ok(Some((chain, row)))

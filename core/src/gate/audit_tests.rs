@@ -1,10 +1,10 @@
-//! Logs that somebody touched, and what the verification says of them.
+//! Tests of the verification with changed logs.
 
 use super::*;
 use crate::issue::Severity;
 use crate::model::{AuditKind, Text};
 
-/// A row as a database gives it: its metadata is a text.
+/// Builds a row like a database does, with its metadata as text.
 fn row(id: i64, what: &str, metadata: Option<&str>) -> serde_json::Value {
     serde_json::json!({
         "id": id, "gate_id": "deploy", "run_id": "r1", "event_type": what,
@@ -28,7 +28,7 @@ fn event(row: &serde_json::Value) -> AuditEvent {
     }
 }
 
-/// A sealed log of that many rows.
+/// Builds a sealed log with the given number of rows.
 fn log(rows: usize) -> Vec<serde_json::Value> {
     let mut last = None;
     let mut log = Vec::new();
@@ -54,7 +54,7 @@ fn chain_of(row: &serde_json::Value) -> Chain {
     serde_json::from_value(metadata["chain"].clone()).unwrap()
 }
 
-/// What the format's description says, computed by another program: `printf … | sha256sum`.
+/// The expected hashes follow the format's description and were computed by another program: `printf … | sha256sum`.
 #[test]
 fn the_hash_is_the_one_that_is_described() {
     let row = r#"{"run_id":"r1","id":7,"metadata":"{ \"z\":1, \"a\":{\"y\":[],\"x\":true}}","comment":null,"blob":{"blob":"00ff"},"n":1.5}"#;
@@ -144,7 +144,7 @@ fn edits_gaps_and_moves_are_found_g7() {
             "row 2 was changed after it was sealed",
             "row 2 has place 3 of the chain, and place 2 is missing before it",
             "row 3 was changed after it was sealed",
-            "row 3 has place 2 of the chain, but stands behind place 3",
+            "row 3 has place 2 of the chain, but comes after place 3",
         ],
     );
 
@@ -157,11 +157,11 @@ fn edits_gaps_and_moves_are_found_g7() {
         None,
         &[
             "row 9 was changed after it was sealed",
-            "row 9 has place 2 of the chain, which another row has",
+            "row 9 has place 2 of the chain, like an earlier row",
         ],
     );
 
-    // A row written anew with a hash of its own: the next one does not follow it.
+    // Row 2 is rewritten with a valid hash of its own, so row 3 no longer continues it.
     let mut replaced = log(3);
     let forged = row(2, "approved", None);
     let chain = seal(Some(&chain_of(&replaced[0])), &forged.to_string()).unwrap();
@@ -170,10 +170,10 @@ fn edits_gaps_and_moves_are_found_g7() {
     broken(
         &replaced,
         None,
-        &["row 3 follows another row than the one before it"],
+        &["row 3 does not continue the row before it, which was replaced"],
     );
 
-    // A chain taken off: its place is missing.
+    // Row 2 lost its chain, so its position is missing.
     let mut stripped = log(3);
     stripped[1] = row(2, "approved", None);
     broken(
@@ -181,7 +181,7 @@ fn edits_gaps_and_moves_are_found_g7() {
         None,
         &[
             "row 3 has place 3 of the chain, and place 2 is missing before it",
-            "row 2 carries no chain, others do",
+            "row 2 is not sealed, but others are",
         ],
     );
 }
@@ -195,7 +195,7 @@ fn chains_that_cannot_be_read_are_found() {
         ),
         (
             r#"{"chain": {"seq": 0, "prev": "", "hash": ""}}"#,
-            "row 2: its chain has no place above 0 and hashes of 64 hex digits",
+            "row 2: its chain needs a place above 0 and hashes of 64 hex digits",
         ),
         (
             r#"{"chain": {}, "chain": {}}"#,
@@ -212,7 +212,7 @@ fn chains_that_cannot_be_read_are_found() {
     }
 }
 
-/// Errata G7: a cut tail shows only against a head that somebody noted.
+/// Errata G7: a cut-off end is only found against a head that was noted earlier.
 #[test]
 fn a_cut_tail_is_found_with_the_head_g7() {
     let whole = log(5);
@@ -223,14 +223,14 @@ fn a_cut_tail_is_found_with_the_head_g7() {
     broken(
         cut,
         noted,
-        &["the chain ends at place 3, and was at place 5 before"],
+        &["the chain ends at place 3, but reached place 5 before"],
     );
     broken(
         &[],
         noted,
-        &["the chain ends at place 0, and was at place 5 before"],
+        &["the chain ends at place 0, but reached place 5 before"],
     );
-    // Grown since.
+    // The log may have grown since the head was noted.
     let earlier = chain_of(&whole[2]);
     assert_eq!(
         report(&whole, Some((3, &earlier.hash))).state,
@@ -266,12 +266,12 @@ fn rows_of_other_tools_are_unsealed_g7() {
     assert_eq!(mixed.state, ChainState::Partly);
     assert_eq!(
         mixed.findings[0].message,
-        "row 3 carries no chain, others do"
+        "row 3 is not sealed, but others are"
     );
     assert_eq!(mixed.findings[0].issue().severity, Severity::Note);
     assert_eq!(
         mixed.sentence(),
-        "2 of 3 rows agree with the chain; 1 without one, as other tools write them."
+        "2 of 3 rows agree with the chain; 1 is not sealed."
     );
 }
 
@@ -288,7 +288,7 @@ fn every_run_has_its_own_chain() {
     assert_eq!(report.head(), None, "there are two");
     let heads: Vec<_> = report.heads.iter().map(|h| (&*h.run, h.count)).collect();
     assert_eq!(heads, [("r1", 2), ("r2", 1)]);
-    // Moved to the other run.
+    // A row that is moved to the other run breaks both chains.
     both[1]["run_id"] = "r2".into();
     assert_eq!(self::report(&both, None).state, ChainState::Broken);
 }
@@ -297,17 +297,17 @@ fn every_run_has_its_own_chain() {
 fn what_changes_nothing_breaks_nothing() {
     let mut log = log(3);
     for row in &mut log {
-        // A column that was added later, and metadata written with blanks.
+        // The row gets a new column that is NULL, and metadata with other white space.
         row["x_added"] = serde_json::Value::Null;
         let text = row["metadata"].as_str().unwrap().replace(":", " :\n");
         row["metadata"] = text.into();
     }
     assert_eq!(report(&log, None).state, ChainState::Consistent);
-    // A folder's line has its metadata as JSON.
+    // A folder's log has the metadata as JSON, not as text.
     let metadata = log[1]["metadata"].as_str().unwrap();
     log[1]["metadata"] = serde_json::from_str(metadata).unwrap();
     assert_eq!(report(&log, None).state, ChainState::Consistent);
-    // Another store gave it another id.
+    // Another store assigned another id; the chain keeps the first one.
     let mut chain = chain_of(&log[2]);
     chain.id = Some(3);
     log[2]["id"] = 77.into();
@@ -315,7 +315,7 @@ fn what_changes_nothing_breaks_nothing() {
     assert_eq!(report(&log, None).state, ChainState::Consistent);
 }
 
-/// Errata G8: rows are taken by id, whatever order they come in and whatever their times say.
+/// Errata G8: rows are checked in order of id, whatever their order in the log or their times.
 #[test]
 fn rows_are_taken_by_id_g8() {
     let mut log = log(4);
@@ -331,7 +331,7 @@ fn rows_that_were_not_read_whole_are_said_to_be_unchecked() {
     assert_eq!(report.state, ChainState::Partly);
     assert_eq!(
         report.sentence(),
-        "1 of 2 rows agree with the chain; 1 too long to be checked."
+        "1 of 2 rows agree with the chain; 1 was too long to check."
     );
     assert_eq!(
         report.findings[0].message,
@@ -358,11 +358,11 @@ fn a_row_needs_a_place_for_its_chain() {
     for (row, message) in [
         (
             "[]",
-            "an audit row must be a JSON object of its columns: it is something else",
+            "an audit row must be a JSON object of its columns: it is not an object",
         ),
         (
             r#"{"metadata": "[]"}"#,
-            "`metadata` must be a JSON object to carry a chain: it is something else",
+            "`metadata` must be a JSON object to carry a chain: it is not an object",
         ),
         (
             r#"{"a": 1, "a": 2}"#,
@@ -381,7 +381,7 @@ proptest::proptest! {
         ..Default::default()
     })]
 
-    /// Errata G7: no single value of a sealed log can change, and no row but the last can go.
+    /// Errata G7: every change of a single value is found, and every missing row except the last.
     #[test]
     fn any_one_change_is_found_g7(
         at in 0..6_usize,

@@ -1,4 +1,4 @@
-//! Canonical JSON of audit rows: what the chain's hash is taken over.
+//! Canonical JSON of audit rows, over which the chain's hash is computed.
 
 use std::fmt;
 
@@ -7,36 +7,35 @@ use serde_json::{Map, Number, Value};
 
 use crate::issue::Issue;
 
-/// Parses a text as JSON that says everything the text says: an object with a key twice is an error, because readers
-/// differ in which of the two they take.
+/// Parses JSON and rejects an object in which a key occurs twice, because programs differ in which value they use.
 pub(crate) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Once(value)| value)
 }
 
-/// Returns what is wrong with a text that is JSON for some readers, and has a key twice: they differ in which of the two they
-/// take. `None` where it is no JSON at all.
+/// Returns the error if a text is valid JSON with a repeated key. `None` if it has none or is not JSON at all.
 pub(crate) fn key_twice(text: &str) -> Option<String> {
     let error = parse(text).err()?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
     Some(error.to_string())
 }
 
-/// Says of a text that it has a key twice, where it has.
+/// Returns an issue if a text is JSON with a repeated key.
 pub(crate) fn twice(what: &str, text: Option<&str>) -> Option<Issue> {
     let why = key_twice(text?)?;
     let message = format!("{what} can be read in two ways: {why}");
     let issue = Issue::error("json-key-twice", message);
-    Some(issue.hint("Programs differ in which of the two they take: nothing is decided by it. Ask who wrote it."))
+    Some(issue.hint("Programs differ in which of the two values they use, so Prosescope uses neither. Ask who wrote it."))
 }
 
-/// Returns a value with keys sorted by their code points, no blanks, numbers and escapes as serde_json writes them.
+/// Prints a value with its keys sorted by code point, without blanks. Numbers and escapes are as serde_json writes
+/// them.
 pub(super) fn text(mut value: Value) -> String {
-    // However serde_json is built: a feature of it keeps keys as they came.
+    // `serde_json`'s feature `preserve_order`, which any crate may switch on, would keep the original order.
     value.sort_all_objects();
     value.to_string()
 }
 
-/// A value in which no key is there twice.
+/// A JSON value in which each key occurs once.
 struct Once(Value);
 
 impl<'de> Deserialize<'de> for Once {
@@ -72,7 +71,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         let number = Number::from_f64(value).map(Value::Number);
-        number.ok_or_else(|| E::custom("a number beyond all bounds"))
+        number.ok_or_else(|| E::custom("a number that is too large"))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {

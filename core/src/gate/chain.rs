@@ -1,23 +1,23 @@
-//! The hash chain of the audit log: its format, and how a row is sealed (errata G7).
+//! The hash chain of the audit log: its format, and sealing of rows (errata G7).
 //!
 //! # The chain
-//! Whoever seals a row puts `chain` into its `metadata`:
+//! A program that seals a row adds `chain` to the row's `metadata`:
 //!
 //! ```json
 //! {"client":"cli","chain":{"seq":3,"prev":"<64 hex>","hash":"<64 hex>"}}
 //! ```
 //!
-//! - One chain a run. `seq` counts its sealed rows from 1; `prev` is the `hash` of the sealed row before, 64 zeros
-//!   for the first.
-//! - `hash` is SHA-256, in small hex, over these four lines in UTF-8, joined by single line feeds, none at the end:
+//! - Each run has one chain. `seq` counts the run's sealed rows from 1. `prev` is the `hash` of the previous sealed
+//!   row, or 64 zeros in the first.
+//! - `hash` is SHA-256 in lower-case hex over four lines of UTF-8, joined by single line feeds, with none at the end:
 //!   `prosescope-audit-1`, `seq` in decimal, `prev`, and the canonical JSON of the row.
-//! - The canonical JSON of a row is one object of all of its columns, `id` included, by name, in the types in which
-//!   they are stored (a BLOB is `{"blob":"hex"}`). Columns that are NULL are left out, so that a column which
-//!   somebody adds later changes nothing. `metadata` is parsed and stands as JSON, without its key `chain`; when
-//!   nothing else is in it, it is left out. Keys are sorted by code point, at every depth; no blanks; escapes and
-//!   numbers as serde_json writes them.
-//! - A row that moved to another store and got another id there keeps its first one as `chain.id`; that one is
-//!   hashed in place of `id`.
+//! - The canonical JSON of a row is one object with all of its columns, including `id`, by name, in the types in which
+//!   they are stored (a BLOB is `{"blob":"hex"}`). NULL columns are left out, so that a column which is added to the
+//!   table later does not change the hash. `metadata` is parsed and included as JSON without its key `chain`; it is
+//!   left out if it has no other key. Keys are sorted by code point at every depth. There are no blanks. Escapes and
+//!   numbers are as serde_json writes them.
+//! - A row that was copied to another store and got another id there keeps its first id as `chain.id`, which is then
+//!   hashed instead of `id`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -28,40 +28,41 @@ use super::canonical::{self, parse};
 use crate::database::Value as Cell;
 use crate::text::hex;
 
-/// What a hash is taken over begins with this.
+/// The first line of the hashed text: the version of the format.
 const VERSION: &str = "prosescope-audit-1";
-/// `prev` of the first row.
+/// The `prev` of a chain's first row.
 pub const FIRST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// A row's link of the chain: `metadata.chain`.
+/// A row's link in the chain, stored as `metadata.chain`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chain {
-    /// The row's place in its run's chain, from 1.
+    /// The row's position in its run's chain, from 1.
     pub seq: u64,
-    /// The hash of the row before; [`FIRST`] in the first.
+    /// The hash of the previous sealed row, or [`FIRST`].
     pub prev: String,
     /// The row's own hash.
     pub hash: String,
-    /// The id under which it was sealed, where it has another one now.
+    /// The id under which the row was sealed, if it has another one now.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub id: Option<i64>,
 }
 
 impl Chain {
-    /// The link that a row's metadata carries, when it carries a well-formed one.
+    /// Parses the link in a row's metadata; `None` without a well-formed one.
     pub fn of_metadata(metadata: &str) -> Option<Chain> {
         let value: serde_json::Value = serde_json::from_str(metadata).ok()?;
         serde_json::from_value(value.get("chain")?.clone()).ok()
     }
 }
 
-/// Whether a text is a hash as a chain writes it: 64 hex digits in lower case.
+/// Returns whether a text is a hash as chains write it: 64 hex digits in lower case.
 pub(super) fn is_hash(text: &str) -> bool {
     let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     text.len() == FIRST.len() && text.bytes().all(hex)
 }
 
-/// A cell as a row's canonical JSON has it: what is no text, or not in UTF-8, as `{"blob":"hex"}`; a number that JSON has not, as text.
+/// Converts a cell for a row's canonical JSON. Bytes that are not UTF-8 text become `{"blob":"hex"}`, and numbers that
+/// JSON lacks become text.
 pub fn cell(value: &Cell<'_>) -> Value {
     let blob = |bytes: &[u8]| serde_json::json!({ "blob": hex(bytes) });
     match value {
@@ -77,21 +78,21 @@ pub fn cell(value: &Cell<'_>) -> Value {
 /// Why a row cannot be sealed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SealError {
-    /// The row is no JSON object.
+    /// The row is not a JSON object.
     #[error("an audit row must be a JSON object of its columns: {0}")]
     Row(String),
-    /// Its metadata is no JSON object, so it has no place for a chain.
+    /// The metadata is not a JSON object, so that it cannot contain a chain.
     #[error("`metadata` must be a JSON object to carry a chain: {0}")]
     Metadata(String),
-    /// The chain has as many rows as can be counted.
+    /// `seq` reached the largest number that it can have.
     #[error("the chain is full")]
     Full,
 }
 
-/// Seals a row, given as a JSON object of its columns, behind the last sealed row of its run.
+/// Seals a row, given as a JSON object of its columns, after the last sealed row of its run.
 ///
 /// # Errors
-/// [`SealError`] when the row or its metadata is no JSON object.
+/// [`SealError`] if the row or its metadata is not a JSON object.
 pub fn seal(last: Option<&Chain>, row_json: &str) -> Result<Chain, SealError> {
     let seq = last.map_or(0, |last| last.seq).checked_add(1);
     let seq = seq.ok_or(SealError::Full)?;
@@ -105,15 +106,15 @@ pub fn seal(last: Option<&Chain>, row_json: &str) -> Result<Chain, SealError> {
     })
 }
 
-/// The metadata with the chain in it, canonical.
+/// Returns the metadata with the chain added, as canonical JSON.
 ///
 /// # Errors
-/// [`SealError::Metadata`] when it is no JSON object.
+/// [`SealError::Metadata`] if the metadata is not a JSON object.
 pub fn with_chain(metadata: Option<&str>, chain: &Chain) -> Result<String, SealError> {
     let mut object = match metadata.map(parse) {
         None | Some(Ok(Value::Null)) => Map::new(),
         Some(Ok(Value::Object(object))) => object,
-        Some(Ok(_)) => return Err(SealError::Metadata("it is something else".to_owned())),
+        Some(Ok(_)) => return Err(SealError::Metadata("it is not an object".to_owned())),
         Some(Err(error)) => return Err(SealError::Metadata(error.to_string())),
     };
     let link = serde_json::to_value(chain).map_err(|e| SealError::Metadata(e.to_string()))?;
@@ -121,7 +122,7 @@ pub fn with_chain(metadata: Option<&str>, chain: &Chain) -> Result<String, SealE
     Ok(canonical::text(Value::Object(object)))
 }
 
-/// A row as it is hashed.
+/// The content of a row that is hashed.
 #[derive(Debug)]
 pub(super) struct Row {
     columns: Map<String, Value>,
@@ -129,11 +130,11 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Reads a JSON object of columns; its metadata is a text, as in a database, or JSON itself, as in a folder.
+    /// Parses a JSON object of columns. `metadata` may be a text, as in a database, or JSON, as in a folder.
     pub(super) fn parse(text: &str) -> Result<Row, SealError> {
         let mut columns = match parse(text) {
             Ok(Value::Object(columns)) => columns,
-            Ok(_) => return Err(SealError::Row("it is something else".to_owned())),
+            Ok(_) => return Err(SealError::Row("it is not an object".to_owned())),
             Err(error) => return Err(SealError::Row(error.to_string())),
         };
         columns.retain(|_, value| !value.is_null());
@@ -153,7 +154,7 @@ impl Row {
                     columns.insert("metadata".to_owned(), Value::Object(object));
                 }
             }
-            _ => return Err(SealError::Metadata("it is something else".to_owned())),
+            _ => return Err(SealError::Metadata("it is not an object".to_owned())),
         }
         Ok(Row { columns, chain })
     }

@@ -1,9 +1,10 @@
-//! What the sealed row of a gate's creation records of the gate, so that a change of any column shows.
+//! The copy of a gate's columns in the sealed row of its creation, which makes later changes of the gate visible.
 //!
-//! `prompt_hash` and `allow` are the document's keys. `columns` is ours, and holds the rest: what is not in it was not
-//! set. Long texts are recorded as their SHA-256, times as instants in UTC, so that a run that is converted to the other
-//! form still agrees. The other columns are those of the log's rows themselves: `id`, `run_id`, `created_at` of the
-//! creation; `status`, `resolved_at`, `resolved_by`, `resolution_comment` of the decision.
+//! OpenProse defines the keys `prompt_hash` and `allow`. Prosescope adds `columns` with the others; a key that is
+//! missing there was not set. Long texts are recorded as their SHA-256 and times as instants in UTC, so that a run
+//! still agrees after conversion to the other form. Further columns are in the log's rows themselves: `id`, `run_id`
+//! and `created_at` in the row of the creation; `status`, `resolved_at`, `resolved_by` and `resolution_comment` in that
+//! of the decision.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,20 +19,20 @@ pub(super) const ON_BEHALF_OF: &str = "on_behalf_of";
 pub(super) const CREATED_AT: &str = "created_at";
 const COLUMNS: &str = "columns";
 
-/// The columns of a gate that no other part of its sealed rows records.
+/// The columns of a gate that other parts of its sealed rows do not record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Columns {
-    /// The execution row that waits at it.
+    /// The id of the execution that waits at the gate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) execution_id: Option<i64>,
-    /// The duration as it was given.
+    /// The time-out, as the program wrote the duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout: Option<String>,
     /// The deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_at: Option<Stamp>,
-    /// The hash of what the program does on a rejection.
+    /// The hash of the program's reaction to a rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) on_reject: Option<String>,
     /// The gate's own metadata.
@@ -40,21 +41,21 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// The metadata of the row that records the creation of a gate with this prompt and list.
+    /// Returns the metadata of the row that records the creation of a gate with this prompt and list.
     pub(crate) fn created(mut self, prompt: &str, allow: &Value) -> Map<String, Value> {
         let text = self.on_reject.take().filter(|text| !text.is_empty());
         self.on_reject = text.as_deref().map(prompt_hash);
         let mut created = Map::new();
         created.insert(PROMPT_HASH.to_owned(), prompt_hash(prompt).into());
         created.insert(ALLOW.to_owned(), allow.clone());
-        // A struct of plain fields always has a JSON form.
+        // A struct of plain fields always converts to JSON.
         let columns = serde_json::to_value(self).unwrap_or_default();
         created.insert(COLUMNS.to_owned(), columns);
         created
     }
 
-    /// The metadata of the row that records how a gate stood when it was decided although no sealed row records its creation:
-    /// the keys of a creation, and its time. `None` where the gate's own metadata is not a JSON object.
+    /// Returns the metadata of the row that records a gate's state before an override, for a gate whose creation is not
+    /// sealed: the keys of a creation, and its time. `None` if the gate's own metadata is not a JSON object.
     pub(crate) fn adopted(gate: &Gate) -> Option<Map<String, Value>> {
         let own = gate.metadata.as_deref().map(str::trim);
         let metadata = match own.filter(|text| !text.is_empty()) {
@@ -81,7 +82,7 @@ impl Columns {
         Some(adopted)
     }
 
-    /// What such a row records; `None` for rows that were sealed before.
+    /// Parses the columns in a row's metadata; `None` for rows of versions that did not record them.
     pub(crate) fn of(metadata: &Map<String, Value>) -> Option<Columns> {
         serde_json::from_value(metadata.get(COLUMNS)?.clone()).ok()
     }

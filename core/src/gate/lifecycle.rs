@@ -1,8 +1,8 @@
-//! How a gate stands at a time: pending → approved, rejected or timeout (sqlite.md, "Gate Lifecycle").
+//! The state of a gate at a time: pending → approved, rejected or timeout (OpenProse's sqlite.md, "Gate Lifecycle").
 //!
-//! Deadlines are compared as instants, never as text: `…T16:00:00Z` sorts behind every `… 17:00:00` of its day
-//! (errata G5). A gate past its deadline stays pending until somebody records the time-out; it is shown as
-//! overdue, and could only be timed out (errata G3).
+//! Deadlines are compared as instants, because as text `…T16:00:00Z` sorts after every `… 17:00:00` of its day
+//! (errata G5). A gate stays pending after its deadline until the time-out is recorded. Meanwhile it is shown as
+//! overdue, and only a time-out can be recorded for it (errata G3).
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,38 @@ use crate::model::{AuditEvent, Gate, GateStatus, Text};
 use crate::time::Stamp;
 use crate::timeout::expires_in;
 
-/// Who decided, when, and why: from the gate's own row, which wins over the log (errata G13). A gate has one
-/// resolution, however many rows of the log resolve it (errata G10).
+/// The decision of a gate, from the gate's own row, which takes precedence over the log (errata G13). A gate has one
+/// decision, even if several rows of the log record one (errata G10).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolution {
-    /// Who, as claimed. A time-out without a name is `system`'s (errata G6, G9).
+    /// The principal, as claimed. A time-out without a name belongs to `system` (errata G6, G9).
     pub by: Option<Text>,
-    /// For whom they acted: `metadata.on_behalf_of` (errata G4).
+    /// The principal for which that one acted: `metadata.on_behalf_of` (errata G4).
     pub on_behalf_of: Option<String>,
-    /// When.
+    /// When the gate was decided.
     pub at: Option<Stamp>,
-    /// Their comment.
+    /// The comment of the decision.
     pub comment: Option<Text>,
 }
 
-/// A gate at a time.
+/// The state of a gate at a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lifecycle {
-    /// Whether it is past its deadline, and the time-out is not recorded yet.
+    /// Whether the deadline passed and the time-out is not recorded yet.
     pub overdue: bool,
-    /// How it stands: `pending`, `overdue: its time-out is not recorded yet`.
+    /// The state in words: `pending`, `overdue: its time-out is not recorded yet`.
     pub words: String,
-    /// `expires in 3h 12m`, `expired 5m ago`; `None` without a deadline, without `now`, or once it was decided.
+    /// Time until the deadline, or since: `expires in 3h 12m`, `expired 5m ago`. `None` without a deadline, without
+    /// `now`, or after a decision.
     pub remaining: Option<String>,
-    /// How long it waited, or waits, in milliseconds.
+    /// How long the gate waited, or has been waiting, in milliseconds.
     pub waited_ms: Option<i64>,
-    /// Once it was decided.
+    /// The decision; `None` before it.
     pub resolution: Option<Resolution>,
 }
 
 impl Lifecycle {
-    /// A gate as it stands at `now` (milliseconds since 1970 UTC); without it nothing is past its deadline.
+    /// Returns the state at `now` (milliseconds since 1970 UTC); without `now`, a gate is never overdue.
     pub fn of(gate: &Gate, now: Option<i64>) -> Lifecycle {
         let pending = gate.status == GateStatus::Pending;
         let deadline = gate.timeout_at.as_ref().and_then(Stamp::millis);
@@ -91,14 +92,14 @@ pub(super) fn on_behalf_of(metadata: Option<&str>) -> Option<String> {
     )
 }
 
-/// The log by gate.
+/// An audit log, grouped by gate.
 #[derive(Debug, Clone, Default)]
 pub struct History<'a> {
     by_gate: BTreeMap<&'a str, Vec<&'a AuditEvent>>,
 }
 
 impl<'a> History<'a> {
-    /// Sorts a log by gate.
+    /// Groups a log by gate.
     pub fn new(log: &'a [AuditEvent]) -> History<'a> {
         let mut by_gate: BTreeMap<&str, Vec<&AuditEvent>> = BTreeMap::new();
         for event in log {
@@ -110,8 +111,8 @@ impl<'a> History<'a> {
         History { by_gate }
     }
 
-    /// The rows that speak of a gate, in order of id (errata G8: times tie within a second). A gate without a run
-    /// has the rows of all runs (errata G11).
+    /// Returns the rows about a gate in order of id, because times within a second tie (errata G8). A gate without a
+    /// run gets the rows of all runs (errata G11).
     pub fn of(&self, gate: &Gate) -> impl Iterator<Item = &'a AuditEvent> {
         let rows = self.by_gate.get(&*gate.id).map_or(&[][..], Vec::as_slice);
         rows.iter()
@@ -119,7 +120,7 @@ impl<'a> History<'a> {
             .filter(|event| gate.run_id.as_ref().is_none_or(|run| *run == event.run_id))
     }
 
-    /// The gates that it speaks of, each with its rows.
+    /// Returns the gates that the log mentions, each with its rows.
     pub fn gates(&self) -> impl Iterator<Item = (&'a str, &[&'a AuditEvent])> {
         self.by_gate
             .iter()
@@ -138,7 +139,8 @@ mod tests {
         Stamp::parse(text).millis()
     }
 
-    /// Errata G5: `T…Z` and `… …` are instants, on the same day too. Errata G3: past it, it is still pending.
+    /// Errata G5: both notations are compared as instants, on the same day too. Errata G3: after its deadline, a gate
+    /// is still pending.
     #[test]
     fn a_gate_past_its_deadline_is_overdue_g3_g5() {
         for (deadline, at, overdue, remaining) in [
@@ -202,7 +204,7 @@ mod tests {
         let resolution = life.resolution.unwrap();
         assert_eq!(resolution.by.as_deref(), Some("raymond"));
         assert_eq!(resolution.on_behalf_of.as_deref(), Some("ops-team"));
-        // Errata G6, G9: the documents' time-out names nobody.
+        // Errata G6, G9: OpenProse's time-out does not record a name.
         let life = Lifecycle::of(&self::gate("timeout"), None);
         assert_eq!(life.words, "timed out");
         assert_eq!(life.resolution.unwrap().by.as_deref(), Some("system"));
@@ -230,7 +232,7 @@ mod tests {
         );
     }
 
-    /// Errata G8: by id; the times tie.
+    /// Errata G8: the order is by id, because times tie.
     #[test]
     fn history_is_in_order_of_id_g8() {
         let mut other = event(2, "viewed");
@@ -241,7 +243,7 @@ mod tests {
         let history = History::new(&log);
         let ids: Vec<i64> = history.of(&gate("approved")).map(|e| e.id).collect();
         assert_eq!(ids, [1, 3]);
-        // Errata G11: a gate of no run has the rows of all.
+        // Errata G11: a gate without a run has the rows of all runs.
         let mut lost = gate("approved");
         lost.run_id = None;
         assert_eq!(history.of(&lost).count(), 3);

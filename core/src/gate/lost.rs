@@ -1,5 +1,5 @@
-//! Whether the audit log of a run is gone: an execution of ours that waits at a gate names the place that the gate's creation has
-//! in the log's chain (`audit_seq`), and the log has no row.
+//! Finds out whether the audit log of a run was deleted: an execution that Prosescope wrote for a gate refers to a
+//! place in the log's chain (`audit_seq`, the row of the gate's creation), but the log is empty.
 
 use std::collections::BTreeSet;
 
@@ -10,30 +10,31 @@ use crate::text::cut;
 /// How many characters of a gate's id a message shows.
 const SHOWN: usize = 60;
 
-/// The place of the log's chain that an execution names for the creation of a gate, when it waits at that gate.
+/// Returns the place in the log's chain that an execution refers to, if it waits at this gate.
 pub(crate) fn place(gate: &Gate, execution: &Execution) -> Option<i64> {
     let meta = execution.meta.as_deref()?;
     let own = meta.gate_id.as_deref() == Some(&*gate.id);
     meta.audit_seq.filter(|_| own)
 }
 
-/// What shows that there was a log, in words.
+/// Describes the evidence that there was a log.
 pub(crate) fn evidence(gate: &Gate, execution: i64, place: i64) -> String {
     let gate = cut(&gate.id, SHOWN);
     format!(
-        "execution {execution} names place {place} of its chain for the creation of gate {gate}"
+        "execution {execution} refers to place {place} of its chain, the creation of gate {gate}"
     )
 }
 
-/// The logs that are gone: one finding a run, by its newest gate. A run without such a gate may never have had a log.
+/// Returns one finding for each run whose log was deleted, with its newest gate as evidence. A run without such a gate
+/// may never have had a log.
 pub(crate) fn logs(gates: &[Gate], executions: &[Execution], log: &[AuditEvent]) -> Vec<Finding> {
-    let mut told: BTreeSet<&str> = log.iter().map(|event| &*event.run_id).collect();
+    let mut done: BTreeSet<&str> = log.iter().map(|event| &*event.run_id).collect();
     let mut gone = Vec::new();
     for gate in gates.iter().rev() {
         let Some((run, id)) = gate.run_id.as_deref().zip(gate.execution_id) else {
             continue;
         };
-        if told.contains(run) {
+        if done.contains(run) {
             continue;
         }
         let at = executions.binary_search_by_key(&id, |row| row.id).ok();
@@ -41,9 +42,9 @@ pub(crate) fn logs(gates: &[Gate], executions: &[Execution], log: &[AuditEvent])
             .and_then(|at| executions.get(at))
             .and_then(|row| place(gate, row));
         if let Some(place) = place {
-            told.insert(run);
+            done.insert(run);
             let why = evidence(gate, id, place);
-            let message = format!("the audit log is gone: it has no row, and {why}");
+            let message = format!("the audit log is gone: it is empty, but {why}");
             gone.push(Finding::of_rule(None, "audit-log-gone", message));
         }
     }

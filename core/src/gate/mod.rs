@@ -1,16 +1,16 @@
-//! Gates: who may decide, how they stand, and whether their audit log holds together.
+//! Gates: who may decide them, their state at a time, and whether their audit log is intact.
 //!
 //! | Question | Answer |
 //! |---|---|
 //! | Who may decide? | [`allow::Allow`] |
-//! | How does it stand at a time? | [`lifecycle::Lifecycle`] |
-//! | What contradicts what? | [`issues`] |
+//! | What is a gate's state at a time? | [`lifecycle::Lifecycle`] |
+//! | Which records contradict each other? | [`issues`] |
 //! | Was the audit log changed? | [`audit::verify`], [`chain`] |
-//! | Is the audit log gone? | `lost` |
-//! | Are the gates what its sealed rows record? | [`verify`] |
-//! | What does a decision that was made on a copy carry? | [`decision::DecisionFile`] |
+//! | Was the audit log deleted? | `lost` |
+//! | Do the gates agree with the log's sealed rows? | [`verify`] |
+//! | What does the file of a decision on a copy contain? | [`decision::DecisionFile`] |
 //!
-//! Nothing here decides a gate: reading never does. Who decided is a claim of the row that says so (errata G4).
+//! This module only reads; [`crate::write`] records decisions. The principal of a decision is a claim (errata G4).
 
 pub mod allow;
 pub mod audit;
@@ -33,7 +33,7 @@ use crate::model::{AuditEvent, Gate};
 use crate::text::hex;
 use sha2::{Digest, Sha256};
 
-/// Checks a log against its chains, as [`audit::verify`] does, and the gates against its sealed rows.
+/// Checks a log against its chains, as [`audit::verify`] does, and the gates against the log's sealed rows.
 pub fn verify(
     gates: &[Gate],
     log: &[AuditEvent],
@@ -48,7 +48,7 @@ pub fn verify(
     report
 }
 
-/// A gate's id without the visit, and the visit: a gate that is met again has the id `id#2` (errata G1).
+/// Splits a gate's id into the program's id and the visit: a gate that is reached again has the id `id#2` (errata G1).
 ///
 /// ```
 /// use prosescope_core::gate::visit;
@@ -67,12 +67,12 @@ pub fn visit(id: &str) -> (&str, u32) {
     split.unwrap_or((id, 1))
 }
 
-/// What the log records of a long text, such as a gate's prompt: its SHA-256, as the document writes it.
+/// Returns the SHA-256 of a long text such as a gate's prompt, in OpenProse's notation for the log.
 pub fn prompt_hash(prompt: &str) -> String {
     format!("sha256:{}", hex(&Sha256::digest(prompt)))
 }
 
-/// Whether a gate that is turned down changes nothing for what follows.
+/// Returns whether a program continues after a rejection as if the gate had been approved.
 pub(crate) fn is_continue(action: &str) -> bool {
     matches!(
         first_word(action.trim()),
@@ -80,7 +80,7 @@ pub(crate) fn is_continue(action: &str) -> bool {
     )
 }
 
-/// The first word of what the program does on a rejection.
+/// Returns the first word of the program's reaction to a rejection.
 pub(crate) fn first_word(action: &str) -> &str {
     action
         .split(|c: char| !c.is_alphanumeric())

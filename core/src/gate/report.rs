@@ -1,4 +1,4 @@
-//! What the verification of an audit log says.
+//! The result of verifying an audit log: its state, heads and findings.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,28 +6,28 @@ use crate::issue::{Issue, Severity};
 use crate::model::Text;
 use crate::text::counted;
 
-/// What a verification says of a log.
+/// The state of an audit log after its verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChainState {
-    /// There is no row.
+    /// The log has no rows.
     Empty,
-    /// There is no row, and the run names the place of one in the log's chain.
+    /// The log has no rows, but the run refers to a place in the log's chain.
     Gone,
-    /// Every row is sealed, and the chain agrees with them.
+    /// Every row is sealed and agrees with the chain.
     Consistent,
-    /// Rows are sealed and agree; others are not sealed.
+    /// The sealed rows agree with the chain; other rows are not sealed.
     Partly,
-    /// No row is sealed: whoever wrote them keeps no chain.
+    /// No row is sealed, because the program that wrote them does not use a chain.
     Unsealed,
-    /// The chain agrees with the rows, and gates are not what its sealed rows record.
+    /// The log agrees with its chain, but gates differ from its sealed rows.
     Contradicted,
-    /// Something was changed, is missing, or stands elsewhere.
+    /// Rows were changed, are missing, or are at a wrong place.
     Broken,
 }
 
 impl ChainState {
-    /// Each of them.
+    /// All states.
     #[cfg(feature = "typescript")]
     pub(crate) const ALL: [ChainState; 7] = [
         ChainState::Empty,
@@ -39,7 +39,7 @@ impl ChainState {
         ChainState::Broken,
     ];
 
-    /// The word for people.
+    /// Returns the state's word for people.
     pub fn word(self) -> &'static str {
         match self {
             ChainState::Empty => "empty",
@@ -57,22 +57,22 @@ impl ChainState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Head {
-    /// The run.
+    /// The run's id.
     pub run: Text,
-    /// How many rows its chain has: the `seq` of the last.
+    /// How many rows the run's chain has: the `seq` of the last one.
     pub count: u64,
-    /// The hash of the last.
+    /// The hash of the last row.
     pub hash: String,
 }
 
-/// What a verification found at a row.
+/// A finding of the verification about one row or the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The row's id; `None` when it speaks of the log.
+    /// The row's id; `None` if the finding is about the whole log.
     pub row: Option<i64>,
-    /// The rule's name, as issues have it.
+    /// The name of the rule, as in issues.
     pub rule: &'static str,
-    /// What was found, in one sentence.
+    /// The finding in one sentence.
     pub message: String,
 }
 
@@ -81,7 +81,7 @@ impl Finding {
         Finding { row, rule, message }
     }
 
-    /// Whether it means that the log was changed.
+    /// Returns whether the finding means that the log was changed.
     pub fn is_error(&self) -> bool {
         self.severity() == Severity::Error
     }
@@ -94,20 +94,20 @@ impl Finding {
         }
     }
 
-    /// The same as an issue.
+    /// Converts the finding to an issue.
     pub fn issue(&self) -> Issue {
         let issue = Issue::new(self.severity(), self.rule, &*self.message).hint(match self.rule {
             "audit-row-unsealed" => {
-                "Another tool wrote it; it may be right, but nothing would show a change."
+                "Another tool wrote it. It may be correct, but a change of it would not be noticed."
             }
-            "audit-row-unchecked" => "It was too long to be read whole.",
+            "audit-row-unchecked" => "It was too long to be read completely.",
             "audit-more-findings" => "",
             "audit-tail-cut" => {
                 "Rows at the end of the log were deleted since that head was noted."
             }
-            "audit-head-differs" => "The log was written anew since that head was noted.",
+            "audit-head-differs" => "The log was rewritten since that head was noted.",
             "audit-log-gone" => {
-                "Put back the log as it was, from a copy: nothing is recorded in this run without it. Where there is none, run the program anew."
+                "Restore the log from a copy: without it, nothing can be recorded in this run. If there is no copy, run the program again."
             }
             _ => "The log was changed after it was written; do not rely on it.",
         });
@@ -118,29 +118,29 @@ impl Finding {
     }
 }
 
-/// What a verification says.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainReport {
-    /// The sum of it.
+    /// The overall state.
     pub state: ChainState,
     /// How many rows are sealed.
     pub sealed: usize,
-    /// How many are not.
+    /// How many rows are not sealed.
     pub unsealed: usize,
-    /// How many of the sealed ones were not read whole, so that only their links were checked.
+    /// How many sealed rows were not read completely, so that only their links were checked.
     pub unchecked: usize,
     /// The last sealed row of every run, by run.
     pub heads: Vec<Head>,
-    /// What was found, in order of the log.
+    /// The findings, in the order of the log.
     pub findings: Vec<Finding>,
-    /// Where gates are not what the sealed rows record.
+    /// Differences between gates and the sealed rows.
     pub gates: Vec<Issue>,
-    /// Gates whose creation no sealed row records: warnings, as nothing contradicts them.
+    /// Warnings about gates whose creation is not sealed; other rows do not contradict them.
     pub notes: Vec<Issue>,
 }
 
 impl ChainReport {
-    /// Adds that a log is gone, where the run names places in it.
+    /// Adds findings that the log was deleted.
     pub(crate) fn lost(&mut self, gone: Vec<Finding>) {
         if !gone.is_empty() {
             self.state = match self.state {
@@ -151,12 +151,12 @@ impl ChainReport {
         self.findings.extend(gone);
     }
 
-    /// Adds what gates contradict. A log without a sealed row is no measure for them.
+    /// Adds differences between gates and the log. A log without sealed rows cannot show any.
     pub(crate) fn add<'a>(&mut self, gates: impl Iterator<Item = &'a Issue>) {
         if self.sealed == 0 {
             return;
         }
-        // What is a warning to whoever goes on with the run is an error to whoever verifies its trail.
+        // A warning for a person who continues the run is an error for a person who verifies the audit log.
         self.gates.extend(gates.cloned().map(|issue| Issue {
             severity: Severity::Error,
             ..issue
@@ -166,7 +166,7 @@ impl ChainReport {
         }
     }
 
-    /// The errors: those of the log, then those of the gates.
+    /// Returns the errors: first those of the log, then those of the gates.
     pub fn errors(&self) -> Vec<Issue> {
         let of_log = self.findings.iter().filter(|finding| finding.is_error());
         of_log
@@ -175,7 +175,7 @@ impl ChainReport {
             .collect()
     }
 
-    /// The last sealed row, when the log is of one run.
+    /// Returns the last sealed row if the log belongs to one run.
     pub fn head(&self) -> Option<&Head> {
         match self.heads.as_slice() {
             [only] => Some(only),
@@ -183,7 +183,7 @@ impl ChainReport {
         }
     }
 
-    /// The sum of it in one sentence. Never "proof": the hash needs no secret.
+    /// Returns the state in one sentence. The word "proof" is never used, because computing the hash needs no secret.
     pub fn sentence(&self) -> String {
         let rows = |n: usize| counted(n as u64, "row", "rows");
         match self.state {
@@ -207,20 +207,19 @@ impl ChainReport {
                     rows(self.sealed + self.unsealed)
                 )];
                 if self.unsealed > 0 {
-                    parts.push(format!(
-                        "{} without one, as other tools write them",
-                        self.unsealed
-                    ));
+                    let are = if self.unsealed == 1 { "is" } else { "are" };
+                    parts.push(format!("{} {are} not sealed", self.unsealed));
                 }
                 if self.unchecked > 0 {
-                    parts.push(format!("{} too long to be checked", self.unchecked));
+                    let were = if self.unchecked == 1 { "was" } else { "were" };
+                    parts.push(format!("{} {were} too long to check", self.unchecked));
                 }
                 format!("{}.", parts.join("; "))
             }
             ChainState::Contradicted => match self.gates.as_slice() {
                 [only] => format!("The log agrees with its chain, but {}.", only.message),
                 all => format!(
-                    "The log agrees with its chain, but gates are not what it records: {} differences.",
+                    "The log agrees with its chain, but gates differ from it: {} differences.",
                     all.len()
                 ),
             },

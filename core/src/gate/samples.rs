@@ -1,9 +1,9 @@
-//! The gate that this module's tests are about.
+//! A sample gate and its audit events, for the tests of this module.
 
 use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
 use crate::time::Stamp;
 
-/// A gate of that status, its deadline and decision left open.
+/// Returns a gate with this status, without deadline and decision.
 pub(super) fn gate(status: &str) -> Gate {
     Gate {
         id: "deploy".into(),
@@ -24,7 +24,7 @@ pub(super) fn gate(status: &str) -> Gate {
     }
 }
 
-/// An event of that gate.
+/// Returns an audit event of that gate.
 pub(super) fn event(id: i64, kind: &str) -> AuditEvent {
     AuditEvent {
         id,

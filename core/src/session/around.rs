@@ -1,4 +1,4 @@
-//! Agents that outlive runs: the stores of the project and the user, which lie around a run.
+//! Adds agents that outlive runs: the stores of the project and the user, which are outside of the run.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::source::{Source, SourceError};
 
 /// A `.prose` folder whose agents a run may use.
 pub struct Around {
-    /// [`AgentScope::Project`] or [`AgentScope::User`].
+    /// The scope of the agents: [`AgentScope::Project`] or [`AgentScope::User`].
     pub scope: AgentScope,
-    /// The source that holds it.
+    /// The source that contains the folder.
     pub source: Rc<dyn Source>,
-    /// Its path inside that source, ending in `/`, or empty.
+    /// The folder's path inside that source, ending in `/`, or empty.
     pub prefix: String,
 }
 
-/// What was decoded of a run, and what reads its values.
+/// The decoded run with the reader of its values, while the session is being built.
 pub(super) struct Parts {
     pub(super) run: Run,
     pub(super) values: Values,
@@ -39,7 +39,7 @@ impl Parts {
         }
     }
 
-    /// Takes an opened run apart: what was decoded, and the program.
+    /// Splits a session into the decoded parts and the program.
     pub(super) fn of(session: Session) -> (Parts, Option<Listing>) {
         let Session { opened, values } = session;
         let parts = Parts {
@@ -50,9 +50,9 @@ impl Parts {
         (parts, opened.listing)
     }
 
-    /// Adds agents of wider scopes, and what is odd of the settings beside the runs: of the `.prose` folder in the same source,
-    /// and of those that the shell names. With a name, only the agents of that name are added, without segments and
-    /// settings.
+    /// Adds agents of wider scopes, and issues of the settings beside the runs. Both come from the `.prose` folder in
+    /// the same source, and from folders that the shell gives. With `only`, just the agents of that name are added,
+    /// without segments and settings.
     pub(super) fn around(&mut self, options: &Options, only: Option<&str>) {
         if let Some(prefix) = prose_folder(&self.values.root) {
             let own = Around {
@@ -76,13 +76,13 @@ impl Parts {
             match agents_of_database(source, &path, &name, options, only) {
                 Ok((found, db)) => {
                     let agents = found.agents.into_iter().map(|agent| Agent {
-                        // The store decides how far an agent reaches (errata A1), whatever its row says.
+                        // The store decides the scope of an agent (errata A1), whatever its row records.
                         scope: around.scope.clone(),
                         store: Arc::clone(&name),
                         ..agent
                     });
                     self.run.agents.extend(agents);
-                    // Its other issues are for whoever opens the store itself.
+                    // The store's other issues are only of interest when the store itself is opened.
                     let issues = found.issues.into_iter().map(|issue| issue.at_file(&*path));
                     let unread = issues.filter(|issue| unread(issue).is_some());
                     self.run.issues.extend(unread);
@@ -91,7 +91,7 @@ impl Parts {
                 Err(error) => self.run.issues.push(
                     Issue::warning(error.rule("agents-unreadable"), error.to_string())
                         .at_file(path)
-                        .hint("its agents are not shown"),
+                        .hint("Its agents are not shown."),
                 ),
             }
         }
@@ -107,13 +107,13 @@ impl Parts {
             }
         };
         for mut agent in agents {
-            // Two sources may have folders of the same name: the store's name tells them apart.
+            // Two sources may have folders of the same name, so the scope makes the store's name unique.
             agent.store = format!("{word}: {}", agent.store).into();
             let folder = (Arc::clone(&agent.store), Rc::clone(&around.source));
             self.values.folders.push(folder);
             self.run.agents.push(agent);
         }
-        // Of two agents of one name and scope, the first is used: that of the run's own form.
+        // Of two agents with the same name and scope, the first is used. It has to be the one in the run's own form.
         if self.values.db.is_none()
             && let Some(added) = self.run.agents.get_mut(before..)
         {
@@ -149,7 +149,7 @@ fn agents_of_database(
     Ok((found, db))
 }
 
-/// What could not be listed where agents lie.
+/// Returns issues about agents' folders whose files could not be listed.
 pub(super) fn agents_not_listed(around: &Around) -> impl Iterator<Item = Issue> {
     let above = around.prefix.trim_end_matches('/').to_owned();
     let agents = format!("{}agents", around.prefix);
@@ -165,7 +165,7 @@ pub(super) fn agents_not_listed(around: &Around) -> impl Iterator<Item = Issue> 
         .map(|issue| issue.at_file("../agents"))
 }
 
-/// The `.prose` folder that a run folder lies in, when the source holds it: what is before `runs/`.
+/// Returns the `.prose` folder around a run folder, which is the part of the path before `runs/`, if the source has it.
 fn prose_folder(root: &str) -> Option<String> {
     let at = if root.starts_with("runs/") {
         0

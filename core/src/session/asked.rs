@@ -1,19 +1,19 @@
-//! What a person types to find runs: `failed last week`, `waiting tax`, `translate 2026-01-18`.
+//! Parses the search text of a list of runs: `failed last week`, `waiting tax`, `translate 2026-01-18`.
 
 use super::Filter;
 use super::filter::RUN_STATUSES;
 use crate::time::{DAY, Stamp};
 
-/// Days that a month of looking back has.
+/// The number of days that "last month" means.
 const MONTH: i64 = 30;
 
-/// The most days that are looked back.
+/// The largest number of days in `last N days`.
 const MOST: i64 = 3_660;
 
 impl Filter {
-    /// Reads words: statuses, days (`today`, `yesterday`, `last week`, `last 3 days`, `last month`, `2026-01-18`,
-    /// `2026-01-18..2026-01-20`), and other words, each of which the run's program, id, status or error has. Days are days of
-    /// UTC; without `now`, words that look back from it are words like others.
+    /// Parses words into a filter: statuses, days (`today`, `yesterday`, `last week`, `last 3 days`, `last month`,
+    /// `2026-01-18`, `2026-01-18..2026-01-20`), and other words, which must occur in the run's program, id, status or
+    /// error. Days are in UTC. Without `now`, words such as `today` are ordinary words.
     pub fn of_words(text: &str, now: Option<i64>) -> Filter {
         let lower = text.to_lowercase();
         let words: Vec<&str> = lower.split_whitespace().collect();
@@ -36,14 +36,14 @@ impl Filter {
         filter
     }
 
-    /// From one day to another, both days of UTC since 1970 and included.
+    /// Limits the filter to a range of days in UTC since 1970, both included.
     fn between(&mut self, from: i64, until: i64) {
         self.since = Some(from.saturating_mul(DAY));
         self.before = Some(until.saturating_add(1).saturating_mul(DAY));
     }
 }
 
-/// The days that words look back to from `today`: the first, the last, and the words behind them.
+/// Parses words that count back from `today`. Returns the first and the last day, and the remaining words.
 fn back<'w>(word: &str, behind: &'w [&'w str], today: i64) -> Option<(i64, i64, &'w [&'w str])> {
     let (days, behind) = match (word, behind) {
         ("today", _) => (1, behind),
@@ -58,7 +58,7 @@ fn back<'w>(word: &str, behind: &'w [&'w str], today: i64) -> Option<(i64, i64, 
         .then_some((today - days + 1, today, behind))
 }
 
-/// A day, or the first and the last of several.
+/// Parses a date, or two dates joined by `..`.
 fn days_of(word: &str) -> Option<(i64, i64)> {
     let (from, until) = word.split_once("..").unwrap_or((word, word));
     let day = |text: &str| {
@@ -106,7 +106,7 @@ mod tests {
         }
         let filter = Filter::of_words("last 3 attempts", Some(NOW));
         assert_eq!(filter.words, ["last", "3", "attempts"]);
-        // A number that stands elsewhere, too.
+        // A number outside of `last N days` is an ordinary word.
         let filter = Filter::of_words("3 last 3 days", Some(NOW));
         assert_eq!(
             (&*filter.words, filter.since.is_some()),

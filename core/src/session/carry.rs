@@ -1,4 +1,4 @@
-//! From one reading of a run to a later one: which node and which binding is which.
+//! Finds the nodes and bindings of an earlier reading of a run in a later one.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::Session;
 use crate::model::Run;
 use crate::trace::{NodeId, Trace};
 
-/// Where the nodes and bindings of an earlier reading are in a later one. Their indices move when something was
-/// written before them; what a person folded or opened must not.
+/// The positions of an earlier reading's nodes and bindings in a later one. Indices change when something was written
+/// before them, but a row that a user folded or opened must stay so.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Carried {
     nodes: Moved,
     bindings: Moved,
 }
 
-/// For each index of the earlier reading the later one, and the later ones that nothing moved to.
+/// The later index of each earlier one, and the later indices that have no earlier one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Moved {
     to: Vec<Option<u32>>,
@@ -24,10 +24,11 @@ struct Moved {
 }
 
 impl Session {
-    /// Where what this reading of a run holds is in a later one.
+    /// Maps the nodes and bindings of this reading to those of a later one.
     ///
-    /// A node is known by its row; one that no row tells of, by what it lies in, what it is, and the how-manieth of
-    /// its like it is. A binding is known by its name and frame, and the how-manieth that claims them.
+    /// A node is identified by its row. A node without a row is identified by the node around it, its kind, its text
+    /// and its ordinal among identical siblings. A binding is identified by name, frame and ordinal among bindings with
+    /// both.
     pub fn carried_to(&self, later: &Session) -> Carried {
         Carried {
             nodes: nodes(&self.trace, &later.trace),
@@ -37,22 +38,22 @@ impl Session {
 }
 
 impl Carried {
-    /// Where a node is now.
+    /// Returns the later index of a node.
     pub fn node(&self, node: NodeId) -> Option<NodeId> {
         self.nodes.get(node.get()).map(NodeId::new)
     }
 
-    /// Where a binding is now.
+    /// Returns the later index of a binding.
     pub fn binding(&self, binding: u32) -> Option<u32> {
         self.bindings.get(binding)
     }
 
-    /// The places of nodes that were not there before, ascending.
+    /// Returns the nodes that are new in the later reading, in ascending order.
     pub fn new_nodes(&self) -> &[u32] {
         &self.nodes.new
     }
 
-    /// Bindings that were not there before, ascending.
+    /// Returns the bindings that are new in the later reading, in ascending order.
     pub fn new_bindings(&self) -> &[u32] {
         &self.bindings.new
     }
@@ -78,7 +79,7 @@ impl Moved {
     }
 }
 
-/// What a node without a row is known by: what it lies in later, its kind, its text.
+/// The identity of a node without a row: the node around it in the later reading, its kind, and its text.
 type Like<'t> = (Option<NodeId>, &'static str, &'t str);
 
 fn nodes(earlier: &Trace, later: &Trace) -> Moved {
@@ -129,7 +130,7 @@ fn bindings(earlier: &Run, later: &Run) -> Moved {
     Moved::of(to, later.bindings.len())
 }
 
-/// How many of its like came before.
+/// Returns the ordinal of an item among identical ones, from 0, and counts it.
 fn next<K: Ord>(seen: &mut BTreeMap<K, u32>, like: K) -> u32 {
     let count = seen.entry(like).or_default();
     *count += 1;
@@ -145,7 +146,7 @@ mod tests {
     use crate::sqlite::MemorySource;
     use crate::trace::{Node, NodeKind, NodeStatus};
 
-    /// A run folder whose log and bindings are these.
+    /// Opens a run folder with this trace and these bindings.
     fn open(trace: &str, bindings: &[&str]) -> Session {
         let state = format!(
             "# Execution State\n\nrun: r\n\n## Execution Trace\n\n```prose\n{trace}\n```\n"
@@ -170,7 +171,7 @@ mod tests {
         assert!(back.new_bindings().is_empty());
     }
 
-    /// Kinds and texts of nodes in preorder, each with its level.
+    /// Builds a trace from the id, level and text of each node, in preorder.
     fn trace(rows: &[(Option<i64>, u32, &str)]) -> Trace {
         let mut trace = Trace::default();
         let mut above: Vec<NodeId> = Vec::new();
@@ -225,7 +226,7 @@ mod tests {
         let moved = nodes(&earlier, &later);
         assert_eq!(moved.to, [Some(0), Some(1), Some(2), Some(5), Some(6)]);
         assert_eq!(moved.new, [3, 4]);
-        // What lay in something that is gone is gone too.
+        // A node inside of a missing node is missing, too.
         let less = trace(&[(Some(9), 0, "loop b"), (None, 1, "round")]);
         let moved = nodes(&later, &less);
         assert_eq!(moved.to, [None, None, None, None, None, Some(0), Some(1)]);

@@ -1,3 +1,5 @@
+//! Finds the run that a user named: by `latest`, an id, the beginning of an id, or a place.
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -6,44 +8,44 @@ use super::{Found, FoundKind, Options, filter, survey};
 use crate::run_id::RunId;
 use crate::source::Source;
 
-/// Why a name means no run of a source.
+/// Why a name does not identify a run of a source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChooseError {
-    /// There are no runs at all.
+    /// The source has no runs.
     #[error("there are no runs in {label}")]
     Nothing {
-        /// The source.
+        /// The label of the source.
         label: String,
     },
-    /// No run is called that.
+    /// None of the runs has this name.
     #[error("there is no run {name} in {label}")]
     Unknown {
-        /// The name.
+        /// The name that was given.
         name: String,
-        /// The source.
+        /// The label of the source.
         label: String,
-        /// How many runs there are.
+        /// How many runs the source has.
         runs: usize,
-        /// Some of their names, the last ones by name first.
+        /// Up to three names of runs, from the end of the list.
         some: Vec<String>,
     },
-    /// Several runs begin like that.
-    #[error("{name} begins {runs} runs: {}", .some.join(", "))]
+    /// The name is the beginning of several runs' names.
+    #[error("{name} matches {runs} runs: {}", .some.join(", "))]
     Several {
-        /// The name.
+        /// The beginning of a name.
         name: String,
-        /// How many runs begin like that.
+        /// How many runs match.
         runs: usize,
-        /// The names of the first ones.
+        /// The names of the first five runs that match.
         some: Vec<String>,
     },
 }
 
-/// The place of the run that `name` means: `latest`, its id, a unique beginning of it, or the place itself (as lists of
-/// runs and of imports give it). Stores of agents are no runs.
+/// Returns the place of the run that `name` identifies. `name` is `latest`, the run's id, a unique beginning of it, or
+/// the place itself, as lists of runs and imports give it. Stores of agents are not runs.
 ///
 /// # Errors
-/// When it means none, or more than one.
+/// An error if no run matches, or more than one.
 pub fn choose(
     source: &Rc<dyn Source>,
     name: &str,
@@ -77,16 +79,16 @@ pub fn choose(
     }
 }
 
-/// The id that `name` means among those of a database's runs: that id, or the only one that begins so.
+/// Returns the id that `name` identifies among those of a database's runs: the id itself, or a unique beginning of it.
 ///
 /// # Errors
-/// When it means none, or more than one.
+/// An error if no id matches, or more than one.
 pub(super) fn among(
     ids: &BTreeSet<&str>,
     name: &str,
     label: impl FnOnce() -> String,
 ) -> Result<String, ChooseError> {
-    // A row without an id is a run that no name means.
+    // A run without an id cannot be named.
     let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.is_empty()).collect();
     let begin_so = ids.iter().copied().filter(|id| id.starts_with(name));
     let matching: Vec<&str> = match ids.contains(&name) {
@@ -110,8 +112,8 @@ pub(super) fn among(
     }
 }
 
-/// The newest run, in the order in which lists show them. The time in a run's name decides without opening it; runs are
-/// opened for their `started` or their last sign of life where the name has no time.
+/// Returns the newest run, in the order of lists. Runs are not opened if their names contain the time; a run without a
+/// time in its name is opened for its start or its last sign of life.
 fn latest(
     source: &Rc<dyn Source>,
     found: &[Found],
@@ -145,7 +147,7 @@ fn began(lists: &Lists<'_>, found: &Found) -> Option<i64> {
         .or_else(|| filter::began(&lists.line(found, false).0))
 }
 
-/// Whether a file is called that, or a folder by its path: a bare word is a name.
+/// Returns whether a name is a file, or the path of a folder. A word without `/` is only a name.
 fn is_place(source: &dyn Source, name: &str) -> bool {
     let folder = format!("{}/", name.trim_end_matches('/'));
     source.file(name).is_some() || (name.contains('/') && !source.below(&folder).is_empty())
@@ -200,11 +202,11 @@ mod tests {
             ("/", "there is no run / in dropped"),
             (
                 "2026",
-                "2026 begins 2 runs: 20260112-091407-k3v8qd, 20260115-083214-h5n2ye",
+                "2026 matches 2 runs: 20260112-091407-k3v8qd, 20260115-083214-h5n2ye",
             ),
             (
                 "",
-                " begins 2 runs: 20260112-091407-k3v8qd, 20260115-083214-h5n2ye",
+                " matches 2 runs: 20260112-091407-k3v8qd, 20260115-083214-h5n2ye",
             ),
         ] {
             let error = choose(&source, name, &Options::default()).unwrap_err();
@@ -278,7 +280,7 @@ mod tests {
         check(&[newer], "runs/second", &[older.0, newer.0]);
     }
 
-    /// Runs by name, with the time at which each was made.
+    /// A source of runs with the creation time of each run's folder.
     struct Made(MemorySource, Vec<(&'static str, Option<i128>)>);
 
     impl Source for Made {
@@ -309,15 +311,15 @@ mod tests {
         for (runs, newest_first) in [
             (&[(A, Some(1)), (Z, Some(2))][..], &[Z, A][..]),
             (&[(A, Some(2)), (Z, Some(1))], &[A, Z]),
-            // Where nothing is known, by name.
+            // Without creation times, the order is by name.
             (&[(A, None), (Z, None)], &[A, Z]),
             (&[(A, None), (Z, Some(1))], &[Z, A]),
-            // The second in the id goes before what a copied folder says of itself.
+            // The time in the id takes precedence over the creation time of the folder.
             (
                 &[(A, Some(3)), (Z, Some(2)), (NEXT, Some(1))],
                 &[NEXT, A, Z],
             ),
-            // A copy is newer than its run, and not the run that was begun last.
+            // A copy was created later than its run, but did not begin later.
             (&[(A, Some(1)), (COPY, Some(9))], &[A, COPY]),
         ] {
             let files = runs.iter().map(|(name, _)| {

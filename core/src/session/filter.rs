@@ -1,4 +1,4 @@
-//! Which runs of many, and in which order.
+//! Filters and sorts a list of runs.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -10,49 +10,50 @@ use crate::source::Source;
 use crate::time::Stamp;
 use crate::view::RunSummary;
 
-/// Which runs a list shows; all of them by default.
+/// The conditions that a run of a list must meet; by default, none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of one of these statuses, without regard to case; empty: of any. Runs that cannot be opened are `unreadable`.
+    /// The run has one of these statuses, ignoring case. Runs that cannot be opened are `unreadable`. Empty: any
+    /// status.
     pub status: Vec<String>,
-    /// Begun at this time or later, milliseconds since 1970 UTC. Runs of which no time is known are left out.
+    /// The run began at this time or later, in milliseconds since 1970 UTC. Runs without a known time are left out.
     pub since: Option<i64>,
-    /// Begun before this time, milliseconds since 1970 UTC. Runs of which no time is known are left out.
+    /// The run began before this time, in milliseconds since 1970 UTC. Runs without a known time are left out.
     pub before: Option<i64>,
-    /// Without a sign of life from this time on, milliseconds since 1970 UTC; where none is known, the beginning
-    /// counts. Runs of which no time is known are left out.
+    /// The run has had no sign of life since this time, in milliseconds since 1970 UTC. Without a sign of life, the
+    /// start counts. Runs without a known time are left out.
     pub quiet_since: Option<i64>,
-    /// Whose program's path or name has this in it, without regard to case.
+    /// The path or name of the run's program contains this text, ignoring case.
     pub program: Option<String>,
-    /// With a gate that waits for a decision.
+    /// The run has a gate that waits for a decision.
     pub pending: bool,
-    /// Each of these words, in small letters, stands in its program, id, name, status or error.
+    /// Each of these lower-case words occurs in the run's program, id, name, status or error.
     pub words: Vec<String>,
-    /// Failed with this message, numbers aside ([`super::WhyFailed::pattern`]).
+    /// The run failed with this message, in which numbers are replaced ([`super::WhyFailed::pattern`]).
     pub why: Option<String>,
 }
 
-/// In which order a list shows its runs; those that began in the same second by when they were made, the newest first,
-/// then by their place.
+/// The order of a list of runs. Runs that began in the same second are ordered by the creation time of their files, the
+/// newest first, and then by place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The newest first; those of which no time is known last.
+    /// The newest run first; runs without a known time last.
     #[default]
     Newest,
-    /// The oldest first; those of which no time is known last.
+    /// The oldest run first; runs without a known time last.
     Oldest,
-    /// The longest first; those without a duration last.
+    /// The longest run first; runs without a duration last.
     Duration,
-    /// By status, then the newest first.
+    /// By status, and then the newest first.
     Status,
-    /// By program, then the newest first.
+    /// By program, and then the newest first.
     Program,
-    /// What asks for somebody first: runs that cannot be read or failed, that wait for a decision, that stopped; then those
-    /// with the most errors and warnings; then the newest first.
+    /// The runs that most need a person first: those that cannot be read, failed, wait for a decision, or stopped. Then
+    /// by number of errors and warnings, and then the newest first.
     Problems,
 }
 
-/// The words for how a run may stand that our own reading gives; a run may record any other.
+/// The statuses that Prosescope assigns to runs. A run may record any other word.
 pub const RUN_STATUSES: [&str; 8] = [
     "completed",
     "failed",
@@ -64,20 +65,20 @@ pub const RUN_STATUSES: [&str; 8] = [
     "waiting",
 ];
 
-/// What lists show for `running` where a day passed without a sign of life; both words find such a run.
+/// The status that lists show instead of `running` after a day without a sign of life. Filters accept both words.
 pub const SILENT: &str = "silent";
 
-/// A status was asked for that no run has or will have.
+/// An error: the requested status is neither known nor recorded by any run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no run has the status {0}: expected {known}, or a word that a run records", known = RUN_STATUSES.join(", "))]
 pub struct UnknownStatus(pub String);
 
 impl Filter {
-    /// Refuses a status that is none of [`RUN_STATUSES`] and that none of these runs has: a misspelt word would show an
-    /// empty list.
+    /// Checks that each requested status is one of [`RUN_STATUSES`] or is recorded by one of these runs. Otherwise, a
+    /// spelling error would result in an empty list.
     ///
     /// # Errors
-    /// [`UnknownStatus`], with the word.
+    /// [`UnknownStatus`] with the first unknown word.
     pub fn known_status<'r>(
         &self,
         runs: impl Iterator<Item = &'r RunSummary> + Clone,
@@ -96,7 +97,7 @@ impl Filter {
         }
     }
 
-    /// Whether a run is to be shown.
+    /// Returns whether a run meets the conditions.
     pub fn wants(&self, run: &RunSummary) -> bool {
         let status = status(run);
         let silent = run.stale.then_some(SILENT);
@@ -142,7 +143,7 @@ impl Filter {
         self.why.as_ref().is_none_or(is_why) && self.words.iter().all(is_in)
     }
 
-    /// Whether a run's own row tells whether it is wanted.
+    /// Returns whether a run's own row is enough to apply this filter.
     pub(super) fn is_of_heads(&self) -> bool {
         self.status.is_empty()
             && self.quiet_since.is_none()
@@ -151,7 +152,8 @@ impl Filter {
             && self.why.is_none()
     }
 
-    /// Whether a run of this name may be wanted, before it is opened: its id may say when it began.
+    /// Returns whether a run with this name may meet the conditions, judging by the time in its id, before it is
+    /// opened.
     pub(super) fn may_want(&self, name: &str) -> bool {
         match (self.since, run_id::RunId::parse(name).millis()) {
             (Some(since), Some(at)) => at >= since,
@@ -161,16 +163,16 @@ impl Filter {
 }
 
 impl Order {
-    /// Whether a run's own row tells where it comes.
+    /// Returns whether a run's own row is enough to sort by this order.
     pub(super) fn is_of_heads(self) -> bool {
         matches!(self, Order::Newest | Order::Oldest)
     }
 
-    /// Sorts a list of a source's runs.
+    /// Sorts the runs of a source.
     pub(super) fn sort(self, runs: &mut [RunSummary], source: &dyn Source) {
         let mut times: Vec<Option<i64>> = runs.iter().map(began).collect();
         times.sort_unstable();
-        // Looked up once and only where times tie: another answer while sorting would contradict the first.
+        // Creation times are read only once, because a changed answer during sorting would make the order inconsistent.
         let ties: BTreeMap<String, Tie> = runs
             .iter()
             .filter(|run| {
@@ -182,7 +184,8 @@ impl Order {
         self.sort_with(runs, &ties);
     }
 
-    /// Sorts a list that lies in the order "newest" in another one: no source is needed, the list says what came first.
+    /// Sorts a list that is in the order "newest" by this order. No source is needed: runs that tie keep their
+    /// positions.
     pub fn sort_listed(self, runs: &mut [RunSummary]) {
         let places: BTreeMap<String, usize> = runs
             .iter()
@@ -200,7 +203,7 @@ impl Order {
         runs.sort_by(|a, b| {
             let order = match self {
                 Order::Newest => Ordering::Equal,
-                // Nothing known is last here too.
+                // Runs without a known time come last in this order, too.
                 Order::Oldest => {
                     (began(a).is_none(), began(a)).cmp(&(began(b).is_none(), began(b)))
                 }
@@ -216,7 +219,7 @@ impl Order {
     }
 }
 
-/// How much a run asks for somebody.
+/// Returns how much a run needs a person: a rank, and its number of errors and warnings.
 fn trouble(run: &RunSummary) -> (u8, u32) {
     let is = |word: &str| run.status.eq_ignore_ascii_case(word);
     let rank = match run.error {
@@ -229,17 +232,18 @@ fn trouble(run: &RunSummary) -> (u8, u32) {
     (rank, run.issues.error + run.issues.warning)
 }
 
-/// What orders runs that began at the same time, the least first.
+/// The sort key of runs that began at the same time.
 pub(super) type Tie = (bool, Reverse<Option<i128>>);
 
-/// The id's time ends with the second, so the run that was made later is the newer one. A copy has a longer name
-/// (`RUN-sqlite`, `RUN-fixed`) and is made later than its original, which goes first.
+/// Returns the sort key of a run among runs that began at the same time. The time in an id has a resolution of one
+/// second, so the run whose files were created later is newer. A copy has a longer name (`RUN-sqlite`, `RUN-fixed`) and
+/// was created later than its original, which comes first.
 pub(super) fn tie(source: &dyn Source, place: &str) -> Tie {
     let name = run_id::RunId::parse(split(place).1);
     (!name.is_well_formed(), Reverse(source.made(place)))
 }
 
-/// A run's status as lists show it.
+/// Returns the status of a run, as lists show it.
 fn status(run: &RunSummary) -> &str {
     match run.error {
         Some(_) => "unreadable",
@@ -247,7 +251,7 @@ fn status(run: &RunSummary) -> &str {
     }
 }
 
-/// When a run began: the time in its id, else `started`, else its last sign of life.
+/// Returns when a run began: the time in its id, or else `started`, or else its last sign of life.
 pub fn began(run: &RunSummary) -> Option<i64> {
     let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
     run_id::RunId::parse(&run.id)
@@ -256,7 +260,7 @@ pub fn began(run: &RunSummary) -> Option<i64> {
         .or_else(|| millis(&run.last_sign))
 }
 
-/// A run's last sign of life, else when it began.
+/// Returns the last sign of life of a run, or else when it began.
 fn last_sign(run: &RunSummary) -> Option<i64> {
     let sign = run.last_sign.as_ref().and_then(Stamp::millis);
     sign.or_else(|| began(run))

@@ -1,4 +1,4 @@
-//! A list of runs as a whole: how many there were on each day, and why those that failed did.
+//! Statistics of a list of runs: how many began on each day, and why runs failed.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use super::filter::began;
 use crate::time::DAY;
 use crate::view::RunSummary;
 
-/// The runs of one day.
+/// How many runs began on one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DayOfRuns {
     /// The day, in days of UTC since 1970.
     pub day: i64,
-    /// Runs that began on it.
+    /// How many runs began on this day.
     pub all: u32,
-    /// Those of them that failed, or that cannot be read.
+    /// How many of them failed or cannot be read.
     pub failed: u32,
-    /// Those of them that wait for somebody, or that stopped.
+    /// How many of them wait for a person or stopped.
     pub waiting: u32,
 }
 
-/// Returns how many runs began on each day, in order; days without any are left out, and so are runs of which no time is known.
+/// Counts the runs of each day, in order of days. Days without runs are left out, and so are runs without a known time.
 pub fn days(runs: &[RunSummary]) -> Vec<DayOfRuns> {
     let mut days: BTreeMap<i64, DayOfRuns> = BTreeMap::new();
     for run in runs {
@@ -37,25 +37,25 @@ pub fn days(runs: &[RunSummary]) -> Vec<DayOfRuns> {
     days.into_values().collect()
 }
 
-/// Returns the day on which a run began, in days of UTC since 1970; `None` where no time is known.
+/// Returns the day on which a run began, in days of UTC since 1970; `None` without a known time.
 pub fn day_of(run: &RunSummary) -> Option<i64> {
     began(run).map(|at| at.div_euclid(DAY))
 }
 
-/// Runs that failed with the same words, numbers aside.
+/// Runs that failed with the same message, apart from numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WhyFailed {
-    /// The message of the newest of them.
+    /// The message of the newest of these runs.
     pub message: String,
-    /// The message with `#` in place of its numbers: the same of all of them.
+    /// The message with `#` in place of each number, which all of these runs share.
     pub pattern: String,
-    /// How many.
+    /// How many runs failed with this message.
     pub count: u32,
-    /// When the newest began, milliseconds since 1970 UTC; `None` where no time is known.
+    /// When the newest of these runs began, in milliseconds since 1970 UTC; `None` without a known time.
     pub last: Option<i64>,
 }
 
-/// Returns why runs failed, the most frequent reason first. Runs of which no message is known are not among them.
+/// Groups failed runs by message, the most frequent one first. Runs without a known message are left out.
 pub fn why_failed(runs: &[RunSummary]) -> Vec<WhyFailed> {
     let mut all: BTreeMap<String, WhyFailed> = BTreeMap::new();
     for run in runs {
@@ -78,13 +78,13 @@ pub fn why_failed(runs: &[RunSummary]) -> Vec<WhyFailed> {
     all
 }
 
-/// Why a run failed, as far as its list knows.
+/// Returns the error of a failed or unreadable run, if its line of the list has one.
 pub(super) fn message(run: &RunSummary) -> Option<&str> {
     let failed = run.failure.as_deref().filter(|_| run.status == "failed");
     failed.or(run.error.as_deref())
 }
 
-/// A message with `#` in place of its numbers.
+/// Replaces each number in a message by `#`.
 pub(super) fn pattern(message: &str) -> String {
     let mut out = String::new();
     let mut chars = message.chars().peekable();
@@ -94,7 +94,7 @@ pub(super) fn pattern(message: &str) -> String {
             continue;
         }
         out.push('#');
-        // What stands between two digits belongs to the number: `32,768`, `4.2-14`, `12:30`.
+        // A separator between two digits is a part of the number: `32,768`, `4.2-14`, `12:30`.
         while let Some(&next) = chars.peek() {
             let mut ahead = chars.clone();
             let joins = matches!(ahead.next(), Some(',' | '.' | ':' | '-'))

@@ -1,4 +1,4 @@
-//! The runs of a source, each as a line.
+//! Lists the runs of a source, one line for each.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -17,20 +17,20 @@ use crate::source::Source;
 use crate::text::counted;
 use crate::view::{LEFT_OUT, RunList, RunSummary};
 
-/// Lists the runs of a source, newest first (by the time in the id, else `started`, else the last sign of life): each
-/// is opened, summed up and closed again; of a large database only the head is read.
+/// Lists the runs of a source, the newest first (by the time in the id, or else `started`, or else the last sign of
+/// life). Each run is opened, summarized and closed again. Of a large database only the beginning is read.
 pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
     let (filter, order) = (Filter::default(), Order::default());
     list_page(source, options, &filter, order, usize::MAX)
 }
 
-/// Whether the first runs of a list are the newest ones, whatever they hold: a store of many runs need not list the others.
+/// Returns whether the first runs of a list are the newest ones, so that the other runs of a large store need no look.
 pub fn is_of_newest(filter: &Filter, order: Order) -> bool {
     *filter == Filter::default() && order == Order::Newest
 }
 
-/// Lists the first `most` of the runs that are wanted, in an order. Of a store of many runs, runs that come later are not looked at,
-/// where the order follows from what the store says of all of them.
+/// Lists the first `most` runs that match the filter, in an order. If a store of many runs can sort all of them by its
+/// rows, later runs are not read.
 pub fn list_page(
     source: &Rc<dyn Source>,
     options: &Options,
@@ -57,7 +57,7 @@ pub fn list_page(
     list
 }
 
-/// Lists all runs, where the lines of some places are known: nothing of theirs changed since they were listed before.
+/// Lists all runs again. `known` returns the lines of runs whose files did not change since the last listing.
 pub fn list_again(
     source: &Rc<dyn Source>,
     options: &Options,
@@ -70,8 +70,8 @@ pub fn list_again(
     sorted(Lists::of(source, options).all(&wanted).0, source)
 }
 
-/// Lists runs as long as `go_on` says so, one at least: the newest first, by the time in their names. [`list_more`] goes on
-/// where it ends.
+/// Lists runs while `go_on` returns true, but at least one: the newest first, by the time in their names.
+/// [`list_more`] continues with the others.
 pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -> bool) -> Listing {
     let wanted = Wanted {
         go_on: Some(go_on),
@@ -80,7 +80,7 @@ pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -
     sorted(Lists::of(source, options).all(&wanted).0, source)
 }
 
-/// Lists some of the runs that were left, in the same way; the list has those alone.
+/// Lists some of the runs that [`list_while`] left out. The result has only these.
 pub fn list_more(
     source: &Rc<dyn Source>,
     options: &Options,
@@ -102,62 +102,65 @@ fn sorted(mut listing: Listing, source: &Rc<dyn Source>) -> Listing {
     listing
 }
 
-/// What was listed.
+/// The result of listing runs.
 pub struct Listing {
     /// The runs.
     pub list: RunList,
-    /// The session that was opened last: where there is one run, whoever asks for it next need not read it again. Of a
-    /// large database none is left.
+    /// The session that was opened last. If there is only one run, the next caller need not open it again. `None` for a
+    /// large database.
     pub session: Option<Session>,
-    /// Runs that were not read any more, the next one first.
+    /// Runs that were not listed yet, in order.
     pub left: Vec<Found>,
 }
 
-/// The line of a run where it is known.
+/// A function that returns the line of a run if it is known.
 type Known<'a> = dyn Fn(&Found) -> Option<RunSummary> + 'a;
 
-/// Which runs are listed, and how.
+/// The runs to list, and how to get their lines.
 #[derive(Default)]
 struct Wanted<'a> {
     filter: Cow<'a, Filter>,
-    /// Runs are listed by what the store of all runs says of them, where that decides.
+    /// Whether lines may come from the store's table of runs, if that is enough for the filter and the order.
     by_heads: bool,
-    /// Where how a run stands decides, the rows of all runs that did not end are read together.
+    /// Whether to read the rows of all unfinished runs together, because the filter or the order needs their state.
     by_rows: bool,
-    /// Lines of runs that need not be read.
+    /// The lines of runs that need not be read.
     known: Option<&'a Known<'a>>,
-    /// Whether there is time for another run.
+    /// A function that returns whether there is time to read another run.
     go_on: Option<&'a dyn Fn() -> bool>,
 }
 
 /// A run as a line of a list.
 pub(super) struct Line {
     pub(super) summary: RunSummary,
-    /// Whether reading more of the run adds nothing to it.
+    /// Whether reading more of the run would not change the line.
     pub(super) is_whole: bool,
 }
 
-/// What is said of runs that a filter leaves out though not all of them could be read.
+/// Returns a warning about runs that a filter leaves out although not all of their data could be read.
 fn left_out(runs: u32) -> Option<Issue> {
-    let (are, they_match) = match runs {
-        0 => return None,
-        1 => ("is", "it matches"),
-        _ => ("are", "they match"),
+    if runs == 0 {
+        return None;
+    }
+    let (are, they) = if runs == 1 {
+        ("is", "it")
+    } else {
+        ("are", "they")
     };
     let message = format!(
-        "{} {are} left out that could not be read: whether {they_match} is not known",
+        "{} could not be read and {are} left out; {they} may match",
         counted(runs.into(), "run", "runs")
     );
     Some(Issue::warning(LEFT_OUT, message).hint("List all runs to see which, and why."))
 }
 
-/// Makes the lines of a source's runs.
+/// A builder of the lines of a source's runs.
 pub(super) struct Lists<'a> {
     source: &'a Rc<dyn Source>,
     options: &'a Options,
-    /// What the store of all runs says of them, where there is one.
+    /// The rows of the store's table of runs, for a store that contains many runs.
     heads: Option<Heads>,
-    /// The rows of those that did not end, once they are needed.
+    /// The rows of unfinished runs, read when they are first needed.
     rest: OnceCell<Option<Replay>>,
 }
 
@@ -171,10 +174,10 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The lines of all runs that are wanted.
+    /// Returns the lines of all runs that match.
     fn all(&self, wanted: &Wanted<'_>) -> (Listing, BTreeMap<String, Found>) {
         let mut survey = survey(self.source.as_ref());
-        // Stores of agents are listed only where there is nothing else: runs show them on their own pages.
+        // Stores of agents are only listed if there are no runs, because each run shows its agents on a page.
         let is_run = |found: &Found| found.kind != FoundKind::Agents;
         if survey.found.iter().any(is_run) {
             survey.found.retain(is_run);
@@ -192,8 +195,8 @@ impl<'a> Lists<'a> {
         self.listed(list, survey.found, alone, wanted)
     }
 
-    /// Adds the lines of some runs to a list; those that may change once more of the run is read are named beside it, by
-    /// their place. A run that is `alone` is opened with what lies around it.
+    /// Adds the lines of runs to a list. Also returns the runs whose line may change when more of them is read, by
+    /// place. A run that is `alone` is opened with the agents and settings around it.
     fn listed(
         &self,
         list: RunList,
@@ -237,7 +240,7 @@ impl<'a> Lists<'a> {
                         self.source.expect(&mut next.map(|found| &*found.place));
                     }
                     read = true;
-                    // One at a time.
+                    // Closes the previous session first, so that only one is open.
                     drop(listing.session.take());
                     let (line, session) = self.line(&place, alone);
                     listing.session = session;
@@ -257,12 +260,12 @@ impl<'a> Lists<'a> {
         (listing, heads)
     }
 
-    /// What the store of all runs says of one.
+    /// Returns the line that the store's table of runs gives for a run.
     pub(super) fn head(&self, found: &Found) -> Option<Line> {
         self.heads.as_ref()?.line(found, self.options)
     }
 
-    /// What the rows of a run say, which are read with those of the others that did not end.
+    /// Returns the line that a run's rows give, which are read together with those of all unfinished runs.
     fn by_rows(&self, found: &Found) -> Option<Line> {
         let rest = || {
             self.heads
@@ -276,7 +279,7 @@ impl<'a> Lists<'a> {
         })
     }
 
-    /// A run as a line, and the session that it took; `around` opens with that what lies around the run.
+    /// Opens a run for its line, and returns the session, too. With `around`, agents and settings around it are read.
     pub(super) fn line(&self, found: &Found, around: bool) -> (RunSummary, Option<Session>) {
         if let Some(line) = of_head(self.source, found, self.options, around) {
             return (self.aged(line), None);
@@ -297,7 +300,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// A line with the run's age.
+    /// Adds the run's age to its line.
     fn aged(&self, line: RunSummary) -> RunSummary {
         RunSummary {
             age: age(&line, self.options.now),

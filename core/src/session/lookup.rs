@@ -1,13 +1,13 @@
-//! One value by its name, without reading the run around it: what `prosescope get` asks for.
+//! Looks up one value by its name without reading the whole run, for `prosescope get`.
 //!
 //! ```text
 //! rows of that name, by the index ──► all at the root ────────────► scope::winner ──► the value
 //!                                 └─► some in frames, asked from one: executions ──► trace::fold ──┘
 //! ```
 //!
-//! What a name means is decided by [`crate::scope`] alone, here of fewer candidates: it looks at the bindings of that
-//! name only, and at the executions only where some of those lie in a frame. Wherever that is not enough (a folder, a
-//! name that is not there, an import's `alias.name`, a table of another shape, damage) the run is opened as a whole.
+//! As everywhere, [`crate::scope`] decides which binding a name means, but here with fewer candidates: only the
+//! bindings of that name are read, and executions only if one of those bindings is in a frame. If that is not enough (a
+//! folder, an unknown name, an import's `alias.name`, an unusual table, damage), the whole run is opened.
 
 use std::rc::Rc;
 
@@ -27,25 +27,25 @@ use crate::source::{Source, SourceError};
 use crate::trace::{self, Trace};
 use crate::view::{Unread, ValueView};
 
-/// What a name means in a run.
+/// The result of looking up a name in a run.
 pub enum Lookup {
-    /// A value.
+    /// The name means a value.
     Found(Box<FoundValue>),
-    /// Nothing, or the frame is not there: the run, opened as a whole, to say what there is instead.
+    /// The name means nothing, or the frame does not exist. The session of the whole run helps to list alternatives.
     NotFound(Box<Session>),
 }
 
-/// A value that was found by its name, and as much of its run as that took.
+/// A value that was found by its name, and the part of its run that was read for it.
 pub struct FoundValue {
     parts: Parts,
     binding: Binding,
 }
 
 impl Lookup {
-    /// Resolves a name in the run at a place of a source, from a frame or (`None`) from the root.
+    /// Resolves a name in the run at a place of a source, from a frame or (with `None`) from the root.
     ///
     /// # Errors
-    /// As [`Session::open`]. A name that nothing is called is none.
+    /// The errors of [`Session::open`]. An unknown name is not an error.
     pub fn open(
         source: &Rc<dyn Source>,
         place: &str,
@@ -81,7 +81,7 @@ impl Lookup {
         })
     }
 
-    /// Returns the value, where the name means one.
+    /// Returns the value, if the name means one.
     pub fn found(&self) -> Option<&FoundValue> {
         match self {
             Lookup::Found(found) => Some(found),
@@ -91,12 +91,12 @@ impl Lookup {
 }
 
 impl FoundValue {
-    /// Returns the id of the run, where it was read.
+    /// Returns the id of the run; empty if it was not read.
     pub fn run(&self) -> &Text {
         &self.parts.run.id
     }
 
-    /// Returns what says that the value itself could not be read: what is given in its place is not the value.
+    /// Returns the reason if the value itself could not be read, so that the bytes of [`FoundValue::value`] replace it.
     pub fn lost(&self) -> Option<Unread> {
         let ValueAt::File { path, .. } = &self.binding.value else {
             return None;
@@ -108,29 +108,29 @@ impl FoundValue {
             .find_map(unread)
     }
 
-    /// Returns what could not be read of what was read to find it.
+    /// Returns the parts that could not be read, among those that the lookup needed.
     pub fn unread(&self) -> Vec<Unread> {
         unread_of(&self.parts.run, &self.parts.values)
     }
 
-    /// As [`Session::value`].
+    /// Returns the beginning of the value, like [`Session::value`].
     ///
     /// # Errors
-    /// When the store cannot give the value.
+    /// An error if the store cannot read the value.
     pub fn value(&self, most: usize) -> Result<ValueView, SourceError> {
         self.parts.values.view(&self.place(), most)
     }
 
-    /// As [`Session::value_pieces`].
+    /// Passes the whole value to `each` in pieces, like [`Session::value_pieces`].
     ///
     /// # Errors
-    /// As [`FoundValue::value`].
+    /// The errors of [`FoundValue::value`].
     pub fn value_pieces(&self, each: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), SourceError> {
         self.parts.values.pieces(&self.place(), each)
     }
 
-    /// Whether something of severity error was met on the way: in what was read to give this value, not in the rest of
-    /// the run. To be asked when the value was read: somebody may have written to the database meanwhile.
+    /// Returns whether an issue of severity error was found in the part of the run that was read for this value. Call
+    /// this after reading the value, because another program may have written to the database meanwhile.
     pub fn met_errors(&self) -> bool {
         let values = &self.parts.values;
         let database = values.db.as_ref();
@@ -145,7 +145,7 @@ impl FoundValue {
     }
 }
 
-/// The short way. `None` where it does not lead to a value: the long way then says why, too.
+/// Looks the value up without opening the run. `None` if that fails; opening the run then gives the reason.
 fn narrow(
     source: &Rc<dyn Source>,
     place: &str,
@@ -158,7 +158,7 @@ fn narrow(
     }
     let path = database_of(source.as_ref(), place)?;
     let db = source.database(&path, &options.limits).ok()?;
-    // What is read of the value later is of the same moment.
+    // The lookup and the later reading of the value must see the same state of the database.
     db.begin().ok()?;
     let (dir, file) = split(&path);
     let root = join(dir, "");
@@ -177,7 +177,7 @@ fn narrow(
     }
     let from = from.filter(|_| !at_root);
     if from.is_some() {
-        // Which frame lies in which is told by the rows of execution, as the whole fold reads them.
+        // The executions determine how frames are nested, so they are folded as for the whole run.
         run = rows::head(
             db.as_ref(),
             file,
@@ -203,7 +203,7 @@ fn narrow(
     Some(FoundValue { parts, binding })
 }
 
-/// The scanned program of a run of which a part was read: of its row, else of the file that the run names.
+/// Returns the parsed program of a partly read run: from its row, or else from the file that the run names.
 pub(super) fn program_of(
     source: &dyn Source,
     root: &str,
@@ -240,7 +240,7 @@ mod tests {
         Rc::new(MemorySource::new("test", files))
     }
 
-    /// What the short way gives for a name, and whether it was enough; the whole run must say the same.
+    /// Looks a name up and checks that the whole run gives the same. Returns the value, and whether `narrow` found it.
     fn check(source: &Rc<dyn Source>, name: &str, from: Option<i64>) -> (Option<String>, bool) {
         let options = Options::default();
         let session = Session::open(Rc::clone(source), "runs/r", &options).unwrap();
@@ -256,7 +256,7 @@ mod tests {
         (whole.map(|value| value.text), short)
     }
 
-    /// Frames in a loop's round and in a branch, a statement told twice, and names bound here and there.
+    /// Frames in a loop's round and in a branch, a statement with two rows, and names bound in several frames.
     const ROWS: &str = "
         INSERT INTO run(id, program_source) VALUES ('r', 'loop until **x**:\n  do f()\nparallel:\n  a = do f()\n');
         INSERT INTO execution(id, parent_id, statement_index, statement_text, status, metadata) VALUES
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_name_means_what_it_means_in_the_whole_run() {
         let source = source(&[STATE_SQL, ROWS]);
-        // Of 99 only a binding is left, which takes the whole run to know.
+        // Of execution 99 only a binding exists, so the whole run is needed.
         let ids = (1..=8).chain([-1]).map(Some);
         for from in [None].into_iter().chain(ids) {
             for name in [
@@ -288,7 +288,7 @@ mod tests {
                 assert_eq!(value.is_some(), short, "{name} from {from:?}");
             }
         }
-        // An execution that is not there has no values, not even the root's.
+        // From an execution that does not exist, no name has a value, not even one of the root.
         assert_eq!(check(&source, "only", Some(-1)), (None, false));
         for (from, value) in [(3, "frame"), (8, "parallel"), (5, "loop"), (99, "root")] {
             assert_eq!(check(&source, "x", Some(from)).0.as_deref(), Some(value));

@@ -1,5 +1,5 @@
-//! The runs of a store that keeps many, as lines of a list: one scan of their rows and one of the gates that wait, however
-//! many they are.
+//! Lines for the runs of a store that contains many: one scan of the table of runs and one of the waiting gates,
+//! however many runs there are.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::time::Stamp;
 use crate::trace;
 use crate::view::{Counts, RunSummary};
 
-/// The heads of the runs of one store, by id.
+/// The rows of the store's table of runs, by id.
 pub(super) struct Heads(BTreeMap<String, Head>);
 
 struct Head {
@@ -28,8 +28,8 @@ struct Head {
 }
 
 impl Heads {
-    /// Asks a source for the runs of its store. `None` where each run lies by itself, and where the store fails: each run
-    /// then says why.
+    /// Reads the table of runs. `None` if each run has a store of its own, or if the store fails; opening each run then
+    /// gives the reason.
     pub(super) fn of(source: &dyn Source, options: &Options) -> Option<Heads> {
         let db = source.all_runs(&options.limits).ok()??;
         Heads::read(db.as_ref()).ok()
@@ -75,7 +75,7 @@ impl Heads {
         }
     }
 
-    /// A reader of the rows of those that did not end by their own row, each table of which is asked for once.
+    /// Returns a reader of the rows of all unfinished runs, which reads each table once.
     pub(super) fn rest(&self, source: &dyn Source, options: &Options) -> Option<Replay> {
         let open = self.0.iter().filter(|(_, head)| !says_its_end(&head.run));
         let ids: Vec<&str> = open.map(|(id, _)| id.as_str()).collect();
@@ -83,25 +83,25 @@ impl Heads {
         Some(Replay::of(db))
     }
 
-    /// What a list says of a run; `None` when it has no row.
+    /// Returns the line of a run; `None` if it has no row.
     pub(super) fn line(&self, found: &Found, options: &Options) -> Option<Line> {
         let Head { run, pending_gates } = self.0.get(&found.name)?;
         let trace = trace::fold(run, None, options.now);
         let summary = RunSummary {
             name: found.name.clone(),
             pending_gates: *pending_gates,
-            head_only: Some("what was executed was not looked at for this line".to_owned()),
+            head_only: Some("statements were not read for this line".to_owned()),
             ..line_of(run, &trace, &found.place)
         };
         Some(Line {
             summary,
-            // How a run that did not end stands is told by its rows.
+            // The state of an unfinished run follows from its other rows.
             is_whole: says_its_end(run),
         })
     }
 }
 
-/// What a list says of a run by its rows; `None` where they cannot be read, so that opening the run says why.
+/// Returns the line of a run from its rows; `None` if they cannot be read, because opening the run gives the reason.
 pub(super) fn by_rows(rows: &Replay, found: &Found, options: &Options) -> Option<RunSummary> {
     let head = rows::head(
         &rows.run(&found.name),
@@ -125,12 +125,12 @@ pub(super) fn by_rows(rows: &Replay, found: &Found, options: &Options) -> Option
     Some(RunSummary {
         name: found.name.clone(),
         issues: Counts::of(&run.issues),
-        head_only: Some("values were not looked at for this line".to_owned()),
+        head_only: Some("values were not read for this line".to_owned()),
         ..line_of(&run, &trace, &found.place)
     })
 }
 
-/// A row by the names of its columns.
+/// The cells of a row, by column name.
 struct Cells<'a> {
     row: &'a dyn Row,
     columns: &'a [Want<'a>],
@@ -205,12 +205,12 @@ mod tests {
         };
         assert_eq!(line("a"), Some(("completed x.prose 0 5m".to_owned(), true)));
         assert!(line("b").unwrap().0.contains(" y.prose 2 "));
-        // Its row was not touched since the start, so its other rows say how long it took.
+        // The row of `c` was not updated after the start, so its other rows determine the duration.
         assert!(!line("b").unwrap().1 && !line("c").unwrap().1);
         assert_eq!(line("d"), None);
     }
 
-    /// The rows of several runs are asked for once, and each run is summed up as a run of its own is.
+    /// The rows of several runs are read once, and each run gets the same line as a run with its own store.
     #[test]
     fn a_run_that_did_not_end_says_what_failed_first() {
         let mut conn = Connection::open_in_memory().unwrap();

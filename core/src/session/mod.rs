@@ -1,20 +1,20 @@
-//! An opened run: the decoded facts, and the way back to its values.
+//! Opens runs: finds them in a source, decodes them, and reads their values on request.
 //!
 //! ```text
 //! survey, choose ──► Session::open ──► Session ─┬─► Opened: run, trace, listing, index (plain data)
-//!                                               └─► values: bytes of what is too large to hold
+//!                                               └─► values: bytes of values, read when needed
 //! pages::overview(&session, now) ──► view::Overview
 //! ```
 //!
-//! A shell finds what a source holds with [`survey`] (or the run that a person named with [`choose`]), lists its runs
-//! with [`list`], and opens one place of it with [`Session::open`]. Each page is a function of [`pages`], which returns a
-//! struct of [`crate::view`]: of [`Opened`] where the page needs no value, else of a [`Session`], which is an
-//! [`Opened`] that can read values. Everything is computed here, once; a shell only shows it. `now` is passed in where
-//! it matters, in milliseconds since 1970 UTC.
+//! A shell finds the runs of a source with [`survey`], or the run that a user named with [`choose`]. It lists runs with
+//! [`list`] and opens a place with [`Session::open`]. Each page is a function of [`pages`] that returns a struct of
+//! [`crate::view`]. A page without values takes an [`Opened`]; other pages take a [`Session`], which is an [`Opened`]
+//! that can read values. All facts are computed here, so that a shell only displays them. Functions that depend on the
+//! time take `now`, in milliseconds since 1970 UTC.
 //!
-//! A [`search::Search`] looks for a text in all of it, step by step.
+//! A [`search::Search`] searches all parts of a run for a text, step by step.
 //!
-//! A [`Lookup`] and a [`OneAgent`] answer one question each without reading the whole run.
+//! A [`Lookup`] finds one value, and a [`OneAgent`] one agent, without reading the whole run.
 
 mod around;
 mod asked;
@@ -77,7 +77,7 @@ impl Deref for Session {
 }
 
 impl Session {
-    /// Returns the path of the run's own database in its source; `None` where the run has none, or shares it with others.
+    /// Returns the path of the run's own database in its source; `None` if it has none, or shares it with other runs.
     pub(crate) fn own_database(&self) -> Option<String> {
         let store = self.values.db.as_ref()?;
         if store.db.holds_many_runs() {
@@ -89,24 +89,24 @@ impl Session {
         })
     }
 
-    /// Returns the source.
+    /// Returns the source that the run was opened from.
     pub fn source(&self) -> &Rc<dyn Source> {
         &self.values.source
     }
 }
 
-/// What a shell knows beside the run itself.
+/// Settings of a shell for opening runs.
 #[derive(Default)]
 pub struct Options {
-    /// Milliseconds since 1970 UTC; without it nothing is called stale.
+    /// The current time in milliseconds since 1970 UTC; without it, runs never count as silent.
     pub now: Option<i64>,
-    /// Where agents of wider scopes live.
+    /// The folders of agents of wider scopes.
     pub around: Vec<Around>,
-    /// Which run of a database that holds several: `latest`, its id or a unique beginning of it; without it the run of
-    /// the database's folder, else the latest.
+    /// The run to open in a database of several: `latest`, its id, or a unique beginning of it. `None` opens the run of the
+    /// database's folder, or else the latest.
     pub run_id: Option<String>,
-    /// What commands call the run, where its own name does not find it: a path.
+    /// The name for the run in commands, if its own name would not find it, such as a path.
     pub called: Option<String>,
-    /// How far reading a database may go.
+    /// Limits on reading databases.
     pub limits: Limits,
 }

@@ -1,8 +1,8 @@
-//! One agent by its name, without reading the run around it: what `prosescope agent` asks for.
+//! Finds one agent by its name without reading the whole run, for `prosescope agent`.
 //!
-//! Two things of a run say where an agent's memory is: its program, which declares the scope, and the store of that
-//! scope. An agent is written to after each of its invocations; a run has any number of those, and of other rows. Where
-//! that is not enough (no program, a table of another shape, damage) the run is opened as a whole.
+//! Two parts of a run determine where an agent's memory is: the program, which declares the scope, and the store of
+//! that scope. This matters because an agent is written after each invocation, and a run may have many other rows. If
+//! these parts are not enough (no program, an unusual table, damage), the whole run is opened.
 
 use std::rc::Rc;
 
@@ -19,30 +19,29 @@ use crate::program::Listing;
 use crate::source::{Source, SourceError};
 use crate::view::{Unread, ValueView};
 
-/// What is known of one agent of a run: where its program keeps it, and the agents of its name in all scopes.
+/// One agent of a run: its declaration in the program, and the agents with its name in all scopes.
 pub struct OneAgent {
     name: String,
     parts: Parts,
     listing: Option<Listing>,
 }
 
-/// Which store holds an agent that outlives runs.
+/// The store of an agent that outlives runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentHome {
     /// Index into [`OneAgent::agents`].
     pub agent: usize,
-    /// Whether the store is an `agents.db`; else a folder `agents/`.
+    /// Whether the store is an `agents.db`; otherwise it is a folder `agents/`.
     pub database: bool,
-    /// Whether the other store of this scope holds an agent of the same name too, which the run does not use.
+    /// Whether the other store of this scope also has an agent of the name, which the run does not use.
     pub twice: bool,
 }
 
 impl OneAgent {
-    /// Opens of a run what is known of one agent: the program, and the agents of that name in all scopes, without
-    /// segments.
+    /// Reads the program and the agents of the name in all scopes, without segments.
     ///
     /// # Errors
-    /// As [`Session::open`].
+    /// The errors of [`Session::open`].
     pub fn open(
         source: Rc<dyn Source>,
         place: &str,
@@ -55,7 +54,7 @@ impl OneAgent {
         }
     }
 
-    /// Returns what a run that was opened as a whole tells of an agent.
+    /// Takes the agents of a name from a run that was opened as a whole.
     pub fn of(session: Session, name: &str) -> OneAgent {
         let (mut parts, listing) = Parts::of(session);
         parts.run.agents.retain(|agent| *agent.name == *name);
@@ -71,7 +70,7 @@ impl OneAgent {
         &self.parts.run.id
     }
 
-    /// Returns the agents of that name, of each store one.
+    /// Returns the agents of the name, one for each store.
     pub fn agents(&self) -> &[Agent] {
         &self.parts.run.agents
     }
@@ -81,8 +80,8 @@ impl OneAgent {
         self.listing.as_ref()?.agent_scope(&self.name)
     }
 
-    /// Returns which store of a scope holds the agent; `None` when none does. Where an `agents.db` and a folder
-    /// both hold one, the run uses the store of its own form.
+    /// Returns the store of a scope that has the agent; `None` if none does. If both an `agents.db` and a folder have
+    /// it, the run uses the store of its own form.
     pub fn home(&self, scope: &AgentScope) -> Option<AgentHome> {
         let agents = self.agents().iter().enumerate();
         let mut held = agents.filter(|(_, agent)| agent.scope == *scope);
@@ -98,15 +97,16 @@ impl OneAgent {
     /// Returns the memory of one of the agents, up to `most` bytes.
     ///
     /// # Errors
-    /// When there is no such agent, or its store cannot give it.
+    /// An error if the agent does not exist, or its store cannot be read.
     pub fn memory(&self, agent: usize, most: usize) -> Result<ValueView, SourceError> {
         self.parts.values.view(&self.place(agent)?, most)
     }
 
-    /// Gives the whole memory of one of the agents to `each`, in pieces; `each` stops it by returning `false`.
+    /// Passes the whole memory of one of the agents to `each`, in pieces. `each` stops the reading by returning
+    /// `false`.
     ///
     /// # Errors
-    /// As [`OneAgent::memory`].
+    /// The errors of [`OneAgent::memory`].
     pub fn memory_pieces(
         &self,
         agent: usize,
@@ -115,10 +115,10 @@ impl OneAgent {
         self.parts.values.pieces(&self.place(agent)?, each)
     }
 
-    /// Returns an invocation of one of the agents, as [`Session::segment`].
+    /// Returns an invocation of one of the agents, like [`Session::segment`].
     ///
     /// # Errors
-    /// When its store cannot give it.
+    /// An error if the store cannot be read.
     pub fn segment(
         &self,
         agent: usize,
@@ -130,7 +130,7 @@ impl OneAgent {
         }
     }
 
-    /// Returns what could not be read on the way.
+    /// Returns the parts that could not be read, among those that were needed.
     pub fn unread(&self) -> Vec<Unread> {
         unread_of(&self.parts.run, &self.parts.values)
     }
@@ -142,9 +142,9 @@ impl OneAgent {
     }
 }
 
-/// The short way. `None` where it does not lead there: the long way then says why, too.
+/// Finds the agent without opening the run. `None` if that fails; opening the run then gives the reason.
 fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -> Option<OneAgent> {
-    // A name with a slash in it names no folder.
+    // An agent whose name contains a slash cannot have a folder.
     if options.run_id.is_some() || name.contains('/') {
         return None;
     }
@@ -216,7 +216,7 @@ mod tests {
         Rc::new(MemorySource::new("test", files.collect::<Vec<_>>()))
     }
 
-    /// Memories of an agent with their scopes and stores.
+    /// Returns the scope, store and memory of each agent that has a memory.
     fn memories(one: &OneAgent) -> Vec<(String, String, String)> {
         let agents = one.agents().iter().enumerate();
         agents
@@ -287,14 +287,14 @@ mod tests {
             assert_eq!(found, memories(&OneAgent::of(whole, "captain")));
             assert_eq!(found.len(), 4);
             assert_eq!(narrow.declared(), Some(AgentScope::Project));
-            // Nothing else was read, however much there is.
+            // Executions, bindings and segments were not read.
             let run = &narrow.parts.run;
             assert_eq!((run.executions.len(), run.bindings.len()), (0, 0));
             assert!(run.agents.iter().all(|agent| agent.segments.is_empty()));
         }
     }
 
-    /// Rows as any tool may have written them: in no order, with one number twice, as bytes, of an agent without a row.
+    /// Rows as other tools may write them: out of order, with a repeated number, as bytes, of an agent without a row.
     #[test]
     fn a_segment_is_read_whole_whatever_its_row_looks_like() {
         let long = "x".repeat(100_000);

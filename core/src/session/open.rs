@@ -1,3 +1,5 @@
+//! Opens the run at a place of a source: a folder, a database or a state file.
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -19,21 +21,21 @@ use crate::schema::postgres_name;
 use crate::source::{NAMES_HIDDEN, Source, SourceError, is_hidden_name};
 use crate::trace;
 
-/// Why a place could not be opened: what was found, why that is no run, and what to do next.
+/// Why a place could not be opened, with what to do next.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// The source could not give a file or a database.
+    /// The source could not read a file or a database.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// [`Options::run_id`] means none of the runs that are there, or more than one.
+    /// [`Options::run_id`] matches none of the runs, or more than one.
     #[error(transparent)]
     Run(#[from] ChooseError),
-    /// There is no run in this place.
+    /// The place does not contain a run.
     #[error("{place}: {found}")]
     NoRun {
         /// The place.
         place: String,
-        /// What was found instead.
+        /// A description of the content.
         found: String,
         /// What to do next.
         next: String,
@@ -41,20 +43,20 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What to do next; may be empty.
+    /// Returns what to do next; may be empty.
     pub fn next(&self) -> &str {
         match self {
             OpenError::Source(SourceError::Database { next, .. }) => next,
             OpenError::Source(SourceError::Changed(_)) => "open it again",
             OpenError::Source(SourceError::Unreadable { .. }) => {
-                "check that you may read it; where a program writes it, wait until that is done; then repeat the command"
+                "check that you may read it and that no program is writing it, then repeat the command"
             }
             OpenError::Source(SourceError::NotFound(_)) | OpenError::Run(_) => "",
             OpenError::NoRun { next, .. } => next,
         }
     }
 
-    /// Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed.
+    /// Returns whether reading failed (permission denied, a lock, an I/O error), so that another try may succeed.
     pub fn is_failed(&self) -> bool {
         matches!(
             self,
@@ -66,7 +68,7 @@ impl OpenError {
         )
     }
 
-    /// The rule of an issue about it: `damaged` where what is there cannot be understood.
+    /// Returns the rule for an issue about this error: `damaged` if the content was read but could not be understood.
     pub(super) fn rule(&self, damaged: &'static str) -> &'static str {
         match self.is_failed() {
             true => "reading-failed",
@@ -74,7 +76,7 @@ impl OpenError {
         }
     }
 
-    /// Whether nothing was there, rather than something unreadable.
+    /// Returns whether the place does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(
             self,
@@ -84,11 +86,11 @@ impl OpenError {
 }
 
 impl Session {
-    /// Opens a place of a source: a run folder's path (empty for the source itself), a database, or a lone state
-    /// file. Content decides what it is.
+    /// Opens a place of a source: the path of a run folder (empty for the source itself), a database, or a single state
+    /// file. The content determines which of these it is.
     ///
     /// # Errors
-    /// Only when nothing is usable; everything else becomes an issue of the run.
+    /// An error only if nothing can be read; all other problems become issues of the run.
     pub fn open(
         source: Rc<dyn Source>,
         place: &str,
@@ -97,7 +99,8 @@ impl Session {
         Session::open_inside(source, place, options, true)
     }
 
-    /// The same; without what lies `around` the run (agents of wider scopes, settings), a line in a list needs none.
+    /// Opens a place like [`Session::open`]. Without `around`, agents of wider scopes and settings are left out, which
+    /// the line of a list does not need.
     pub(super) fn open_inside(
         source: Rc<dyn Source>,
         place: &str,
@@ -140,9 +143,9 @@ impl Session {
         run.issues.extend(gates::issues(&run));
         let listed = listed(source, root, &run);
         run.issues.extend(listed);
-        let told = gates::told(&run, &trace, listing.as_ref());
+        let unrecorded = gates::unrecorded(&run, &trace, listing.as_ref());
         let recorded_gates = run.gates.len();
-        run.gates.extend(told);
+        run.gates.extend(unrecorded);
         let opened = Opened {
             label: source.label(),
             place: place.to_owned(),
@@ -176,12 +179,12 @@ fn open_file(source: Rc<dyn Source>, path: &str, options: &Options) -> Result<Pa
     if is_reactor(&head) {
         return Err(reactor(path.to_owned()));
     }
-    // Not a database and not a state file: the SQLite decoder knows how to say what it is instead.
+    // The SQLite decoder can describe other kinds of files.
     let error = sqlite_header::not_sqlite(&head, len);
     Err(SourceError::of_database(path, &error).into())
 }
 
-/// Whether a file begins as the list of receipts that a reactor keeps.
+/// Returns whether the beginning of a file is a reactor's list of receipts.
 fn is_reactor(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     text.trim_start().starts_with(['[', '{']) && text.contains("\"openprose.receipt\"")
@@ -191,10 +194,9 @@ fn reactor(place: String) -> OpenError {
     OpenError::NoRun {
         place,
         found:
-            "it holds the receipts of a reactor (schema openprose.receipt), which is not one run: \
-                nodes of a standing system, each with receipts of its own"
+            "it contains the receipts of a reactor (schema openprose.receipt), which are not one run: a reactor keeps running, and each of its nodes has receipts of its own"
                 .to_owned(),
-        next: "give the folder of a run; the receipts are a JSON list, which any JSON tool shows"
+        next: "Give the folder of a run. Any JSON tool can show the receipts, which are a list."
             .to_owned(),
     }
 }
@@ -207,7 +209,7 @@ fn open_database(
     let db = source.database(path, &options.limits)?;
     let (dir, name) = split(path);
     let root = join(dir, "");
-    // Rows of a server are in no file.
+    // The rows are in a server, not in a file.
     let name = match (db.holds_many_runs(), name) {
         (true, "state.db") => postgres_name(split(dir).1),
         _ => name.to_owned(),
@@ -268,7 +270,7 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
         match open_database(&source, &database, options) {
             Ok(parts) => return Ok(parts),
             Err(error @ OpenError::Run(_)) => return Err(error),
-            // Without files of a run beside it, the database is all there was of the run.
+            // Without other files of a run in the folder, the database was the only record of it.
             Err(error) if !kept_in_files(source.as_ref(), &root) => return Err(error),
             Err(error) => refused = Some(error),
         }
@@ -312,10 +314,10 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
     Ok(Parts::new(run, source, root, None))
 }
 
-/// Why a run's database cannot be read that is gone, where something that only it explains is left.
+/// Returns an error if a run's database is missing and other files show that there was one.
 fn lost_database(source: &dyn Source, root: &str) -> Option<OpenError> {
     let database = format!("{root}state.db");
-    // A run that is kept in files has its values in `bindings/`: what a database left there is not the run's.
+    // Without a database, the values of this run are in `bindings/`: leftovers of a database are not the run's.
     if source.file(&database).is_some() || kept_in_files(source, root) {
         return None;
     }
@@ -327,15 +329,16 @@ fn lost_database(source: &dyn Source, root: &str) -> Option<OpenError> {
     Some(OpenError::Source(SourceError::Database {
         path: database,
         cause: format!("it is missing, but {left} shows that there was one"),
-        next: "Copy state.db into the folder again; until then what was recorded is unknown."
-            .to_owned(),
+        next:
+            "Copy state.db into the folder again. Until then, the records of the run are unknown."
+                .to_owned(),
         failed: false,
     }))
 }
 
-/// What is to be said of the source's listing in a run: what concerns its own folder, or everything.
+/// Returns the issues of listing the source that concern the run's own folder or all folders.
 ///
-/// That files may have been kept back is said only where the run names one that is not there and may have been.
+/// The issue that files may have been hidden is only included if the run names a missing file that may be one of them.
 pub(super) fn listed(source: &dyn Source, root: &str, run: &Run) -> Vec<Issue> {
     let is_lost = |path: &str| {
         let path = path.trim_start_matches("./");
@@ -360,7 +363,7 @@ pub(super) fn listed(source: &dyn Source, root: &str, run: &Run) -> Vec<Issue> {
     listed
 }
 
-/// What a writer has under a name of its own before it is renamed into its place.
+/// Reports files that a program wrote under a temporary name and did not rename yet.
 fn leftovers(source: &dyn Source, root: &str) -> Vec<Issue> {
     let begins = [".tmp-", "attachments/.new-"];
     let found = begins
@@ -372,7 +375,7 @@ fn leftovers(source: &dyn Source, root: &str) -> Vec<Issue> {
             Issue::noted(
                 "writer-leftover",
                 format!(
-                    "{path} ({} bytes) is no part of the run: a writer was killed, or is at work",
+                    "{path} ({} bytes) is not a part of the run: a program that writes runs was killed, or is writing it now",
                     file.len
                 ),
             )

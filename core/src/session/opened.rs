@@ -1,3 +1,5 @@
+//! An opened run as plain data, without access to values.
+
 use std::collections::BTreeMap;
 
 use super::pages::{NodeIndex, run_status};
@@ -9,24 +11,24 @@ use crate::scope;
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
 use crate::view::Counts;
 
-/// An opened run: plain data, made once. What is too large to hold is named by its place.
+/// An opened run as plain data. Values that are too large to keep are referred to by their place.
 pub struct Opened {
-    /// What the source is called.
+    /// The label of the source.
     pub(super) label: String,
     pub(super) place: String,
-    /// When it was opened.
+    /// The time of opening, in milliseconds since 1970 UTC.
     pub(super) now: Option<i64>,
     pub(super) called: Option<String>,
     /// The run folder's path inside the source, ending in `/`, or empty.
     pub(super) root: String,
     pub(super) run: Run,
-    /// How many gates have a row or a file; those after them are read from the state file or the log.
+    /// How many gates have a row or a file; later ones in the list are from the state file or the log.
     pub(super) recorded_gates: usize,
     pub(super) listing: Option<Listing>,
     pub(super) trace: Trace,
     pub(super) index: NodeIndex,
     pub(super) other_runs: Vec<String>,
-    /// How many earlier values of a name and frame the store keeps.
+    /// How many earlier values the store keeps for a name and frame.
     pub(super) earlier: BTreeMap<(Text, Option<i64>), u32>,
 }
 
@@ -36,7 +38,7 @@ impl Opened {
         &self.run
     }
 
-    /// Returns what happened.
+    /// Returns the trace of the run's executions.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
@@ -46,7 +48,7 @@ impl Opened {
         self.trace.node(node)
     }
 
-    /// Returns the scanned program, where its source is there.
+    /// Returns the parsed program, if its source is available.
     pub fn listing(&self) -> Option<&Listing> {
         self.listing.as_ref()
     }
@@ -56,8 +58,8 @@ impl Opened {
         &self.place
     }
 
-    /// Returns the name that commands take for the run: that of its folder among the runs of a project, else its id. A
-    /// copied folder has the id of the run that it was copied from.
+    /// Returns the name that commands take for the run: the name of its folder among a project's runs, or else its id.
+    /// A copied folder contains the id of the original run.
     pub fn name(&self) -> String {
         if let Some(called) = &self.called {
             return called.clone();
@@ -70,8 +72,8 @@ impl Opened {
         }
     }
 
-    /// Returns what commands call the run of a row, which may be another run of the same database: `postgres:ID` in PostgreSQL,
-    /// else its id.
+    /// Returns the name that commands take for the run of a row. In a database of several runs it may be another run:
+    /// `postgres:ID` in PostgreSQL, or else its id.
     pub(super) fn named(&self, run: Option<&str>) -> String {
         match (&self.called, run) {
             (Some(called), None) => called.clone(),
@@ -80,12 +82,12 @@ impl Opened {
         }
     }
 
-    /// Returns the issues of reading the run: of decoding, then of folding.
+    /// Returns the issues of decoding the run, and then those of folding it.
     pub fn issues(&self) -> impl Iterator<Item = &Issue> {
         self.run.issues.iter().chain(&self.trace.issues)
     }
 
-    /// Returns the issues of reading the run, and what a check finds without reading more.
+    /// Returns the issues of reading the run and those of a check that reads no more data.
     pub(super) fn found(&self, now: Option<i64>) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.issues().cloned().collect();
         issues.extend(look(Looked {
@@ -102,7 +104,7 @@ impl Opened {
         Counts::of(&self.found(self.now))
     }
 
-    /// Returns whether the one place where the run stands follows from what ran before, and no record names it.
+    /// Returns whether the run's only position was inferred from earlier statements and no record names it.
     pub(super) fn is_inferred(&self) -> bool {
         let [position] = self.trace.positions.as_slice() else {
             return false;
@@ -111,13 +113,13 @@ impl Opened {
         node.is_some_and(|node| node.inferred && node.status == NodeStatus::Pending)
     }
 
-    /// Returns whether nothing is under way, whatever the rows record: the run was interrupted, or went silent.
+    /// Returns whether the run was interrupted or became silent, so that nothing is running, whatever its rows record.
     pub(super) fn is_at_rest(&self) -> bool {
         let verdict = &self.trace.verdict;
         verdict.stale || verdict.status == RunStatus::Interrupted.word()
     }
 
-    /// Returns what is believed of the run's status, `unknown` where nothing says.
+    /// Returns the run's most likely status, `unknown` without any record.
     pub(super) fn status(&self) -> &str {
         run_status(&self.trace.verdict)
     }
@@ -134,13 +136,13 @@ impl Opened {
         self.trace.of_row(row)
     }
 
-    /// Returns whether values can be asked for from here: an execution, or one of which only bindings are left.
+    /// Returns whether values can be resolved from this id: it is an execution, or only bindings of it are left.
     pub fn has_frame(&self, id: i64) -> bool {
         let mut bindings = self.run.bindings.iter();
         self.node_of_row(id).is_some() || bindings.any(|b| b.execution_id == Some(id))
     }
 
-    /// Returns what a name means in a frame, without the reasons why: the index of a binding.
+    /// Returns the index of the binding that a name means in a frame, without the reasons.
     pub fn winner(&self, name: &str, from: Option<i64>) -> Option<u32> {
         scope::winner(&self.run, &self.trace, name, from).and_then(|at| u32::try_from(at).ok())
     }

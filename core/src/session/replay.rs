@@ -1,4 +1,4 @@
-//! Rows of many runs of one store, asked for once a table and then given to the reader of each run.
+//! Reads each table of a store of many runs once, and gives the rows to the decoder of each run.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,22 +8,22 @@ use crate::database::{Cell, CellAt, Database, DecodeError, Found, Row, Rows, Sca
 use crate::model::Stored;
 use crate::schema;
 
-/// The longest program that is held for each run.
+/// The largest program that is kept for each run, in bytes.
 const PROGRAM: u32 = 256 << 10;
 
-/// A store of several runs, whose tables are read once each.
+/// A store of several runs whose tables are read once.
 pub(super) struct Replay(Mutex<Inner>);
 
 struct Inner {
     db: Box<dyn Database>,
     tables: Option<Vec<Found>>,
-    /// What was scanned: a table with these columns, and its rows by run.
+    /// The results of scans: a table, the columns that were read, and the rows by run.
     scanned: Vec<(String, Vec<Want<'static>>, Arc<ByRun>)>,
 }
 
 type ByRun = BTreeMap<String, Vec<Held>>;
 
-/// A row that is held.
+/// A row that is kept in memory.
 struct Held {
     at: i64,
     cells: Vec<Cell<'static>>,
@@ -50,9 +50,9 @@ impl Row for Held {
 }
 
 impl Replay {
-    /// All is read in one snapshot, which ends with the last reader.
+    /// Takes a store. All tables are read in one snapshot, which ends when the last reader is dropped.
     pub(super) fn of(db: Box<dyn Database>) -> Replay {
-        // Without one, each table is read as it is then.
+        // If the snapshot fails, tables may be read at different times, which a list tolerates.
         let _ = db.begin();
         Replay(Mutex::new(Inner {
             db,
@@ -61,7 +61,7 @@ impl Replay {
         }))
     }
 
-    /// The rows of one run.
+    /// Returns a database that has only the rows of one run.
     pub(super) fn run<'r>(&'r self, id: &'r str) -> OneRun<'r> {
         OneRun { replay: self, id }
     }
@@ -74,7 +74,7 @@ impl Replay {
         Ok(inner.tables.clone().unwrap_or_default())
     }
 
-    /// The rows of a table by run.
+    /// Returns the rows of a table by run.
     fn scanned(&self, table: &Found, wants: &[Want<'_>]) -> Result<Arc<ByRun>, DecodeError> {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let name = table.info.name.as_str();
@@ -127,7 +127,7 @@ impl Drop for Inner {
     }
 }
 
-/// A column that is wanted, by the name that the documents give it: what is asked of a store for one run, and is held for all.
+/// Returns a requested column with its static name, because the rows of all runs are kept longer than one request.
 fn known_want(want: &Want<'_>) -> Result<Want<'static>, DecodeError> {
     let columns = schema::TABLES.iter().flat_map(|table| table.columns);
     let extra = [Want::short("x_source_execution_id")];
@@ -166,7 +166,7 @@ fn held(row: &dyn Row, columns: usize) -> Result<(String, Held), DecodeError> {
     Ok((run, row))
 }
 
-/// The rows of one of the runs.
+/// A database with the rows of one of the runs.
 pub(super) struct OneRun<'r> {
     replay: &'r Replay,
     id: &'r str,
@@ -216,7 +216,7 @@ impl Database for OneRun<'_> {
         0
     }
 
-    /// The bytes of a program: no other value is looked at for a list.
+    /// Gives the bytes of a program, which is the only large value that a list needs.
     fn pieces(
         &self,
         cell: &CellAt<'_>,

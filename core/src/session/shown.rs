@@ -1,15 +1,15 @@
-//! How the bytes of a value are shown: as text, as hexadecimal digits, on one line.
+//! Formats the bytes of a value for display: as text, as hexadecimal digits, or on one line.
 
 use crate::view::ValueFormat;
 
-/// How many characters a preview shows, and of what is no text how many bytes.
+/// The most characters of a preview, and the most bytes of a preview of binary data.
 const PREVIEW: usize = 160;
 const PREVIEW_BYTES: usize = 24;
 
-/// How much of a text is looked through for Markdown's marks, in bytes.
+/// How many bytes of a text are searched for Markdown marks.
 const MARKED: usize = 64 << 10;
 
-/// The beginning of a value on one line.
+/// Returns the beginning of a value on one line.
 pub(super) fn preview(bytes: &[u8]) -> String {
     let (text, _) = to_text(bytes, true);
     match format_of(bytes, &text) {
@@ -18,7 +18,8 @@ pub(super) fn preview(bytes: &[u8]) -> String {
     }
 }
 
-/// Bytes as text; a character that the cut went through is left out, others that are no UTF-8 are replaced.
+/// Converts bytes to text. A character that was cut off is dropped, and other invalid UTF-8 is replaced. The flag is
+/// true if bytes were replaced.
 pub(super) fn to_text(bytes: &[u8], cut: bool) -> (String, bool) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text.to_owned(), false),
@@ -30,7 +31,7 @@ pub(super) fn to_text(bytes: &[u8], cut: bool) -> (String, bool) {
     }
 }
 
-/// Content decides: binary by its control bytes, JSON by its brackets, Markdown by its marks.
+/// Detects the format of a value: binary by its control bytes, JSON by its brackets, Markdown by its marks.
 pub(super) fn format_of(bytes: &[u8], text: &str) -> ValueFormat {
     let head = bytes.get(..bytes.len().min(2048)).unwrap_or_default();
     let odd = head

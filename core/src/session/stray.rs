@@ -1,5 +1,5 @@
-//! A `state.db` that is not the run of its folder: an empty file, which `sqlite3 state.db` creates, or tables of another
-//! program.
+//! Detects a `state.db` that is not the database of its folder's run: an empty file, which `sqlite3 state.db` creates,
+//! or tables of another program.
 
 use super::Session;
 use super::survey::join;
@@ -7,8 +7,8 @@ use crate::database::{DecodeError, Limits};
 use crate::decode::{folder, rows};
 use crate::source::Source;
 
-/// Returns whether a folder keeps its run in files and its `state.db` holds no table of a run: reading and writing then
-/// ignore the database. `dir` is the folder's path inside the source, empty for the source itself.
+/// Returns whether a folder keeps its run in files and its `state.db` has no table of a run. The database is then
+/// ignored for reading and writing. `dir` is the folder's path inside the source, empty for the source itself.
 pub fn has_stray_database(source: &dyn Source, dir: &str) -> bool {
     let path = join(dir, "state.db");
     source.file(&path).is_some()
@@ -16,17 +16,17 @@ pub fn has_stray_database(source: &dyn Source, dir: &str) -> bool {
         && holds_no_run(source, &path)
 }
 
-/// Where a run's database is.
+/// The place of a run's database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseAt {
-    /// Its path in the source; `None` where the run is kept in files.
+    /// The database's path in the source; `None` if the run is kept in files.
     pub path: Option<String>,
-    /// Whether the database was named itself, by a name of its own: what is beside it is not the run's.
+    /// Whether the database itself was opened and has its own name, so that files beside it do not belong to the run.
     pub alone: bool,
 }
 
 impl DatabaseAt {
-    /// Finds that of a run which was opened at this place.
+    /// Finds the database of a run that was opened at this place.
     pub fn of(source: &dyn Source, session: &Session, place: &str) -> DatabaseAt {
         let root = &session.run().root;
         let is_file = source.file(place).is_some();
@@ -44,8 +44,8 @@ impl DatabaseAt {
     }
 }
 
-/// Returns whether a folder has files that a run may be kept in: a state file, events, or bindings. `root` ends in `/`, or is
-/// empty.
+/// Returns whether a folder has files that can contain a run: a state file, events, or bindings. `root` ends in `/` or
+/// is empty.
 pub(super) fn kept_in_files(source: &dyn Source, root: &str) -> bool {
     let events = source.file(&format!("{root}x_events.jsonl")).is_some();
     let bindings = !source.below(&format!("{root}bindings/")).is_empty();
@@ -55,7 +55,7 @@ pub(super) fn kept_in_files(source: &dyn Source, root: &str) -> bool {
 fn holds_no_run(source: &dyn Source, path: &str) -> bool {
     let len = |end: &str| source.file(&format!("{path}{end}")).map_or(0, |f| f.len);
     if len("") == 0 {
-        // Rows that never came from the `-wal` into the file are a run's.
+        // A `-wal` file can contain rows of a run that were never moved into the database file.
         return len("-wal") == 0;
     }
     let head = || {
@@ -87,7 +87,8 @@ mod tests {
     const BINDING: (&str, &str) = ("bindings/a.md", "# a\n\nkind: let\n\n---\n\nv");
     const PROGRAM: (&str, &str) = ("program.prose", "let a = session \"A\"\n");
 
-    /// Returns the rule that opening reports for a folder's database, or "refused", and whether the database is ignored.
+    /// Returns the rule that opening reports for a folder's database, or "refused"; and whether the database is
+    /// ignored.
     fn check(db: &[u8], beside: &[(&str, &str)]) -> (String, bool) {
         let mut files = vec![("runs/r/state.db".to_owned(), db.to_vec())];
         let text =

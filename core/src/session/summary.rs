@@ -1,4 +1,4 @@
-//! A run as one line of a list.
+//! Summarizes a run as one line of a list.
 
 use std::rc::Rc;
 
@@ -16,24 +16,24 @@ use crate::time::{Stamp, human_duration, rough_duration};
 use crate::trace::{self, STATE_FILE, Trace, Verdict};
 use crate::view::{Counts, RunSummary};
 
-/// Databases from this size on are not read whole for a list: they hold large values, or very many rows.
+/// The size from which a list reads only the beginning of a database, in bytes: it has large values or many rows.
 const LARGE: u64 = 8 << 20;
 
-/// The same of a database that is alone: it is opened next, and to read it twice takes longer than its first facts are
-/// early.
+/// The same size for a source with a single database. That one is opened next anyway, so reading its beginning first
+/// only pays off if it is larger.
 const LARGE_ALONE: u64 = 32 << 20;
 
-/// Rows of a large database that are folded for a list all the same: where the run row does not say how it ended.
+/// How many rows of a large database a list reads if the run row does not record how the run ended.
 const ROWS: u64 = 20_000;
 
-/// The same where it does: they add nothing to the line but an issue here and there, and in a browser 10,000 of them
-/// take longer than all the rest.
+/// How many rows a list reads if the run row records the end. These rows only add an issue now and then, and in a
+/// browser 10,000 of them take longer than everything else.
 const ROWS_OF_FINISHED: u64 = 2_000;
 
-/// Characters of an error in a list.
+/// The most characters of an error in a list.
 const FAILURE: usize = 160;
 
-/// The run as one line of a list.
+/// Returns the run as one line of a list.
 pub fn summary(session: &Session) -> RunSummary {
     RunSummary {
         issues: Counts::of(session.issues()),
@@ -42,14 +42,14 @@ pub fn summary(session: &Session) -> RunSummary {
     }
 }
 
-/// The first line of the error of what failed first.
+/// Returns the first line of the first cause's error.
 fn failure(run: &Run, trace: &Trace) -> Option<String> {
     let cause = trace.first_cause?;
     let error = error_in(run, trace, cause, trace.node(cause)?)?;
     error.trim().lines().next().map(|line| short(line, FAILURE))
 }
 
-/// What a run that completed wrote as its outputs: `verdict, 477 B`.
+/// Returns the outputs of a completed run in words: `verdict, 477 B`.
 fn wrote(run: &Run, verdict: &Verdict) -> Option<String> {
     let is_over = verdict.status == RunStatus::Completed.word();
     let is_output = |b: &&Binding| b.kind == BindingKind::Output && b.execution_id.is_none();
@@ -68,8 +68,8 @@ fn wrote(run: &Run, verdict: &Verdict) -> Option<String> {
     Some(format!("{}{size}{more}", short(&first.name, 60)))
 }
 
-/// Returns the name of a place's folder or file; of the source's own place, the last part of its label, which may be a
-/// path of any system.
+/// Returns the name of a place's folder or file. For the source itself, returns the last part of its label, which may
+/// be a path of any operating system.
 pub(super) fn last_part<'a>(label: &'a str, place: &'a str) -> &'a str {
     let path = match place.trim_end_matches('/') {
         "" => label.trim_end_matches(['/', '\\']),
@@ -78,7 +78,7 @@ pub(super) fn last_part<'a>(label: &'a str, place: &'a str) -> &'a str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The name of the folder whose path below the source is `root`.
+/// Returns the name of the folder with the path `root` inside of the source.
 pub(super) fn folder_name(source: &dyn Source, root: &str) -> String {
     match split(root.trim_end_matches('/')).1 {
         "" => source.folder(),
@@ -86,8 +86,8 @@ pub(super) fn folder_name(source: &dyn Source, root: &str) -> String {
     }
 }
 
-/// What a list says of a large database, from its head alone; `None` where there is none, or it is odd: opening it
-/// then says what it is.
+/// Returns the line of a large database, from its beginning alone. `None` if the place is not a large database, or is
+/// damaged; opening it then gives the reason.
 pub(super) fn of_head(
     source: &Rc<dyn Source>,
     found: &Found,
@@ -125,13 +125,13 @@ pub(super) fn of_head(
     line.issues = Counts::of(&run.issues);
     line.head_only = Some(match left_out {
         Some(rows) => format!("about {rows} rows were not read for this line"),
-        None => "values were not looked at for this line".to_owned(),
+        None => "values were not read for this line".to_owned(),
     });
     Some(line)
 }
 
-/// Whether the run row says how and when the run ended. One that was not touched since the start does not (errata X15):
-/// the other rows do.
+/// Returns whether the run row records how and when the run ended. A row that was not updated after the start does not
+/// (errata X15), so the other rows are needed.
 pub(super) fn says_its_end(run: &Run) -> bool {
     let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
     let finished = run.status.as_ref().is_some_and(RunStatus::is_finished);
@@ -139,9 +139,9 @@ pub(super) fn says_its_end(run: &Run) -> bool {
     finished && updated.is_some() && updated > started
 }
 
-/// How long a run took or takes, in milliseconds, by the clock of one source. In a state file a VM writes what it takes
-/// for the time, and its `Z` is often local (docs/reference/formats.md), while gates and headers are written by tools: a
-/// difference between the two says nothing.
+/// Returns the duration of a run in milliseconds, measured by the clock of one source. In a state file, a VM writes the
+/// time as it believes it to be, often in local time with a `Z` (docs/reference/formats.md). Tools write gates and
+/// headers by their own clock, so a difference between the two has no meaning.
 fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
     let by_file = verdict.last_sign_from.as_deref() == Some(STATE_FILE);
     let until = match run.form {
@@ -152,7 +152,7 @@ fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
     super::pages::span(run.started.as_ref(), until.as_ref())
 }
 
-/// When a run started, and what that was read from where nothing records it.
+/// Returns when a run started, and the source of that time if the start itself is not recorded.
 fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
     match (&run.started, run.started_by_id()) {
         (None, Some(at)) => (
@@ -163,7 +163,7 @@ fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
     }
 }
 
-/// When a file of the run was last changed, where the run records no time at all (errata E4).
+/// Returns when a file of the run was last changed, if the run records no times (errata E4).
 fn file_changed(run: &Run, verdict: &Verdict) -> Option<Stamp> {
     match verdict.last_sign {
         None => run.touched.clone(),
@@ -171,14 +171,14 @@ fn file_changed(run: &Run, verdict: &Verdict) -> Option<Stamp> {
     }
 }
 
-/// How long ago a run started.
+/// Returns the time since a run started, in its largest unit.
 pub(super) fn age(line: &RunSummary, now: Option<i64>) -> Option<String> {
     let at = line.started.as_ref().and_then(Stamp::millis)?;
     now.filter(|now| *now >= at)
         .map(|now| rough_duration(now - at))
 }
 
-/// Whether an issue says that something of the run could not be read.
+/// Returns whether an issue means that reading a part of the run failed.
 fn is_unread(issue: &Issue) -> bool {
     unread(issue).is_some_and(|unread| unread.failed)
 }
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// A VM's own words for the time are not set against a tool's.
+    /// A VM's times and a tool's times must not be compared.
     #[test]
     fn a_run_takes_as_long_as_one_source_says() {
         use crate::model::FolderForm;

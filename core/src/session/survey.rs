@@ -1,3 +1,5 @@
+//! Finds the runs, databases, state files and agents in a source.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::decode::state_md;
@@ -7,27 +9,27 @@ use crate::model::FolderForm;
 use crate::run_id;
 use crate::source::{NAMES_HIDDEN, Source};
 
-/// What a source holds: runs, agents, lone files. Content decides, names only help.
+/// The runs, agents and single files in a source. Their content determines what they are; names only help.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Survey {
-    /// What can be opened, in order of path.
+    /// The places that can be opened, in order of path.
     pub found: Vec<Found>,
-    /// What was odd while looking.
+    /// Issues of the search itself.
     pub issues: Vec<Issue>,
 }
 
-/// Something that can be opened.
+/// A place that can be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What it is.
+    /// The kind of place.
     pub kind: FoundKind,
-    /// Its place: a folder's path (empty for the source itself) or a file's. What [`crate::session::Session::open`] takes.
+    /// The path of a folder (empty for the source itself) or a file, for [`crate::session::Session::open`].
     pub place: String,
-    /// The last part of the place, or the source's label.
+    /// The last part of the path, or the source's label.
     pub name: String,
 }
 
-/// What a place is.
+/// The kind of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundKind {
     /// A run folder.
@@ -36,17 +38,17 @@ pub enum FoundKind {
     Database,
     /// A state file outside of a run folder.
     StateFile,
-    /// An `agents.db`, or a folder of agents: no run.
+    /// An `agents.db`, or a folder of agents, which is not a run.
     Agents,
 }
 
-/// Files of a run of some form; the content of some is asked (filesystem.md; docs/reference/formats.md, the four formats).
+/// Files that only a run folder has, in one of its forms (OpenProse's filesystem.md; docs/reference/formats.md).
 const STATE_MARKS: &[&str] = &["state.db", "vm.log.md"];
-/// Names that a run's own copy of its program goes by.
+/// Possible names of a run's own copy of its program.
 const PROGRAM_MARKS: &[&str] = &["program.prose", "current.prose", "root.prose.md"];
-/// Folders of a run.
+/// Folders inside of a run folder.
 const PARTS: &[&str] = &["bindings", "agents", "imports", "attachments"];
-/// What lies in these is a part of the run around them, whatever it looks like.
+/// Folders whose content always belongs to the run around them.
 const INNER: &[&str] = &[
     "bindings",
     "agents",
@@ -59,15 +61,15 @@ const INNER: &[&str] = &[
     "x_history",
 ];
 
-/// How many loose files are sniffed: a folder of ten thousand others is none of our business.
+/// How many files outside of run folders are examined, because a folder may have thousands of unrelated files.
 const SNIFF_MOST: usize = 400;
 
-/// Looks through a source: run folders at any depth, loose databases and state files, agents.
+/// Searches a source for run folders at any depth, other databases and state files, and agents.
 ///
-/// Nested runs (`imports/{handle}--{slug}/`) belong to their run and are not listed.
+/// Nested runs (`imports/{handle}--{slug}/`) belong to the run around them and are not listed.
 pub fn survey(source: &dyn Source) -> Survey {
     let mut survey = Survey {
-        // Which run lacks a file is said there.
+        // Opening a run reports hidden names, because only a run shows whether a file is missing.
         issues: source
             .listed()
             .into_iter()
@@ -80,7 +82,7 @@ pub fn survey(source: &dyn Source) -> Survey {
         let (dir, name) = split(&file.path);
         dirs.entry(dir).or_default().insert(name);
     }
-    // A run may hold nothing but bindings: no file lies in its own folder.
+    // The folder of a run that only has bindings contains no file itself.
     let above: BTreeSet<&str> = dirs
         .keys()
         .filter_map(|dir| before_part(dir, "bindings"))
@@ -101,7 +103,7 @@ pub fn survey(source: &dyn Source) -> Survey {
         });
     }
     let mut sniffed = 0;
-    // What lies in a `.prose` first: a project may hold any number of other texts.
+    // Files in `.prose` come first, because a project may have many other texts.
     let in_prose = |path: &str| {
         path.split('/')
             .any(|part| part == ".prose" || part == "runs")
@@ -130,9 +132,11 @@ pub fn survey(source: &dyn Source) -> Survey {
             survey.issues.push(
                 Issue::noted(
                     "survey-cut",
-                    format!("only the first {SNIFF_MOST} loose files were looked into"),
+                    format!(
+                        "only the first {SNIFF_MOST} files outside of run folders were examined"
+                    ),
                 )
-                .hint("open a run folder or a database itself"),
+                .hint("Open a run folder or a database directly."),
             );
             break;
         }
@@ -167,7 +171,7 @@ pub fn survey(source: &dyn Source) -> Survey {
     survey
 }
 
-/// Whether a folder is a run's: a state file or a database, or what is left of a run where runs lie.
+/// Returns whether a folder is a run's: it has a state file or a database, or remains of a run in a folder of runs.
 fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str) -> bool {
     let Some(names) = dirs.get(dir) else {
         return false;
@@ -192,14 +196,14 @@ fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str)
         .iter()
         .find(|name| name.eq_ignore_ascii_case("state.md"));
     if last(dir) == "runs" {
-        // `.prose/runs/state.md` is a state file alone, but for one whose bindings lie beside it.
+        // `.prose/runs/state.md` is a single state file, unless bindings of the same run are beside it.
         let others = || {
             dirs.keys()
                 .any(|d| split(d).0 == dir && *d != dir && !INNER.contains(&last(d)))
         };
         return state.is_some() && part(&"bindings") && !others();
     }
-    // Where runs lie, less is needed.
+    // In a folder of runs, fewer signs are needed.
     let among_runs = last(split(dir).0) == "runs" && split(dir).0 != dir
         || run_id::RunId::parse(last(dir)).millis().is_some();
     let expected = among_runs || has_parts || dir.is_empty();
@@ -213,12 +217,12 @@ fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str)
         || (among_runs && (part(&"bindings") || names.iter().any(|name| name.ends_with(".prose"))))
 }
 
-/// Whether a folder is a part of a run that was found: `bindings/{service}/` may hold anything.
+/// Returns whether a folder is a part of a known run: `bindings/{service}/` may contain anything.
 fn is_part(dir: &str, runs: &BTreeSet<&str>) -> bool {
     upward(dir).any(|at| INNER.contains(&last(at)) && runs.contains(split(at).0))
 }
 
-/// A folder, those that it lies in, and last the source's own: empty.
+/// Iterates over a folder and all folders around it, ending with the source's root, which is empty.
 fn upward(dir: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(dir), |at| (!at.is_empty()).then(|| split(at).0))
 }
@@ -229,7 +233,7 @@ fn is_state_file(head: &[u8]) -> bool {
     known && !text.trim_start().starts_with('{')
 }
 
-/// `agents/{name}/memory.md` without any run around it.
+/// Finds `agents/{name}/memory.md` outside of any run.
 fn agents_folder(dirs: &BTreeMap<&str, BTreeSet<&str>>) -> Option<String> {
     dirs.iter().find_map(|(dir, names)| {
         let (above, _) = split(dir);
@@ -237,7 +241,7 @@ fn agents_folder(dirs: &BTreeMap<&str, BTreeSet<&str>>) -> Option<String> {
     })
 }
 
-/// What stands before the first such part of a path.
+/// Returns the part of a path before the first component with this name.
 fn before_part<'p>(path: &'p str, part: &str) -> Option<&'p str> {
     let at = format!("/{path}/").find(&format!("/{part}/"))?;
     path.get(..at.saturating_sub(1))
@@ -273,7 +277,7 @@ pub(super) fn join(dir: &str, name: &str) -> String {
     }
 }
 
-/// The database of the run at a place: the place itself, or the `state.db` in it.
+/// Returns the database of the run at a place: the place itself, or the `state.db` in it.
 pub(super) fn database_of(source: &dyn Source, place: &str) -> Option<String> {
     let place = place.trim_end_matches('/');
     let own = (source.file(place).is_some()).then(|| place.to_owned());

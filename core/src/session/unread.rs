@@ -1,4 +1,4 @@
-//! Which parts of a run were not read to their end, so that no shell shows them as empty.
+//! Finds the parts of a run that were not read completely, so that shells do not show them as empty.
 
 use super::Session;
 use super::values::Values;
@@ -9,15 +9,16 @@ use crate::schema;
 use crate::view::{Part, Unread};
 
 impl Session {
-    /// What of the run could not be read to its end, in the order in which it was met, an encrypted state file included.
-    /// Encrypted or odd values are not among them: they are read, and shown as what they are. Nor is what was cut at a
-    /// limit of ours, because a list that was cut is not empty; but for tables of too many rows, and for a log of gates,
-    /// whose chain is known of all of its rows only.
+    /// Returns the parts of the run that could not be read completely, in the order of reading, including an encrypted
+    /// state file. Encrypted or damaged values are not included, because they are shown as such. Parts that were cut at
+    /// one of Prosescope's limits are not included either, because a shortened list is not empty. Exceptions are tables
+    /// with too many rows and the audit log, whose chain can only be verified with all of its rows.
     pub fn unread(&self) -> Vec<Unread> {
         unread_of(&self.run, &self.values)
     }
 
-    /// Why the audit log says nothing of itself as a whole, where lines of it could not be read. The rest is shown all the same.
+    /// Returns the reason if lines of the audit log could not be read, so that the log cannot be verified as a whole.
+    /// Its other lines are shown all the same.
     pub fn unread_log(&self) -> Option<Unread> {
         let mut issues = self.run.issues.iter();
         let issue = issues.find(|issue| issue.rule == "audit-lines-unread")?;
@@ -33,7 +34,7 @@ impl Session {
     }
 }
 
-/// What of a run, or of a part of it, could not be read to its end.
+/// Returns the parts of a run that could not be read completely, also if only a part of the run was opened.
 pub(super) fn unread_of(run: &Run, values: &Values) -> Vec<Unread> {
     let mut found: Vec<Unread> = run.issues.iter().filter_map(unread).collect();
     found.extend(run.sealed.iter().map(|file| sealed(file)));
@@ -43,7 +44,7 @@ pub(super) fn unread_of(run: &Run, values: &Values) -> Vec<Unread> {
     found
 }
 
-/// Whether the audit log, or a part of it, could not be read.
+/// Returns whether the audit log, or a part of it, could not be read.
 pub(super) fn lacks_log(run: &Run) -> bool {
     run.issues.iter().any(|issue| {
         issue.rule == "audit-lines-unread"
@@ -51,7 +52,7 @@ pub(super) fn lacks_log(run: &Run) -> bool {
     })
 }
 
-/// A state file that is encrypted.
+/// Describes an encrypted state file.
 fn sealed(file: &str) -> Unread {
     Unread {
         what: file.to_owned(),
@@ -64,20 +65,20 @@ fn sealed(file: &str) -> Unread {
     }
 }
 
-/// What of a run an issue says was not read.
+/// Returns the unread part that an issue reports, if it does.
 pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let file = issue.location.file.as_deref().unwrap_or_default();
     let parts = parts(&issue.location);
     let failed = match issue.rule.as_str() {
         "reading-failed" | "reading-stopped" | "file-unreadable" | "file-not-given"
         | "unreadable-folder" => true,
-        // Limits of ours. Whether a log agrees with its chain is known of all of its rows only.
+        // Limits of Prosescope. A log can only be verified with all of its rows.
         "too-many-rows" if !parts.is_empty() => true,
         "log-cut" | "file-cut" if parts == [Part::Audit] => true,
         "table-damaged" | "database-unreadable" | "agents-unreadable" | "log-unreadable" => false,
-        // A link stands where other files of a run may lie, too; a program is often a link to the one it is a copy of.
+        // A link may lead to other files of the run. A program is often a link to its original and is not needed.
         "link-not-followed" if !parts.is_empty() && parts != [Part::Program] => false,
-        // A gate without a readable file is missing; a log that was torn is read without that line.
+        // A gate without a readable file is missing. A damaged line of a log only leaves out that line.
         "malformed-json" if file.ends_with(".json") && parts == [Part::Gates] => false,
         _ => return None,
     };
@@ -101,7 +102,7 @@ fn what(location: &Location) -> String {
     }
 }
 
-/// The parts of a run that are kept in a place; none where it is something else, such as the program.
+/// Returns the parts of a run that a place contains; empty for other content.
 fn parts(location: &Location) -> Vec<Part> {
     if let Some(table) = &location.table {
         return of_table(table).into_iter().collect();
@@ -144,7 +145,7 @@ fn of_table(table: &str) -> Option<Part> {
     Some(part)
 }
 
-/// Whether a file is a store of agents, of a project or a user: it lies around the run.
+/// Returns whether a file is a store of agents of a project or a user, which is outside of the run.
 fn is_agents(path: &str) -> bool {
     path.rsplit('/').next() == Some("agents.db") || path == "../agents"
 }

@@ -1,4 +1,4 @@
-//! Values of a run, read from where they lie when somebody asks.
+//! Reads values of a run from their files or rows on request.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ use crate::model::{Agent, Binding, Segment, Text, ValueAt};
 use crate::source::{Source, SourceError};
 use crate::view::{Part, RowView, Unread, ValueFormat, ValueView};
 
-/// What a value is asked of.
+/// A reference to a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueOf {
-    /// A binding, by its index. Where its row names an attachment that is there, the attachment's content.
+    /// A binding, by its index: the content of its attachment, if its row names one that exists.
     Binding(u32),
-    /// A binding's own row or file, even where it names an attachment.
+    /// A binding's own row or file, even if it names an attachment.
     Summary(u32),
     /// An agent's memory, by the agent's index.
     Memory(u32),
@@ -29,50 +29,50 @@ pub enum ValueOf {
     File(String),
 }
 
-/// How much of a file is held at a time, in bytes.
+/// How many bytes of a file are kept in memory at a time.
 const PIECE: usize = 1 << 20;
 
-/// Bytes of a cell of a row that somebody opened; of one among many, after this much was read.
+/// The most bytes of a cell that is shown; after `ROWS` bytes of one node's rows, the limit is `CUT`.
 const CELL: u32 = 64 << 10;
 const ROWS: usize = 1 << 20;
 const CUT: u32 = 512;
 
-/// Cells of a node's rows.
+/// The most cells of a node's rows.
 const CELLS: usize = 4_000;
 
-/// How much a preview shows, in bytes read.
+/// How many bytes are read for a preview.
 const PREVIEW: usize = 640;
 
-/// Reads values.
+/// A reader of the values of a run.
 pub(super) struct Values {
     pub(super) source: Rc<dyn Source>,
     /// The run folder's path inside the source, ending in `/`, or empty.
     pub(super) root: String,
     pub(super) db: Option<Store>,
-    /// Databases of agents of wider scopes.
+    /// The databases of agents of wider scopes.
     pub(super) agent_stores: Vec<Store>,
-    /// Which source a store of agents that is a folder lies in.
+    /// The source of each folder of agents, by the store's name.
     pub(super) folders: Vec<(Text, Rc<dyn Source>)>,
-    /// Values of which a view was to show the beginning, and that could not be read.
+    /// Values whose preview could not be read.
     pub(super) lost: RefCell<Vec<Unread>>,
-    /// Who wrote what, as far as the times of the writes were read.
+    /// The writer of each binding, as far as the times of the writes were read.
     pub(super) written: RefCell<BTreeMap<u32, Written>>,
 }
 
-/// A database, and the name its rows go by.
+/// A database, with its name in rows and messages.
 pub(super) struct Store {
     pub(super) name: Text,
     pub(super) db: Box<dyn Database>,
 }
 
-/// The tables that hold values.
+/// The tables that contain values.
 #[derive(Debug, Clone)]
 pub(super) enum Table {
     Bindings,
     Agents(Text),
 }
 
-/// A value by where it lies.
+/// The place of a value, with notes about it.
 pub(super) struct Place {
     title: String,
     from: String,
@@ -80,23 +80,23 @@ pub(super) struct Place {
     at: ValueAt,
     summary: Option<String>,
     note: Option<String>,
-    /// Why it is not there; what is given in its place is not the value.
+    /// Why the value is missing. The bytes that are read then are not the value.
     missing: Option<String>,
 }
 
 impl Session {
-    /// Opens a value: its beginning, up to `most` bytes.
+    /// Returns the beginning of a value, up to `most` bytes.
     ///
     /// # Errors
-    /// When there is no such value, or its store cannot give it; the message says which and why.
+    /// An error with the reason if the value does not exist or its store cannot be read.
     pub fn value(&self, of: &ValueOf, most: usize) -> Result<ValueView, SourceError> {
         self.values.view(&self.locate(of)?, most)
     }
 
-    /// Returns how long a value is, in bytes.
+    /// Returns the length of a value in bytes.
     ///
     /// # Errors
-    /// When there is no such value.
+    /// An error if the value does not exist.
     pub fn value_len(&self, of: &ValueOf) -> Result<u64, SourceError> {
         Ok(self.locate(of)?.len())
     }
@@ -104,7 +104,7 @@ impl Session {
     /// Returns a part of a value, byte for byte.
     ///
     /// # Errors
-    /// When there is no such value, or its store cannot give it.
+    /// An error if the value does not exist or its store cannot be read.
     pub fn value_part(
         &self,
         of: &ValueOf,
@@ -114,10 +114,10 @@ impl Session {
         self.values.part(&self.locate(of)?, offset, len)
     }
 
-    /// Gives a whole value to `each`, piece by piece, byte for byte; `each` stops it by returning `false`.
+    /// Passes a whole value to `each`, in pieces and byte for byte. `each` stops the reading by returning `false`.
     ///
     /// # Errors
-    /// When there is no such value, or its store cannot give it.
+    /// An error if the value does not exist or its store cannot be read.
     pub fn value_pieces(
         &self,
         of: &ValueOf,
@@ -126,11 +126,11 @@ impl Session {
         self.values.pieces(&self.locate(of)?, each)
     }
 
-    /// Returns an invocation of an agent, whole, however long: the one of this number, else the last. The agent is named
-    /// by its index.
+    /// Returns an invocation of an agent in full length: the one with this number, or else the last one. `agent` is the
+    /// agent's index.
     ///
     /// # Errors
-    /// When its store cannot give it.
+    /// An error if the store cannot be read.
     pub fn segment(&self, agent: u32, number: Option<i64>) -> Result<Option<Segment>, SourceError> {
         match self.run.agents.get(agent as usize) {
             Some(agent) => self.values.segment(agent, number),
@@ -138,9 +138,9 @@ impl Session {
         }
     }
 
-    /// Keeps the databases of the run as they are while a page reads one value after the other: each value is then read
-    /// without a lock of its own. A page ends it before anything is printed, because a writer may wait for it. A store of
-    /// many runs is left out: a snapshot costs a server a question of its own.
+    /// Keeps the run's databases unchanged while a page reads several values, so that each read needs no lock of its
+    /// own. A page must release this before printing, because another program may be waiting to write. A store of many
+    /// runs is left out, because a snapshot of a server takes a query of its own.
     pub(super) fn snapshot(&self) -> Vec<Snapshot<'_>> {
         let own = self.values.db.iter().chain(&self.values.agent_stores);
         own.map(|store| store.db.as_ref())
@@ -189,7 +189,8 @@ impl Values {
         }
     }
 
-    /// The value of a binding: its attachment's content, where its row names one that is there.
+    /// Returns the place of a binding's value: its attachment if its row names one that exists, or else its row or
+    /// file.
     pub(super) fn of_binding(&self, short: &Binding) -> Place {
         let binding = self.binding_tail(short);
         let own = self.row_of_binding(&binding);
@@ -219,12 +220,12 @@ impl Values {
         }
     }
 
-    /// A binding's own row or file.
+    /// Returns the place of a binding's own row or file.
     fn row_of_binding(&self, binding: &Binding) -> Place {
         self.place(Table::Bindings, &binding.value, binding.name.to_string())
     }
 
-    /// The memory of an agent.
+    /// Returns the place of an agent's memory.
     pub(super) fn of_memory(&self, agent: &Agent) -> Place {
         let title = format!("memory of {}", agent.name);
         Place {
@@ -245,7 +246,7 @@ impl Values {
             ValueAt::File { path, .. } => (path.to_string(), None),
             ValueAt::Missing => (
                 "nowhere".to_owned(),
-                Some("it is named, but it is not there"),
+                Some("the run names it, but it is missing"),
             ),
         };
         let is_missing = matches!(at, ValueAt::Missing);
@@ -260,7 +261,7 @@ impl Values {
         }
     }
 
-    /// The beginning of a value, and what is known of it.
+    /// Reads the beginning of a value for display.
     pub(super) fn view(&self, place: &Place, most: usize) -> Result<ValueView, SourceError> {
         let bytes = self.part(place, 0, most)?;
         let len = place.len();
@@ -286,7 +287,7 @@ impl Values {
         })
     }
 
-    /// A part of a value.
+    /// Reads a part of a value.
     fn part(&self, place: &Place, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         let left = place.len().saturating_sub(offset);
         let len = usize::try_from(left).unwrap_or(usize::MAX).min(len);
@@ -296,7 +297,7 @@ impl Values {
         }
     }
 
-    /// A whole value in pieces.
+    /// Passes a whole value to `each`, in pieces.
     pub(super) fn pieces(
         &self,
         place: &Place,
@@ -305,7 +306,7 @@ impl Values {
         self.pieces_from(place, 0, each)
     }
 
-    /// A value in pieces from a place in it on.
+    /// Passes a value to `each` in pieces, beginning at an offset.
     pub(super) fn pieces_from(
         &self,
         place: &Place,
@@ -313,7 +314,7 @@ impl Values {
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), SourceError> {
         let (table, at) = (&place.table, &place.at);
-        // The way to a place deep in a row's value is long: a row is walked once, a file part by part.
+        // SQLite walks through a row's value up to the offset, so a row is read in one pass, but a file in parts.
         if let ValueAt::Row {
             len: Some(_),
             rowid,
@@ -341,7 +342,7 @@ impl Values {
         Ok(())
     }
 
-    /// Bytes of a value from `offset`.
+    /// Reads bytes of a value from `offset` on.
     pub(super) fn read_at(
         &self,
         table: &Table,
@@ -371,7 +372,7 @@ impl Values {
         }
     }
 
-    /// The beginning of a value on one line.
+    /// Returns the beginning of a value on one line.
     pub(super) fn preview(&self, table: Table, at: &ValueAt) -> String {
         let len = at.len().unwrap_or(0).min(PREVIEW as u64) as usize;
         if len == 0 {
@@ -395,7 +396,7 @@ impl Values {
         }
     }
 
-    /// Source statement, times and attachment of a binding: from the model where they were read, else from its row.
+    /// Adds a binding's source statement, times and attachment from its row, unless they were read already.
     pub(super) fn binding_tail(&self, binding: &Binding) -> Binding {
         let mut full = [binding.clone()];
         self.binding_tails(&mut full);
@@ -403,15 +404,15 @@ impl Values {
         full
     }
 
-    /// The same for many at once.
+    /// Adds the same facts to several bindings at once.
     pub(super) fn binding_tails(&self, bindings: &mut [Binding]) {
         if let Some(db) = &self.db {
-            // What cannot be read stays unknown.
+            // Facts that cannot be read stay unknown.
             let _ = rows::binding_tails(db.db.as_ref(), bindings);
         }
     }
 
-    /// Times of an agent: from the model where they were read, else from its row, after a large memory.
+    /// Adds an agent's times from its row, unless they were read already. In a row, they come after a large memory.
     pub(super) fn agent_tail(&self, agent: &Agent) -> Agent {
         let large = agent.memory.len().unwrap_or(0) > u64::from(NEAR);
         let known = agent.created.is_some() || agent.updated.is_some();
@@ -421,14 +422,14 @@ impl Values {
             .unwrap_or_else(|| agent.clone())
     }
 
-    /// Where a file of the run lies and how long it is, when its path stays inside the run and it is there.
+    /// Returns the path and length of a file of the run, if its path stays inside the run and the file exists.
     pub(super) fn attachment(&self, path: &str) -> Option<(String, u64)> {
         let full = format!("{}{}", self.root, inside(path)?);
         let len = self.source.file(&full)?.len;
         Some((full, len))
     }
 
-    /// An invocation of an agent: the one of this number, else the last.
+    /// Returns an invocation of an agent: the one with this number, or else the last one.
     pub(super) fn segment(
         &self,
         agent: &Agent,
@@ -439,7 +440,7 @@ impl Values {
                 .map_err(|error| unreadable(store, &error));
         }
         let (source, dir) = match self.folder(&agent.store) {
-            // Such a name begins with the scope.
+            // The name of a store outside of the run begins with its scope.
             Some(source) => {
                 let dir = agent.store.split_once(": ");
                 let dir = dir.map_or(&*agent.store, |(_, dir)| dir);
@@ -450,8 +451,8 @@ impl Values {
         folder::segment(source.as_ref(), &dir, &agent.name, number)
     }
 
-    /// Every column of these execution rows, read now. Cells are cut sooner once much was read, and of wide rows fewer
-    /// are given: rows of one node may be hundreds.
+    /// Reads every column of these execution rows. A node may have hundreds of rows, so cells are cut shorter after
+    /// many bytes, and the number of cells is limited.
     pub(super) fn execution_rows(&self, ids: &[i64]) -> Vec<RowView> {
         let Some(db) = &self.db else {
             return Vec::new();
@@ -483,7 +484,7 @@ impl Values {
         }
     }
 
-    /// The source of a folder of agents around the run.
+    /// Returns the source of a folder of agents outside of the run.
     fn folder(&self, store: &Text) -> Option<&Rc<dyn Source>> {
         let mut folders = self.folders.iter();
         folders.find(|(name, _)| name == store).map(|(_, s)| s)
@@ -542,7 +543,7 @@ impl Place {
     }
 }
 
-/// A path made of plain components, or nothing: no `..`, no root, no drive, no device (errata R5).
+/// Normalizes a path inside the run. `None` if it has `..`, a root, a drive or a device (errata R5).
 pub(super) fn inside(path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
     let path = path.trim_start_matches("./");

@@ -10,7 +10,7 @@ fn check(name: &str, program: &str, status: &str, sql: &str, expected: &str) {
     let plain = |text: &str| -> Vec<String> {
         text.lines()
             .map(str::trim)
-            .filter(|line| !line.is_empty() && !line.contains("make sure that nothing carries"))
+            .filter(|line| !line.is_empty() && !line.contains("make sure that no model is"))
             .map(str::to_owned)
             .collect()
     };
@@ -383,7 +383,7 @@ fn gates_and_what_their_outcomes_mean() {
            ('deploy', 'r1', 2, 'rejected', 'raymond', 'throw \"No\"');"
         ),
         r#"
-         A gate was turned down at line 3: that is still to be acted on
+         A gate was turned down at line 3; the program's reaction is still to be carried out
          refused 3 in root next 9
          ahead 9 10? 11
          given err? @10
@@ -476,7 +476,7 @@ fn a_failed_run_begins_again_at_its_first_cause() {
         "failed",
         "",
         r#"
-         Failed, and no record says where: how to go on is not known
+         Failed, but no record shows where; how to go on is unknown
          note: the run failed, and no record says where
         "#,
     );
@@ -516,7 +516,7 @@ fn runs_that_need_no_more_or_tell_no_more() {
         "running",
         "INSERT INTO execution (statement_text, status) VALUES ('session \"A\"', 'completed');",
         r#"
-         Nothing is open, and nothing is ahead
+         Nothing is open, and no statement remains
          between - in root next -
         "#,
     );

@@ -154,7 +154,7 @@ fn a_list_reads_the_head_of_a_large_database() {
     let line = &lines.runs[0];
     assert_eq!(
         line.head_only.as_deref(),
-        Some("values were not looked at for this line")
+        Some("values were not read for this line")
     );
     let whole = pages::summary(&Session::open(Rc::clone(&source), &line.place, &options).unwrap());
     assert_eq!(

@@ -136,7 +136,7 @@ fn wrong_names_say_what_there_is() {
     project.database(NEW, "");
     let (_, said) = project.expect(2, &["show", "2026"]);
     assert!(
-        said.contains("2026 begins 2 runs")
+        said.contains("2026 matches 2 runs")
             && said.contains(OLD)
             && said.contains("give a longer prefix of the id"),
         "{said}"

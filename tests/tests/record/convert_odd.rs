@@ -71,14 +71,18 @@ fn values_are_carried_byte_for_byte() {
     assert_reported(
         &left,
         "binding blob",
-        "is carried as attachments/x_converted_",
+        "is copied as attachments/x_converted_",
     );
     assert_reported(
         &left,
         "binding broken",
-        "is carried as attachments/x_converted_",
+        "is copied as attachments/x_converted_",
     );
-    assert_reported(&left, "agent broken", "lies in attachments/x_converted_");
+    assert_reported(
+        &left,
+        "agent broken",
+        "the original is in attachments/x_converted_",
+    );
     assert_eq!(left.len(), 6, "{left:#?}");
     assert_eq!(none, [], "back");
     for name in [
@@ -134,16 +138,16 @@ fn what_only_a_database_can_say_is_told() {
     let (folder, left) = convert(&project, &run, "filesystem");
     for (place, what) in [
         ("run other", "another run"),
-        ("table notes", "its 2 rows are not carried"),
-        ("view seen", "OpenProse does not know it"),
-        ("column bindings.tokens", "OpenProse does not know it"),
-        ("binding A", "another has it"),
-        ("binding b__5", "no file can go by its name"),
-        ("binding ../c", "no file can go by its name"),
+        ("table notes", "its 2 rows are not copied"),
+        ("view seen", "OpenProse does not define it"),
+        ("column bindings.tokens", "OpenProse does not define it"),
+        ("binding A", "another binding has it"),
+        ("binding b__5", "a file cannot have its name"),
+        ("binding ../c", "a file cannot have its name"),
         ("binding lost of frame 77", "not recorded"),
-        ("x_binding_history of gone", "not carried: 2"),
-        ("x_agent_memory_history of gone", "not carried: 1"),
-        ("agent ../up", "no folder can go by its name"),
+        ("x_binding_history of gone", "not copied: 2"),
+        ("x_agent_memory_history of gone", "not copied: 1"),
+        ("agent ../up", "a folder cannot have its name"),
         ("agent wide", "its scope is project"),
         ("agent idle", "neither memory nor segments"),
         ("execution 1", "x_malformed"),
@@ -153,7 +157,7 @@ fn what_only_a_database_can_say_is_told() {
     assert_reported(
         &left,
         &format!("gate a/b of run {run}"),
-        "no file can go by its name",
+        "a file cannot have its name",
     );
     let unsaid = left.iter().find(|(place, _)| place.contains("nothing"));
     assert_eq!(unsaid, None, "an empty table is nothing");
@@ -234,14 +238,14 @@ fn what_no_row_says_stays_a_file() {
     let remarks = fs::read_to_string(new.join("x_history/state/1.md")).expect("kept");
     assert!(remarks.contains("mine"), "{remarks}");
     for (place, what) in [
-        ("agent captain, segment 1", "another has its number"),
-        ("gates/broken.pending.json", "not read as a gate"),
-        ("gates/go.pending.json", "no place for its keys channel"),
+        ("agent captain, segment 1", "another segment has its number"),
+        ("gates/broken.pending.json", "not readable as a gate"),
+        ("gates/go.pending.json", "cannot keep its keys channel"),
         (
             "state.md",
-            "no place for Remarks: it is kept as x_history/state/1.md",
+            "cannot keep Remarks: the original is kept as x_history/state/1.md",
         ),
-        ("x_events.jsonl, row 1", "no place for its keys tokens"),
+        ("x_events.jsonl, row 1", "cannot keep its keys tokens"),
     ] {
         assert_reported(&left, place, what);
     }
@@ -269,7 +273,7 @@ fn what_no_row_says_stays_a_file() {
         let read = ["agents/captain/captain-1.md", "gates/broken.pending.json"];
         match read.contains(&path) {
             // Otherwise readers would take it for a part of the run that the database does not contain.
-            true => assert_reported(&left, path, "lay beside the database"),
+            true => assert_reported(&left, path, "the database beside it"),
             false => assert_eq!(
                 fs::read(new.join(path)).ok().as_deref(),
                 Some(bytes),
@@ -349,7 +353,7 @@ fn a_chain_that_cannot_be_carried_is_told() {
     if was["chain"] != is["chain"] {
         assert_reported(&left, "the audit log", "their chain is");
     }
-    assert_reported(&left, "column gate_audit_log.x_ip", "not carried");
+    assert_reported(&left, "column gate_audit_log.x_ip", "not copied");
 }
 
 /// A state file without marks still records, together with the values beside it, what ran. Without the file and

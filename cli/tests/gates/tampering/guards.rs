@@ -236,7 +236,7 @@ fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
                 let (_, said) = project.expect_at("2026-01-25 12:50:00", 5, args);
                 for part in [
                     "the audit log of run",
-                    "names place 4 of its chain for the creation of gate d",
+                    "refers to place 4 of its chain, the creation of gate d",
                     "nothing was changed",
                     "from a copy",
                 ] {
@@ -247,7 +247,9 @@ fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
             let said = project.json(1, &["audit", "verify", run]);
             assert_eq!((&said["chain"], &said["rows"]), (&json!("gone"), &json!(0)));
             assert!(
-                said["chain_reason"].to_string().contains("names place 4"),
+                said["chain_reason"]
+                    .to_string()
+                    .contains("refers to place 4"),
                 "{said}"
             );
             let (verified, checked) = found(&project, None);

@@ -1,8 +1,8 @@
-//! A decision that travels: what a person decided on a copy of a run, as a small file (docs/reference/formats.md, "A decision
-//! file"), until `gate import` records it in the run.
+//! Decision files: a decision that a person made on a copy of a run, carried as a small file until `gate import`
+//! records it in the run (docs/reference/formats.md, "A decision file").
 //!
-//! The file carries what its author saw of the gate ([`Seen`]), because a copy may be old, redacted or changed. Nothing
-//! in it is trusted: who decided and when are claims, and the import compares the rest with the run
+//! The file contains what its author saw of the gate ([`Seen`]), because a copy may be old, redacted or changed. The
+//! import does not trust the file: names and times are claims, and the rest is compared with the run
 //! ([`crate::write::DecideAsSeen`]).
 
 mod seen;
@@ -24,26 +24,26 @@ use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
 use crate::shell::{command, option};
 use crate::time::Stamp;
 
-/// What the file calls its format; another version would have another number.
+/// The value of `format`. A changed format will have another number.
 pub const FORMAT: &str = "prosescope-decision-1";
 
-/// The most bytes of a decision file.
+/// The largest size of a decision file, in bytes.
 pub const MOST_BYTES: usize = 256 << 10;
 
-/// The sentence in the file for whoever opens it in an editor.
+/// A sentence for people who open the file in an editor.
 const NOTE: &str = "This decision was made on a copy of the run. It is not recorded in the run yet: `prosescope gate import FILE` compares it with the run, and records it once.";
 
-/// Yes or no.
+/// The outcome of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Yes.
+    /// The gate was approved.
     Approved,
-    /// No.
+    /// The gate was rejected.
     Rejected,
 }
 
-/// A decision as a file. Its text is JSON with exactly these keys, `format` first.
+/// A decision as a file: a JSON object with exactly these keys, `format` first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionFile {
@@ -53,40 +53,40 @@ pub struct DecisionFile {
     pub run: String,
     /// The gate's id.
     pub gate: String,
-    /// Yes or no.
+    /// The outcome.
     pub decision: Verdict,
-    /// The comment; of a rejection its reason.
+    /// The comment, or the reason of a rejection.
     #[serde(default)]
     pub comment: Option<String>,
-    /// Who decided: a claim.
+    /// The principal that decided: a claim.
     pub by: String,
-    /// For whom they acted: a claim.
+    /// The principal for which that one acted: a claim.
     #[serde(default)]
     pub on_behalf_of: Option<String>,
-    /// When: a claim. The import judges by its own clock.
+    /// When the decision was made: a claim. The import checks deadlines by its own clock.
     #[serde(default)]
     pub decided_at: Option<Stamp>,
-    /// What they saw.
+    /// What the person saw of the gate.
     pub seen: Seen,
 }
 
-/// What a person chose.
+/// A person's decision, before it becomes a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// Yes or no.
+    /// The outcome.
     pub decision: Verdict,
-    /// What they say to it.
+    /// The comment, or the reason of a rejection.
     pub comment: Option<String>,
-    /// Who they are, as claimed.
+    /// The name of the principal, as claimed.
     pub by: String,
-    /// For whom they act, as claimed.
+    /// The principal for which that one acts, as claimed.
     pub on_behalf_of: Option<String>,
-    /// When, in milliseconds since 1970 UTC.
+    /// The time of the decision, in milliseconds since 1970 UTC.
     pub at: i64,
 }
 
 impl Verdict {
-    /// The status of a gate that is decided so.
+    /// Returns the status that a gate has after this decision.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Approved => "approved",
@@ -96,10 +96,10 @@ impl Verdict {
 }
 
 impl DecisionFile {
-    /// Makes the file of a decision on a pending gate of `run`, as a copy shows both.
+    /// Creates the file of a decision on a pending gate of `run`, based on a copy of the run.
     ///
     /// # Errors
-    /// When the import would refuse the decision even if the run is as the copy shows it.
+    /// An error if the import would refuse the decision even though the run equals the copy.
     pub fn new(
         run: &str,
         gate: &Gate,
@@ -137,11 +137,11 @@ impl DecisionFile {
         })
     }
 
-    /// Reads the decision of a gate that was decided in a copy of the run, such as a copied `state.db`. What was seen is the
-    /// gate, with the copy's log up to the row of the decision.
+    /// Extracts the decision of a gate that was decided in a copy of the run, such as a copied `state.db`. The gate's
+    /// visible state is that of the copy's log before the row of the decision.
     ///
     /// # Errors
-    /// When it was not decided there, or the copy was changed by other means.
+    /// An error if the gate was not decided in the copy, or if the copy was changed without its log.
     pub fn decided_in(
         run: &str,
         gate: &Gate,
@@ -179,10 +179,10 @@ impl DecisionFile {
         })
     }
 
-    /// Reads a decision file.
+    /// Parses a decision file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// An error that names the first problem.
     pub fn parse(text: &str) -> Result<DecisionFile, NotADecision> {
         if text.len() > MOST_BYTES {
             return Err(NotADecision::TooLong);
@@ -223,15 +223,15 @@ impl DecisionFile {
         Ok(file)
     }
 
-    /// The file's text.
+    /// Returns the text of the file.
     pub fn text(&self) -> String {
-        // A struct of plain fields always has a JSON form.
+        // A struct of plain fields always converts to JSON.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
     }
 
-    /// The command that decides the same in the run that commands call `run`.
+    /// Returns the command that makes the same decision in the run with the name `run`.
     pub fn command(&self, run: &str) -> String {
         let (verb, text) = match self.decision {
             Verdict::Approved => ("approve", "--comment"),
@@ -246,12 +246,12 @@ impl DecisionFile {
         command(verb, &[run, &self.gate], &options.join(" "))
     }
 
-    /// The command that imports the file into the run that commands call `run`.
+    /// Returns the command that imports the file into the run with the name `run`.
     pub fn import_command(&self, run: &str) -> String {
         command("gate import", &[&self.name(), run], "")
     }
 
-    /// What the file is called: the gate's id, of which only letters, digits, `-`, `_` and `.` stay.
+    /// Returns the file name: the gate's id, in which all characters but letters, digits, `-`, `_` and `.` become `_`.
     pub fn name(&self) -> String {
         let plain = |c: char| match c {
             c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') => c,
@@ -262,7 +262,7 @@ impl DecisionFile {
     }
 }
 
-/// The beginning of a value, for a message.
+/// Shortens a value for a message.
 fn cut(text: &str) -> String {
     crate::text::cut(text, 80)
 }

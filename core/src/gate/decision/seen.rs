@@ -1,3 +1,5 @@
+//! The state of a gate that a decision was based on.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -7,40 +9,40 @@ use crate::gate::chain::Chain;
 use crate::gate::prompt_hash;
 use crate::model::{AuditEvent, Gate};
 
-/// What a person saw of a gate when they decided it.
+/// The state of a gate that a person saw when deciding it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
     /// The SHA-256 of the prompt, as the audit log writes it: `sha256:` and 64 hex digits.
     pub prompt_hash: String,
-    /// Who may decide, as recorded.
+    /// The names in the gate's `allow` list.
     pub allow: Vec<String>,
     /// The last sealed row of the run's audit log; `None` in a log without sealed rows.
     #[serde(default)]
     pub head: Option<SeenHead>,
 }
 
-/// A head of an audit log, without its run.
+/// The head of an audit log, without the run's id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct SeenHead {
     /// How many sealed rows the log has.
     pub count: u64,
-    /// The hash of the last one.
+    /// The hash of the last sealed row.
     pub hash: String,
 }
 
-/// The last sealed row of each run's audit log.
+/// The heads of the audit logs of one or several runs, by run.
 #[derive(Debug, Clone, Default)]
 pub struct Heads(BTreeMap<String, SeenHead>);
 
 impl Seen {
-    /// Returns what a gate shows, in a log with these heads.
+    /// Returns the visible state of a gate, in a log with these heads.
     ///
     /// # Errors
-    /// When its `allow` cannot be read: such a gate admits nobody.
+    /// An error if the gate's `allow` cannot be read; such a gate refuses every decision.
     pub fn of(gate: &Gate, heads: &Heads) -> Result<Seen, AllowError> {
         Ok(Seen {
             prompt_hash: prompt_hash(gate.prompt.as_deref().unwrap_or_default()),
@@ -51,7 +53,7 @@ impl Seen {
 }
 
 impl Heads {
-    /// Returns the heads of a log, which may hold rows of several runs.
+    /// Returns the heads of a log, which may have rows of several runs.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a AuditEvent>) -> Heads {
         let mut heads: BTreeMap<String, SeenHead> = BTreeMap::new();
         for row in rows {
@@ -72,7 +74,7 @@ impl Heads {
     fn of_gate(&self, gate: &Gate) -> Option<&SeenHead> {
         match gate.run_id.as_deref() {
             Some(run) => self.0.get(run),
-            // A gate of no run belongs to the only one there is.
+            // A gate without a run belongs to the only run there is.
             None => self.0.values().next().filter(|_| self.0.len() == 1),
         }
     }

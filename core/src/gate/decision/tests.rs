@@ -14,7 +14,7 @@ fn choice() -> Choice {
     }
 }
 
-/// A row that carries a link of the chain, as `metadata` has it.
+/// Builds a sealed row with a link in its metadata.
 fn sealed(id: i64, kind: &str, seq: u64) -> AuditEvent {
     let hash = format!("{seq:064x}");
     let chain = json!({"chain": {"seq": seq, "prev": hash, "hash": hash}});
@@ -59,7 +59,7 @@ fn a_decision_says_what_was_seen_and_is_read_as_it_was_written() {
     assert_eq!(odd.name(), "_a_b_2.decision.json");
 }
 
-/// What the import would refuse by what the copy says needs no file.
+/// A decision that the import would certainly refuse is refused before a file is written.
 #[test]
 fn no_file_is_made_of_what_cannot_be_recorded() {
     let refused = |gate: &Gate, choice| DecisionFile::new("r1", gate, &[], choice).unwrap_err();
@@ -116,7 +116,7 @@ fn what_is_no_decision_file_is_named_by_what_is_wrong() {
         ),
         (
             &|v| drop(v.as_object_mut().unwrap().remove("format")),
-            "it does not begin as a decision file: its `format` is missing",
+            "it is not a decision file: its `format` is missing",
         ),
         (&|v| v["extra"] = 1.into(), "unknown field `extra`"),
         (&|v| v["seen"]["extra"] = 1.into(), "unknown field `extra`"),
@@ -173,7 +173,7 @@ fn a_gate_that_the_copy_leaves_open_has_no_decision() {
     }
 }
 
-/// Names and comments are untrusted; a person pastes the commands.
+/// Names and comments are untrusted, and a person pastes the commands into a shell.
 #[test]
 fn the_commands_keep_names_and_comments_in_their_quotes() {
     let file = DecisionFile {

@@ -1,30 +1,32 @@
+//! Errors of decision files: why none can be made, and why a text is not one.
+
 use thiserror::Error;
 
 use super::{FORMAT, MOST_BYTES};
 use crate::gate::allow::{AllowError, Refusal};
 
-/// Why a gate of a copy has no decision that could be carried to the run.
+/// Why a decision on a copy cannot become a decision file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoDecision {
-    /// It is not pending.
+    /// The gate is not pending.
     #[error("gate {0} is {1} already")]
     NotPending(String, String),
-    /// It was not decided in the copy.
+    /// The gate was not decided in the copy.
     #[error("gate {0} is {1} in the copy: there is no decision to import")]
     NotDecided(String, String),
-    /// Its deadline has passed.
+    /// The gate's deadline has passed.
     #[error("gate {0} is past its deadline: only its time-out can be recorded")]
     PastDeadline(String),
-    /// Its list of names cannot be read.
+    /// The gate's list of names cannot be read.
     #[error("gate {0} admits nobody: {1}")]
     Allow(String, AllowError),
-    /// Its list does not allow the name.
+    /// The gate's list does not contain the name.
     #[error("gate {0}: {1}")]
     Refused(String, Refusal),
-    /// A rejection has no reason: whoever continues the run reads it.
+    /// The reason is missing, which whoever continues the run needs after a rejection.
     #[error("a rejection needs a reason")]
     NoReason,
-    /// The copy's own log shows that it was changed.
+    /// The copy was changed: its audit log does not agree with itself or with its gates.
     #[error("the audit log of the copy does not agree with itself or with the gates: {0}")]
     Contradicted(String),
 }
@@ -32,29 +34,29 @@ pub enum NoDecision {
 /// Why a text is not a decision file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotADecision {
-    /// It is too long.
+    /// The text is too long.
     #[error("it has more than {MOST_BYTES} bytes, the most of a decision file")]
     TooLong,
-    /// It is not JSON, or has a key twice.
+    /// The text is not JSON, or a key occurs twice.
     #[error("it is not valid JSON: {0}")]
     NotJson(String),
-    /// It is JSON of another kind.
-    #[error("it does not begin as a decision file: its `format` is missing")]
+    /// The JSON is not a decision file.
+    #[error("it is not a decision file: its `format` is missing")]
     NoFormat,
-    /// Another version wrote it.
+    /// Another version wrote the file.
     #[error("its format is {0:?}, and this version reads {FORMAT:?}")]
     Format(String),
-    /// A key is missing, unknown, or of another type.
+    /// A key is missing, unknown, or has a value of the wrong type.
     #[error("{0}")]
     Key(String),
-    /// A value has another form.
+    /// A value has the wrong form.
     #[error("`{key}` is {found:?}: expected {expected}")]
     Value {
-        /// The key.
+        /// The key of the value.
         key: &'static str,
-        /// The value, cut.
+        /// The value, shortened.
         found: String,
-        /// Its form.
+        /// A description of the right form.
         expected: &'static str,
     },
 }

@@ -1,3 +1,5 @@
+//! Issues of decisions: by whom, when, how often, and whether the unsealed log agrees.
+
 use super::{GATES, LOG};
 use crate::gate::allow::Allow;
 use crate::gate::lifecycle::on_behalf_of;
@@ -5,7 +7,7 @@ use crate::issue::Issue;
 use crate::model::{AuditEvent, Gate, GateStatus};
 use crate::time::Stamp;
 
-/// Whether who decided was admitted, and in time (errata G3, G4).
+/// Checks that the gate's list allows the principal that decided, and that the decision was in time (errata G3, G4).
 pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Issue>) {
     if !matches!(gate.status, GateStatus::Approved | GateStatus::Rejected) {
         return;
@@ -21,7 +23,7 @@ pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<
     {
         let what = format!("was {word} by “{by}”: {refusal}");
         let issue = gate.warned("gate-decided-by-stranger", &what, "resolved_by");
-        let hint = "Names are claims; OpenProse's own commands do not look at allow.";
+        let hint = "Names are claims, and OpenProse's own commands do not check `allow`.";
         issues.push(issue.hint(hint));
     }
     let deadline = gate.timeout_at.as_ref().and_then(Stamp::millis);
@@ -32,11 +34,11 @@ pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<
         let (then, due) = (Stamp::At(resolved), Stamp::At(deadline));
         let what = format!("was {word} at {then}, past its deadline {due}");
         let issue = gate.warned("gate-decided-late", &what, "resolved_at");
-        issues.push(issue.hint("Past its deadline a gate can only time out."));
+        issues.push(issue.hint("After its deadline, a gate can only time out."));
     }
 }
 
-/// Whether the log resolves the gate once (errata G3, G10).
+/// Checks that the log decides the gate only once (errata G3, G10).
 pub(super) fn twice(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Issue>) {
     if let [first, .., last] = resolving {
         let then = resolving.iter().take(6);
@@ -45,15 +47,15 @@ pub(super) fn twice(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Iss
         let what = format!("the log resolves gate {} {times} times: {then}", gate.id);
         let at = if first.kind == last.kind { last } else { first };
         let issue = Issue::warning("gate-resolved-twice", what).at_row(LOG, at.id);
-        issues.push(issue.hint("A gate has one resolution: what its own row says."));
+        issues.push(issue.hint("A gate has one decision: the one in its own row."));
     }
 }
 
-/// Whether a log that nobody sealed tells of the same resolution.
+/// Checks that a log without seals records the same decision as the gate.
 pub(super) fn agreement(gate: &Gate, resolving: &[&AuditEvent]) -> Option<Issue> {
     let (id, own) = (&gate.id, gate.status.word());
     let Some(last) = resolving.last() else {
-        let what = format!("gate {id} is {own}, and the log does not say so");
+        let what = format!("gate {id} is {own}, but the log does not record it");
         let issue = Issue::noted("gate-not-logged", what).at_table(GATES);
         let hint = "OpenProse's own commands decide without logging.";
         return gate.status.is_decided().then(|| issue.hint(hint));
@@ -65,8 +67,14 @@ pub(super) fn agreement(gate: &Gate, resolving: &[&AuditEvent]) -> Option<Issue>
             "The log is written first: the writer stopped before it changed the gate.",
         ),
         _ if resolving.iter().any(|event| event.kind.word() == own) => return None,
-        _ => ("gate-log-disagrees", "The gate's own row is believed."),
+        _ => (
+            "gate-log-disagrees",
+            "Prosescope relies on the gate's own row.",
+        ),
     };
-    let what = format!("gate {id} is {own}, and the log says {}", last.kind.word());
+    let what = format!(
+        "gate {id} is {own}, but the log records {}",
+        last.kind.word()
+    );
     Some(Issue::warning(rule, what).at_row(LOG, last.id).hint(hint))
 }

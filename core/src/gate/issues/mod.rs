@@ -1,9 +1,9 @@
-//! What contradicts what in gates and their log. The gates table wins; nothing is left out.
+//! Issues of gates: contradictions within a gate, and between gates and their log.
 //!
 //! | file | compares |
 //! |---|---|
 //! | `terms.rs` | a gate's timeout, deadline and list of principals with each other |
-//! | `decision.rs` | a decision with the list, the deadline and rows of the log that nobody sealed |
+//! | `decision.rs` | a decision with the list, the deadline and unsealed rows of the log |
 //! | [`super::sealed`] | every column with the sealed rows of the log |
 
 mod decision;
@@ -22,7 +22,7 @@ use crate::model::{AuditEvent, AuditKind, Gate};
 const GATES: &str = "gates";
 const LOG: &str = "gate_audit_log";
 
-/// What contradicts what in gates and their log. Nothing is left out because of it: the gates table wins.
+/// Returns the contradictions in gates and their log. The gates are shown as their table has them in any case.
 pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     let mut issues = Vec::new();
     let history = History::new(log);
@@ -30,8 +30,10 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     for gate in gates {
         if !met.insert((&gate.run_id, &gate.id)) {
             issues.push(
-                gate.warned("gate-twice", "is there more than once in its run", "id")
-                    .hint("A gate that is met again should have an id of its own: id#2."),
+                gate.warned("gate-twice", "has more than one row in its run", "id")
+                    .hint(
+                        "A program that comes to a gate again gives it another id, such as id#2.",
+                    ),
             );
         }
         terms::terms(gate, &mut issues);
@@ -41,7 +43,7 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
             .collect();
         decision::decision(gate, &resolving, &mut issues);
         decision::twice(gate, &resolving, &mut issues);
-        // What is sealed is compared column by column below.
+        // Sealed rows are compared column by column below.
         let counts =
             |event: &&AuditEvent| event.kind == AuditKind::Created || event.kind.resolves();
         if !history.of(gate).filter(counts).any(sealed::is_sealed) {
@@ -67,7 +69,7 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
             issues.push(
                 Issue::warning(
                     "gate-row-missing",
-                    format!("the log speaks of gate {id}, which has no row"),
+                    format!("the log mentions gate {id}, which has no row"),
                 )
                 .at_row(LOG, first.id)
                 .hint("Its row was deleted, or never written."),
@@ -81,7 +83,7 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
 }
 
 impl Gate {
-    /// A warning about a column of this gate.
+    /// Creates a warning about a column of this gate.
     fn warned(&self, rule: &str, what: &str, column: &str) -> Issue {
         Issue::warning(rule, format!("gate {} {what}", self.id))
             .at_table(GATES)

@@ -1,27 +1,30 @@
+//! Issues of a gate's time-out, deadline and list of principals.
+
 use crate::gate::allow::{Allow, AllowError};
 use crate::issue::{Issue, Severity};
 use crate::model::{Gate, GateStatus};
 use crate::time::Stamp;
 use crate::timeout::Timeout;
 
-/// A recorded deadline may differ that much from created + timeout: the two are written one after the other.
+/// The tolerated difference between the deadline and created + timeout, because the two are written one after the
+/// other.
 const SLACK_MS: i64 = 60_000;
 
-/// Whether the duration, the deadline and the list can be read, and agree (errata G4, G5).
+/// Checks that the duration, the deadline and the list can be read, and agree with each other (errata G4, G5).
 pub(super) fn terms(gate: &Gate, issues: &mut Vec<Issue>) {
     match Allow::parse(gate.allow.as_deref()) {
-        // What is no JSON was reported where it was read.
+        // The decoder already reported text that is not JSON.
         Ok(_) | Err(AllowError::NotJson(_)) => {}
         Err(error) => {
             let what = format!("admits nobody: {error}");
             let issue = gate.warned("gate-allow-unreadable", &what, "allow");
-            issues.push(issue.hint("It is refused until it is mended."));
+            issues.push(issue.hint("Every decision is refused until the list is corrected."));
         }
     }
     if let Some(Stamp::Odd(text)) = &gate.timeout_at {
-        let what = format!("has the deadline “{text}”, which is no time");
+        let what = format!("has the deadline “{text}”, which is not a time");
         let issue = gate.warned("gate-deadline-unreadable", &what, "timeout_at");
-        issues.push(issue.hint("It is shown without a deadline."));
+        issues.push(issue.hint("The gate is shown without a deadline."));
     }
     let Some(text) = &gate.timeout else { return };
     let timeout = match Timeout::parse(text) {

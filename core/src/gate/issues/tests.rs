@@ -1,4 +1,4 @@
-//! What contradicts what in gates and their log.
+//! Tests of the contradictions in gates and their log.
 
 use super::*;
 use crate::gate::samples::{event, gate};
@@ -24,7 +24,7 @@ fn a_sound_gate_has_no_issues() {
     check(&[], &[], &[]);
 }
 
-/// Errata G3: nothing stops the documents' UPDATE from approving what was rejected or expired.
+/// Errata G3: OpenProse's UPDATE can approve a gate that was rejected or has expired.
 #[test]
 fn late_and_second_decisions_are_told_g3_g10() {
     let mut late = gate("approved");
@@ -54,7 +54,7 @@ fn a_log_that_says_otherwise_is_told() {
         &[event(7, "rejected")],
         &[(
             "gate-log-disagrees",
-            "gate deploy is approved, and the log says rejected",
+            "gate deploy is approved, but the log records rejected",
         )],
     );
     check(
@@ -62,7 +62,7 @@ fn a_log_that_says_otherwise_is_told() {
         &[event(7, "rejected")],
         &[(
             "gate-log-ahead",
-            "gate deploy is pending, and the log says rejected",
+            "gate deploy is pending, but the log records rejected",
         )],
     );
     check(
@@ -70,7 +70,7 @@ fn a_log_that_says_otherwise_is_told() {
         &[event(7, "viewed")],
         &[(
             "gate-not-logged",
-            "gate deploy is timeout, and the log does not say so",
+            "gate deploy is timeout, but the log does not record it",
         )],
     );
     check(
@@ -78,20 +78,17 @@ fn a_log_that_says_otherwise_is_told() {
         &[event(7, "viewed"), event(8, "approved")],
         &[(
             "gate-row-missing",
-            "the log speaks of gate deploy, which has no row",
+            "the log mentions gate deploy, which has no row",
         )],
     );
     check(
         &[gate("pending"), gate("pending")],
         &[],
-        &[(
-            "gate-twice",
-            "gate deploy is there more than once in its run",
-        )],
+        &[("gate-twice", "gate deploy has more than one row in its run")],
     );
 }
 
-/// Errata G4: the documents' UPDATE asks nobody.
+/// Errata G4: OpenProse's UPDATE does not check the list.
 #[test]
 fn decisions_of_strangers_are_told_g4() {
     let by = |name: &str, metadata: Option<&str>| {
@@ -166,7 +163,7 @@ fn odd_timeouts_and_deadlines_are_told() {
         &[],
         &[(
             "gate-deadline-unreadable",
-            "gate deploy has the deadline “tomorrow”, which is no time",
+            "gate deploy has the deadline “tomorrow”, which is not a time",
         )],
     );
 }

@@ -1,3 +1,5 @@
+//! Compares the columns of one gate with its sealed rows.
+
 use serde_json::{Map, Value};
 
 use super::{Recorded, SHOWN, Sealed, changed};
@@ -15,7 +17,7 @@ impl Recorded<'_> {
         }
         match self.decided.last() {
             Some(decided) => Against::of(gate, decided.event.id, issues).decided(decided),
-            // A decision without a sealed row is told as a whole.
+            // The caller reports a decision without a sealed row as one issue, not column by column.
             None if self.created.is_empty() || gate.status.is_decided() => return,
             None => {
                 let row = self.created.first().map_or(0, |row| row.event.id);
@@ -29,7 +31,7 @@ impl Recorded<'_> {
         self.metadata(gate, issues);
     }
 
-    /// The gate's metadata: what it was created with, and what the decision added.
+    /// Compares the gate's metadata with that of its creation, plus the keys that the decision added.
     fn metadata(&self, gate: &Gate, issues: &mut Vec<Issue>) {
         let said = gate
             .metadata
@@ -53,7 +55,7 @@ impl Recorded<'_> {
                 }
                 now.as_ref() == Some(&then)
             }
-            // Rows that were sealed before `columns` was recorded.
+            // Rows of versions that did not record `columns`.
             None if self.decided.is_empty() => true,
             None => now
                 .as_ref()
@@ -66,7 +68,7 @@ impl Recorded<'_> {
     }
 }
 
-/// A gate against one row of its log.
+/// A comparison of a gate with one row of its log.
 struct Against<'a> {
     gate: &'a Gate,
     row: i64,
@@ -94,12 +96,12 @@ impl<'a> Against<'a> {
         if let Some(then) = said.get(columns::PROMPT_HASH).and_then(Value::as_str) {
             self.hash("prompt", Some(then));
         }
-        // The row of an override is not the one of a creation: it names its time.
+        // A row of an override has its own time; it records the creation's time as a key.
         match said.get(columns::CREATED_AT) {
             Some(adopted) => self.same("created_at", adopted.as_str()),
             None => self.time("created_at", created.event.timestamp.as_ref()),
         }
-        // Rows that were sealed before `columns` was recorded do not cover these.
+        // Rows of versions that did not record `columns` do not cover these.
         let Some(then) = columns::Columns::of(said) else {
             return;
         };
@@ -118,7 +120,7 @@ impl<'a> Against<'a> {
         self.same("resolved_by", event.principal.as_deref());
         self.same("resolution_comment", event.comment.as_deref());
         self.time("resolved_at", event.timestamp.as_ref());
-        // What a decision repeats of the gate; rows that were sealed before `columns` was recorded cover these only here.
+        // A decision repeats these two. Rows of versions without `columns` record them only here.
         for column in ["timeout_at", "on_reject"] {
             let said = decided.metadata.get(column).and_then(Value::as_str);
             if said.is_some() {
@@ -127,7 +129,7 @@ impl<'a> Against<'a> {
         }
     }
 
-    /// What stands in a column of the gate.
+    /// Returns the present text of a column.
     fn now(&self, column: &str) -> Option<String> {
         let gate = self.gate;
         let text = |text: &Option<Text>| text.as_deref().map(str::to_owned);
@@ -147,7 +149,7 @@ impl<'a> Against<'a> {
         }
     }
 
-    /// Compares a column; a time as the instant that it is, however it was written.
+    /// Compares a column. Times are compared as instants, whatever their notation.
     fn same(&mut self, column: &str, then: Option<&str>) {
         let then = match column.ends_with("_at") {
             true => then.map(|at| Stamp::parse(at).to_string()),
@@ -164,7 +166,7 @@ impl<'a> Against<'a> {
         self.same(column, then.map(ToString::to_string).as_deref());
     }
 
-    /// Compares a column of which the row records a hash.
+    /// Compares a column whose hash the row records.
     fn hash(&mut self, column: &str, then: Option<&str>) {
         let now = self.now(column);
         let now = now.filter(|text| !text.is_empty() || then.is_some());
@@ -181,7 +183,7 @@ impl<'a> Against<'a> {
             None => "nothing".to_owned(),
         };
         let (now, then) = (shown(now.as_deref()), shown(then));
-        let what = format!("has {column} {now}, and its sealed row records {then}");
+        let what = format!("has {column} {now}, but its sealed row records {then}");
         self.issues
             .push(changed(&self.gate.id, column, &what, self.row));
     }

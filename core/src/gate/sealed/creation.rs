@@ -1,8 +1,8 @@
-//! Gates whose creation no sealed row records, in a run whose log seals creations.
+//! Gates whose creation is not in a sealed row, in a run whose log seals creations.
 //!
-//! Either another tool created the gate, as the documents' own SQL does, or the row that says who may decide it was removed.
-//! A chain that lost rows at its end agrees with itself, so the log does not tell the two apart: such a gate is decided by
-//! override only, and the override is a sealed row of its own.
+//! Either another tool created the gate, as OpenProse's own SQL does, or the row that names the allowed principals was
+//! removed. The log cannot show which, because a chain that lost rows at its end still agrees with itself. Such a gate
+//! is decided by override only, and the override is a sealed row of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,27 +15,27 @@ use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate};
 use crate::text::cut;
 
-/// A gate whose creation no sealed row records, where the log seals creations.
+/// A gate whose creation is not in a sealed row, although its log seals creations.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Uncreated<'a> {
     pub(crate) gate: &'a Gate,
-    /// The last row by which somebody decided it all the same.
+    /// The last override by which the gate was decided all the same.
     by: Option<&'a AuditEvent>,
 }
 
-/// Whether a log seals the creation of each gate: it begins with the seal of one. A chain whose first rows are missing counts
-/// as one that began so; a log that begins with a decision goes on with gates of other tools.
+/// Returns whether a log seals the creation of each gate, judging by its first sealed row. It does if that row is a
+/// creation, or if rows before it are missing. A log that begins with a decision has gates that other tools created.
 pub(crate) fn seals_creations(first: &AuditKind, chain: &Chain) -> bool {
     *first == AuditKind::Created || chain.seq > 1
 }
 
-/// Whether a sealed row records how a gate stood when it was decided although no sealed row records its creation. What
-/// `gate create` overrides of the program is logged under the same word, without the gate's columns.
+/// Returns whether a row is an override that records the state of a gate without a sealed creation. `gate create` logs
+/// its own overrides with the same event, but without the gate's columns.
 pub(super) fn adopts(event: &AuditEvent, metadata: &Map<String, Value>) -> bool {
     event.kind == AuditKind::Overridden && Columns::of(metadata).is_some()
 }
 
-/// The gates whose creation no sealed row of their run's log records, where that log seals creations.
+/// Returns the gates whose creation is not in a sealed row, for runs whose log seals creations.
 pub(crate) fn uncreated<'a>(gates: &'a [Gate], log: &'a [AuditEvent]) -> Vec<Uncreated<'a>> {
     let mut rows: Vec<&AuditEvent> = log.iter().filter(|event| is_sealed(event)).collect();
     rows.sort_by_key(|event| event.id);
@@ -70,7 +70,7 @@ pub(crate) fn uncreated<'a>(gates: &'a [Gate], log: &'a [AuditEvent]) -> Vec<Unc
 }
 
 impl Uncreated<'_> {
-    /// What that means for the gate, without its id.
+    /// Describes the consequence for the gate, without its id.
     pub(crate) fn words(&self) -> String {
         let none = "no sealed row of the log records its creation";
         match self.by {
@@ -84,7 +84,7 @@ impl Uncreated<'_> {
         }
     }
 
-    /// The same as an issue.
+    /// Converts the description to an issue.
     pub(crate) fn issue(&self) -> Issue {
         let message = format!("gate {}: {}", self.gate.id, self.words());
         let issue = Issue::warning("gate-creation-unsealed", message).hint(

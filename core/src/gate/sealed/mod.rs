@@ -1,7 +1,7 @@
-//! Whether gates are what the sealed rows of their log record, column by column.
+//! Compares gates with the sealed rows of their log, column by column.
 //!
-//! Only sealed rows are a measure: the rows of other tools may name other principals than the gate does, as the
-//! document's own example shows. `docs/reference/audit.md` lists what is compared and what is not.
+//! Unsealed rows are not compared: other tools may record other principals than the gate does, as in OpenProse's own
+//! example. `docs/reference/audit.md` lists which columns are compared.
 
 mod compare;
 mod creation;
@@ -24,26 +24,27 @@ const LOG: &str = "gate_audit_log";
 /// How many characters of a value a message shows.
 const SHOWN: usize = 60;
 
-/// A row of the log with its metadata, which carries a chain.
+/// A sealed row of the log, with its parsed metadata.
 struct Sealed<'a> {
     event: &'a AuditEvent,
     metadata: Map<String, Value>,
 }
 
-/// What the log records of one gate of one run, in order of id.
+/// The rows of the log about one gate of one run, in order of id.
 #[derive(Default)]
 struct Recorded<'a> {
-    /// Any sealed row.
+    /// The id of the first sealed row.
     first: Option<i64>,
     created: Vec<Sealed<'a>>,
-    /// How it stood when somebody decided it although no sealed row records its creation.
+    /// Overrides that record the gate's state, because its creation is not sealed.
     adopted: Vec<Sealed<'a>>,
     decided: Vec<Sealed<'a>>,
-    /// Decisions that carry no chain.
+    /// Decisions that are not sealed.
     unsealed: Vec<&'a AuditEvent>,
 }
 
-/// Where gates contradict the sealed rows of their log. Each is an error: `prosescope` writes both in one transaction.
+/// Returns the differences between gates and the sealed rows of their log. Each is an error, because `prosescope`
+/// writes the gate and its row in one transaction.
 pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     let mut recorded: BTreeMap<(&str, &str), Recorded<'_>> = BTreeMap::new();
     let mut rows: Vec<&AuditEvent> = log.iter().collect();
@@ -82,7 +83,7 @@ pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
             [] => issues.push(removed(id, run, first, all)),
             rows => {
                 if rows.len() > 1 && !recorded.created.is_empty() {
-                    let what = format!("is there {} times, and was created once", rows.len());
+                    let what = format!("has {} rows, but was created once", rows.len());
                     issues.push(changed(id, "id", &what, first));
                 }
                 for gate in rows {
@@ -95,12 +96,12 @@ pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     issues
 }
 
-/// Whether a row is a measure for its gate.
+/// Returns whether a row is sealed, so that its gate can be compared with it.
 pub(super) fn is_sealed(event: &AuditEvent) -> bool {
     sealed_metadata(event).is_some()
 }
 
-/// The metadata of a sealed row, from the whole row where that was read.
+/// Parses the metadata of a sealed row, from the complete row if it was read.
 fn sealed_metadata(event: &AuditEvent) -> Option<Map<String, Value>> {
     let whole = || {
         let row: Value = serde_json::from_str(event.row_json.as_deref()?).ok()?;
@@ -120,13 +121,15 @@ fn removed(id: &str, run: &str, row: i64, others: &[&Gate]) -> Issue {
     if let Some(other) = others.first() {
         let of = other.run_id.as_deref();
         let of = of.map_or("no run".to_owned(), |of| format!("run {}", cut(of, SHOWN)));
-        let what = format!("is of {of}, but was recorded in run {}", cut(run, SHOWN));
+        let what = format!(
+            "belongs to {of}, but was recorded in run {}",
+            cut(run, SHOWN)
+        );
         return changed(id, "run_id", &what, row);
     }
-    let what =
-        format!("gate {id} has no row, but row {row} of the log, which is sealed, records it");
+    let what = format!("gate {id} has no row, but sealed row {row} of the log records it");
     Issue::error("gate-removed", what).at_row(LOG, row).hint(
-        "Its row was deleted or renamed: do not go on past that gate before you know its decision.",
+        "Its row was deleted or renamed: do not continue after that gate before you know its decision.",
     )
 }
 
@@ -135,11 +138,13 @@ fn changed(id: &str, column: &str, what: &str, row: i64) -> Issue {
     let issue = Issue::error("gate-changed", what)
         .at_table(GATES)
         .at_column(column);
-    issue.hint("The gate was changed without the log: ask whether its decision stands.")
+    issue.hint(
+        "The gate was changed without a row in the log: ask whether its decision is still valid.",
+    )
 }
 
 impl Recorded<'_> {
-    /// What the log contradicts by itself.
+    /// Adds contradictions within the log itself, and decisions without a seal.
     fn look(&self, id: &str, gates: &[&Gate], issues: &mut Vec<Issue>) {
         for (rows, what, column) in [
             (&self.created, "was created", "id"),
@@ -160,8 +165,9 @@ impl Recorded<'_> {
         let unsealed = |what: String| Issue::warning("gate-decision-unsealed", what);
         for event in &self.unsealed {
             let (row, word) = (event.id, event.kind.word());
-            let what =
-                format!("row {row} of the log says that gate {id} was {word}, and carries no seal");
+            let what = format!(
+                "row {row} of the log records that gate {id} was {word}, but is not sealed"
+            );
             issues.push(unsealed(what).at_row(LOG, row).hint(
                 "`prosescope` seals each decision of this gate: another tool wrote this one. Ask who decided.",
             ));
@@ -170,7 +176,7 @@ impl Recorded<'_> {
         let decided = gates.iter().find(|gate| gate.status.is_decided());
         if let Some(gate) = decided.filter(|_| !told) {
             let word = gate.status.word();
-            let what = format!("gate {id} is {word}, and no row of the log records a decision");
+            let what = format!("gate {id} is {word}, but no row of the log records a decision");
             let issue = unsealed(what).at_table(GATES).at_column("status");
             issues.push(issue.hint(
                 "`prosescope` seals each decision of this gate: another tool decided it. Ask who did.",

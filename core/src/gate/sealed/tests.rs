@@ -1,4 +1,4 @@
-//! Gates that somebody changed, and the columns that are named.
+//! Tests that each changed column of a gate is found and named.
 
 use super::*;
 use crate::gate::{columns, samples};
@@ -12,7 +12,7 @@ fn sealed(id: i64, kind: &str, mut metadata: Value) -> AuditEvent {
     event
 }
 
-/// A gate that was created and rejected, with its log.
+/// Returns a gate that was created and rejected, with its log.
 fn rejected() -> (Gate, Vec<AuditEvent>) {
     let mut gate = samples::gate("rejected");
     gate.prompt = Some("Go?".into());
@@ -39,7 +39,7 @@ fn rejected() -> (Gate, Vec<AuditEvent>) {
     (gate, vec![sealed(1, "created", created.into()), decided])
 }
 
-/// The columns that are found, and the rules.
+/// Returns the rule and column of each difference.
 fn found(gates: &[Gate], log: &[AuditEvent]) -> Vec<(String, String)> {
     let issues = contradictions(gates, log);
     issues
@@ -48,7 +48,7 @@ fn found(gates: &[Gate], log: &[AuditEvent]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What is done to the gate, and the column that is named.
+/// The expected column, and a change of the gate.
 type Edit = (&'static str, fn(&mut Gate));
 
 const EDITS: &[Edit] = &[
@@ -92,7 +92,7 @@ fn a_change_of_any_column_is_named() {
     }
 }
 
-/// Chains of earlier versions stay what they were: what their rows record is compared, the rest is not.
+/// Rows that earlier versions sealed record fewer columns; only those are compared.
 #[test]
 fn rows_that_were_sealed_before_cover_fewer_columns() {
     let (gate, mut log) = rejected();
@@ -108,7 +108,7 @@ fn rows_that_were_sealed_before_cover_fewer_columns() {
     }
 }
 
-/// Rows of other tools may list others than the gate does.
+/// Rows of other tools may name other principals than the gate does.
 #[test]
 fn rows_without_a_seal_are_no_measure() {
     let (mut gate, mut log) = rejected();
@@ -122,7 +122,7 @@ fn rows_without_a_seal_are_no_measure() {
     }
     assert_eq!(found(&[gate], &log), []);
     assert_eq!(found(&[], &log), []);
-    // A list that is too long for the short reading is read in the whole row.
+    // An `allow` list that is too long for the shortened metadata is found in the complete row.
     let (gate, mut log) = rejected();
     let metadata = log[0].metadata.take().unwrap();
     log[0].row_json = Some(
@@ -151,10 +151,10 @@ fn a_decision_needs_a_seal_where_the_creation_has_one() {
         told(&[log[0].clone(), log[1].clone(), other.clone()]),
         [unsealed]
     );
-    // Another tool created it.
+    // If another tool created the gate, its decisions need no seal.
     assert_eq!(told(&log[1..]), []);
     assert_eq!(told(&[other]), []);
-    // Set back and decided again, removed and created again.
+    // The gate was reset and decided again, or removed and created again.
     let mut again = log[1].clone();
     again.id = 4;
     let mut created = log[0].clone();
@@ -166,7 +166,7 @@ fn a_decision_needs_a_seal_where_the_creation_has_one() {
     );
     let twice = self::found(&[gate.clone(), gate.clone()], &log);
     assert_eq!(twice, [at("gate-changed", "id")]);
-    // It waits, and says who decided.
+    // A pending gate must not name a principal of a decision.
     let mut pending = gate;
     pending.status = GateStatus::Pending;
     pending.metadata = Some(r#"{"visit":2}"#.into());

@@ -1,3 +1,5 @@
+//! Converts the agents of a run: memories, earlier memories and segments.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Carry, Session, Table, damaged, names_a_file, stamp, text};
@@ -28,7 +30,7 @@ impl Carry<'_, '_> {
                     &agent.name,
                 ),
             };
-            // On some systems case is no difference between two folders.
+            // Some file systems ignore case in the names of folders.
             let new = match self.to_folder {
                 true => names_a_file(&agent.name) && names.insert(agent.name.to_lowercase()),
                 false => names.insert(agent.name.to_string()),
@@ -36,14 +38,14 @@ impl Carry<'_, '_> {
             if new {
                 self.agent(&agent, &versions, &place)?;
             } else if self.to_folder {
-                let what = "not carried: no folder can go by its name, or another has it";
+                let what = "not copied: a folder cannot have its name, or another agent has it";
                 self.left(place, what);
             } else {
-                self.left(place, "not carried: another has its name");
+                self.left(place, "not copied: another agent has its name");
             }
         }
         for (name, gone) in versions {
-            let what = "earlier memories of an agent that is no more are not carried";
+            let what = "earlier memories of an agent that no longer exists are not copied";
             let place = format!("{} of {name}", schema::AGENT_MEMORY_HISTORY);
             self.left(place, format!("{what}: {}", gone.len()));
         }
@@ -58,7 +60,8 @@ impl Carry<'_, '_> {
     ) -> Result<(), WriteError> {
         let scope = agent.scope.word().to_owned();
         if self.to_folder && agent.scope != AgentScope::Execution {
-            let what = format!("its scope is {scope}: in a run's folder it is the run's");
+            let what =
+                format!("its scope is {scope}, but an agent in a run's folder belongs to the run");
             self.left(place, what);
         }
         let has_memory = match &agent.memory {
@@ -68,7 +71,7 @@ impl Carry<'_, '_> {
         if self.to_folder && !has_memory && agent.segments.is_empty() && versions.is_empty() {
             self.left(
                 place,
-                "it has neither memory nor segments: nothing of it is carried",
+                "it has neither memory nor segments, so it is not copied",
             );
         }
         if !self.to_folder {
@@ -84,16 +87,13 @@ impl Carry<'_, '_> {
         if !has_memory && !versions.is_empty() {
             self.left(
                 place,
-                "it has no memory any more: its last earlier one is carried as it",
+                "it has no memory now: its last earlier memory becomes its memory",
             );
         }
         let table = Table::Agents(Text::clone(&agent.store));
         let times = versions.iter().any(|v| v.updated.is_some());
         if self.to_folder && (times || (has_memory && agent.updated.is_some())) {
-            self.left(
-                place,
-                "when its memory was written has no place in a folder",
-            );
+            self.left(place, "a folder cannot record when its memory was written");
         }
         let earlier = versions
             .iter()
@@ -105,7 +105,7 @@ impl Carry<'_, '_> {
             let (memory, kept) = self.text_of(bytes);
             if let Some(file) = kept {
                 let what = format!(
-                    "its memory is no text: what it was lies in {}, what cannot be read is \u{fffd}",
+                    "its memory is not text: the original is in {}, and unreadable bytes are \u{fffd}",
                     file.path
                 );
                 self.left(place, what);
@@ -123,7 +123,7 @@ impl Carry<'_, '_> {
         for segment in &agent.segments {
             let place = format!("{place}, segment {}", segment.number);
             if !numbers.insert(segment.number) {
-                self.left(place, "not carried: another has its number");
+                self.left(place, "not copied: another segment has its number");
                 continue;
             }
             self.segment(agent, segment, &place)?;
@@ -146,13 +146,13 @@ impl Carry<'_, '_> {
             let same = read.prompt.as_deref().unwrap_or_default() == row.prompt
                 && read.summary.as_deref().unwrap_or_default() == row.summary;
             if !same {
-                let what = "blank lines or spaces at an edge have no place in its file";
+                let what = "its file cannot keep blank lines or spaces at an edge";
                 self.left(place, what);
             }
             if written.len() > memory_md::SEGMENT_MOST {
                 let most = memory_md::SEGMENT_MOST >> 10;
                 let what = format!(
-                    "it is carried whole, but only the first {most} KB of its file are read"
+                    "it is copied completely, but only the first {most} KB of its file are read"
                 );
                 self.left(place, what);
             }
@@ -163,7 +163,7 @@ impl Carry<'_, '_> {
     }
 }
 
-/// The run's own agents: others lie around it, in the project or with the user.
+/// Returns the run's own agents, without those of the project or the user.
 pub(super) fn own_agents(session: &Session) -> impl Iterator<Item = &Agent> {
     let store = session.values.db.as_ref().map(|db| Text::clone(&db.name));
     session.run.agents.iter().filter(move |agent| match &store {

@@ -1,3 +1,5 @@
+//! Converts the bindings of a run, with their earlier values and attachments.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AHEAD, Carry, ROWS, Session, Table, damaged, stamp, text};
@@ -23,14 +25,14 @@ impl Carry<'_, '_> {
             .as_ref()
             .is_some_and(|file| !file.bindings.is_empty());
         if in_files && !indexed {
-            // Rows stand in the order in which they were written, files in that of their names.
+            // Rows are in the order of writing, but files are in the order of their names.
             let first = |b: &Binding| {
                 let at = b.created.as_ref().or(b.updated.as_ref());
                 at.and_then(Stamp::millis)
             };
             bindings.sort_by_key(|binding| (first(binding), binding.execution_id));
         }
-        // What an import gives back lies in its own run, which is copied.
+        // Values of an import belong to the import's own run, whose folder is copied.
         let imports = format!("{}imports/", self.session.root);
         let of_import = |b: &Binding| matches!(&b.value, ValueAt::File { path, .. } if path.starts_with(&imports));
         bindings.retain(|binding| !of_import(binding));
@@ -44,7 +46,7 @@ impl Carry<'_, '_> {
             let versions = versions.remove(&key(binding)).unwrap_or_default();
             self.odd_frame(binding, &ids);
             if matches!(binding.value, ValueAt::Missing) {
-                let what = "it is named in the index, but has no value that could be carried";
+                let what = "the index names it, but it has no value to copy";
                 self.left(place(binding), what);
                 continue;
             }
@@ -56,7 +58,7 @@ impl Carry<'_, '_> {
                     0 => String::new(),
                     n => format!(", nor its {n} earlier values"),
                 };
-                let what = "not carried: no file can go by its name, or another has it";
+                let what = "not copied: a file cannot have its name, or another binding has it";
                 self.left(place(binding), format!("{what}{earlier}"));
                 continue;
             }
@@ -69,18 +71,18 @@ impl Carry<'_, '_> {
             self.binding(binding, schema::BINDINGS)?;
         }
         for ((name, frame), gone) in versions {
-            // Of a folder the files stay what they are.
+            // The history of a folder stays in files, which are copied.
             if self.session.values.db.is_some() {
                 let place = format!("{} of {}", schema::BINDING_HISTORY, named(&name, frame));
-                let what = "earlier values of a binding that is no more are not carried";
+                let what = "earlier values of a binding that no longer exists are not copied";
                 self.left(place, format!("{what}: {}", gone.len()));
             }
         }
         Ok(())
     }
 
-    /// Reads values of the next bindings at once, unless that of the first was, where a store is asked by questions that cost
-    /// time.
+    /// Reads the values of the next bindings with one query, unless the first one was read already. Only for stores in
+    /// which each query takes noticeable time.
     fn read_ahead(&mut self, next: &[Binding]) -> Result<(), WriteError> {
         let row = |binding: &Binding| match binding.value {
             ValueAt::Row { rowid, len, .. } => Some((rowid, len?)),
@@ -119,16 +121,16 @@ impl Carry<'_, '_> {
         Ok(())
     }
 
-    /// What a binding says of frames that are not recorded.
+    /// Reports a binding whose frame has no record.
     fn odd_frame(&mut self, binding: &Binding, ids: &BTreeSet<i64>) {
         let Some(id) = binding.execution_id.filter(|id| !ids.contains(id)) else {
             return;
         };
-        let what = format!("carried as it is: it names execution {id}, which is not recorded");
+        let what = format!("copied unchanged, but it names execution {id}, which is not recorded");
         self.left(place(binding), what);
     }
 
-    /// Whether a dotted name is a binding of a nested run that lies in the folder (errata B12): that is copied.
+    /// Returns whether a dotted name is a binding of a nested run in the folder (errata B12), whose files are copied.
     fn nested(&mut self, binding: &Binding) -> Result<bool, WriteError> {
         let Some((alias, rest)) = binding.name.split_once('.') else {
             return Ok(false);
@@ -157,9 +159,8 @@ impl Carry<'_, '_> {
         let (path, ours) = (file.path.clone(), &binding.value);
         let own = self.whole(schema::BINDINGS, "value", &Table::Bindings, ours)?;
         if own != self.whole(schema::BINDINGS, "value", &Table::Bindings, &at)? {
-            let what = format!(
-                "its row says something else than {path}, which is copied: the row is not carried"
-            );
+            let what =
+                format!("its row differs from {path}, which is copied: the row is not copied");
             self.left(place(binding), what);
         }
         Ok(true)
@@ -187,11 +188,14 @@ impl Carry<'_, '_> {
         };
         let place = format!("{earlier}{}", place(binding));
         if let ValueAt::Row { len: None, .. } = binding.value {
-            self.left(&*place, "the value is NULL: it is carried as an empty one");
+            self.left(&*place, "the value is NULL: it becomes an empty text");
         }
         if !binding.fields.is_empty() {
             let keys: Vec<&str> = binding.fields.iter().map(|(key, _)| &**key).collect();
-            let what = format!("no place for the fields of its header: {}", keys.join(", "));
+            let what = format!(
+                "the copy cannot keep the fields of its header: {}",
+                keys.join(", ")
+            );
             self.left(&*place, what);
         }
         let len = bytes.len();
@@ -199,7 +203,7 @@ impl Carry<'_, '_> {
         let mut attachment = text(&binding.attachment);
         let (mut value, kept) = self.text_of(bytes);
         if let Some(file) = kept {
-            let what = format!("the value is no text: it is carried as {}", file.path);
+            let what = format!("the value is not text: it is copied as {}", file.path);
             self.left(&*place, what);
             if attachment.is_none() {
                 attachment = Some(file.path.clone());
@@ -207,7 +211,7 @@ impl Carry<'_, '_> {
             }
             changes.push(Change::Attachment(file));
         }
-        // A file's header leaves out `created` where the binding was written once (`binding_md::write`).
+        // The header of a file has no `created` if the binding was written only once (`binding_md::write`).
         let once = || {
             binding
                 .updated
@@ -232,7 +236,7 @@ impl Carry<'_, '_> {
 }
 
 impl Carry<'_, '_> {
-    /// The frame around a binding's frame, where the other store has no row that records it.
+    /// Returns the frame around a binding's frame, if the new store has no row that records it.
     fn around(&self, binding: &Binding) -> Option<i64> {
         match self.to_folder {
             true => self.session.frame_around(binding),
@@ -242,13 +246,13 @@ impl Carry<'_, '_> {
 }
 
 impl Session {
-    /// Whether a header alone says which frame a binding's frame lies in.
+    /// Returns whether the frame around a binding's frame is only recorded in a header.
     pub fn has_unrecorded_frames(&self) -> bool {
         let mut bindings = self.run.bindings.iter();
         bindings.any(|binding| self.unrecorded_frame(binding).is_some())
     }
 
-    /// The frame around a binding's frame, where no row records it.
+    /// Returns the frame around a binding's frame, if no row records it.
     fn unrecorded_frame(&self, binding: &Binding) -> Option<i64> {
         let around = binding.parent_execution_id?;
         let frame = binding.execution_id?;
@@ -257,7 +261,7 @@ impl Session {
         row.is_err().then_some(around)
     }
 
-    /// The frame around a binding's frame: as its header records it, else as the trace has it.
+    /// Returns the frame around a binding's frame: from the binding's header, or else from the trace.
     pub(super) fn frame_around(&self, binding: &Binding) -> Option<i64> {
         if binding.parent_execution_id.is_some() {
             return binding.parent_execution_id;
@@ -266,8 +270,8 @@ impl Session {
         self.node(self.trace.frame(self.node(node)?.parent)?)?.id
     }
 
-    /// The bindings as the first state.md of a folder is to list them, so that their order stays: a folder has none of
-    /// its own.
+    /// Returns the bindings for the index of a new folder's first state.md, which keeps their order, because files in a
+    /// folder have none.
     pub fn index_of_folder(&self) -> Vec<IndexedBinding> {
         let bindings = self.run.bindings.iter().filter(|b| !b.superseded);
         let rows = bindings.map(|binding| {
@@ -283,7 +287,7 @@ impl Session {
         rows.collect()
     }
 
-    /// The earlier values of every binding, the oldest first.
+    /// Returns the earlier values of every binding, the oldest first.
     fn all_versions(&self) -> Result<Versions, WriteError> {
         if let Some(db) = &self.values.db {
             return rows::all_binding_versions(db.db.as_ref())
@@ -313,11 +317,11 @@ pub(super) fn place(binding: &Binding) -> String {
     format!("binding {}", named(&binding.name, binding.execution_id))
 }
 
-/// Whether a file can go by the binding's name, and none has it yet: on some systems case is no difference.
+/// Returns whether a file can have the binding's name and none has it yet. Some file systems ignore case.
 fn takes_a_file(binding: &Binding, files: &mut BTreeSet<String>) -> bool {
     let (name, frame) = (&*binding.name, binding.execution_id);
     let file = binding_md::file_name(name, frame);
-    // It would be read as of a frame.
+    // This name would be read as a binding of a frame.
     let scoped = frame.is_none() && folder::scoped(name).is_some();
     let parts_are_plain = name
         .split('/')
@@ -329,7 +333,7 @@ fn takes_a_file(binding: &Binding, files: &mut BTreeSet<String>) -> bool {
     !scoped && plain && files.insert(file.to_lowercase())
 }
 
-/// Whether the history of this file's stem is carried with a binding.
+/// Returns whether a binding exists whose history has this file stem, so that the history is copied with it.
 pub(super) fn has_history(session: &Session, stem: &str) -> bool {
     let (name, frame) = folder::scoped(stem).map_or((stem, None), |(name, id)| (name, Some(id)));
     session

@@ -1,3 +1,5 @@
+//! Selects the files of a run's folder that a conversion copies, and reports the others.
+
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
@@ -12,21 +14,21 @@ use crate::schema;
 use crate::source::FileEntry;
 use crate::trace::NodeKind;
 
-/// Statements that are named where several have no place.
+/// The most statements that a message names.
 const NAMED: usize = 20;
 
-/// Bytes of a gate's file that are read.
+/// The most bytes of a gate's file that are read.
 const GATE_MOST: u64 = 1 << 20;
-/// What a gate's file says beside the table's columns (filesystem.md, "Approval Gates").
+/// Keys of a gate's file in addition to the table's columns (OpenProse's filesystem.md, "Approval Gates").
 const GATE_KEYS: &[&str] = &["gate_id", "decision", "principal", "timestamp", "comment"];
-/// What becomes of the files in the run's folder.
+/// The files of a run's folder that are copied, and those that are not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
-    /// Those that are copied as they are: the path inside the run, and the one inside the new one.
+    /// Files that are copied unchanged: the path inside the run, and the path inside the copy.
     pub copied: Vec<(String, String)>,
-    /// Those that are copied once more at the end: what recording made of them says nothing else.
+    /// Files that are copied again at the end, because recording into the copy changed them without new facts.
     pub again: Vec<String>,
-    /// What they say that has no place.
+    /// Parts of the files that the copy lacks.
     pub left: Vec<Left>,
 }
 
@@ -37,8 +39,8 @@ impl Files {
 }
 
 impl Session {
-    /// Which files of the run's folder are copied when the run is converted: all that rows do not say. Beside a
-    /// database that lies alone (not `all`) they are none of the run's, but for the attachments that its rows name.
+    /// Returns the files of the run's folder that a conversion copies: those whose content is not in rows. Without
+    /// `all`, the database is outside of a run folder, and only the attachments that its rows name belong to the run.
     pub fn carry_files(&self, to_folder: bool, all: bool) -> Files {
         let mut files = Files::default();
         if !all {
@@ -52,7 +54,7 @@ impl Session {
         for file in self.values.source.below(&self.root) {
             let path = file.path.get(self.root.len()..).unwrap_or_default();
             let of_database = self.values.db.as_ref().is_some_and(|db| {
-                // A server's rows are listed under the name of a file, and called by the server's.
+                // Rows of a server are listed as `state.db`, although their store has the server's name.
                 let name = match db.db.holds_many_runs() {
                     true => "state.db",
                     false => &*db.name,
@@ -71,7 +73,7 @@ impl Session {
         files
     }
 
-    /// The attachments that rows name and that are there.
+    /// Returns the attachments that rows name and that exist.
     fn named_attachments(&self) -> BTreeSet<String> {
         let mut bindings = self.run.bindings.clone();
         self.values.binding_tails(&mut bindings);
@@ -87,7 +89,7 @@ impl Session {
         named.filter(there).collect()
     }
 
-    /// A file beside a database.
+    /// Adds a file that is beside a database, for a copy in a folder.
     fn beside(&self, path: &str, files: &mut Files) {
         let alone = path == "state.md" && self.told_by_state_file();
         let read = matches!(
@@ -120,14 +122,14 @@ impl Session {
             files.again.push(path.to_owned());
         }
         if (read || history) && !alone {
-            let what = "it lay beside the database, which says it itself: not carried";
+            let what = "not copied: the database beside it contains the same facts";
             files.left.push(Left::new(path, what));
         } else {
             files.copy(path);
         }
     }
 
-    /// A file of a folder, on the way to a database.
+    /// Adds a file of a folder, for a copy in a database.
     fn of_folder(
         &self,
         file: &FileEntry,
@@ -139,9 +141,9 @@ impl Session {
         let (top, below) = path.split_once('/').unwrap_or((path, ""));
         match (top, below) {
             ("x_events.jsonl" | "x_imports.jsonl", "") | ("gates", "audit.jsonl") => {}
-            // A stray database would lie where the new one does.
+            // A stray database would have the name of the new one.
             _ if folder::role(path) == Some("database") => {
-                let what = "it holds no table of a run: not carried";
+                let what = "not copied: it has no table of a run";
                 files.left.push(Left::new(path, what));
             }
             ("state.md", "") if self.told_by_state_file() => files.copy(path),
@@ -149,7 +151,7 @@ impl Session {
             ("bindings", _) if told.contains(path) => {}
             ("bindings", _) => {
                 files.copy(path);
-                let what = "it is not read as a binding: copied as a file";
+                let what = "it is not readable as a binding: copied as a file";
                 files.left.push(Left::new(path, what));
             }
             ("agents", _) if told.contains(path) => {}
@@ -169,8 +171,8 @@ impl Session {
         }
     }
 
-    /// Whether what ran is told by the state file alone: without rows it is all there is. A file that marks no statement tells it
-    /// too, together with the values beside it: where there is one, a value shows that its statement is over.
+    /// Returns whether the state file is the only record of the executed statements, because there are no rows. This
+    /// includes a file without marks if values beside it show which statements ended.
     pub(super) fn told_by_state_file(&self) -> bool {
         let tells = |file: &StateFile| {
             let marks = file
@@ -187,7 +189,7 @@ impl Session {
             && file.is_some_and(|file| tells(file) || !self.trace.nodes.is_empty())
     }
 
-    /// How many statements are known to have ended, and which; `None` where none is.
+    /// Returns how many statements are known to have ended, with their lines or texts; `None` if none is.
     pub(super) fn ended(&self) -> Option<String> {
         let nodes = self.trace.nodes.iter();
         let all: Vec<_> = nodes
@@ -217,7 +219,7 @@ impl Session {
         }
     }
 
-    /// Files that are rows in a database.
+    /// Returns the files that become rows in a database.
     fn told_by_rows(&self) -> BTreeSet<&str> {
         let bindings = self.run.bindings.iter().map(|binding| &binding.value);
         let memories = own_agents(self).map(|agent| &agent.memory);
@@ -230,7 +232,7 @@ impl Session {
             .collect()
     }
 
-    /// What state.md says is in the rows, but for what no document lists.
+    /// Keeps a copy of state.md if it has keys or sections that OpenProse does not define; the rest is in rows.
     fn state_file(&self, path: &str, files: &mut Files) {
         let Some(file) = &self.run.state_file else {
             files.copy(path);
@@ -243,7 +245,10 @@ impl Session {
             return;
         }
         let to = self.free_in_history("state");
-        let what = format!("no place for {}: it is kept as {to}", odd.join(", "));
+        let what = format!(
+            "the copy cannot keep {}: the original is kept as {to}",
+            odd.join(", ")
+        );
         files.left.push(Left::new(path, what));
         files.copied.push((path.to_owned(), to));
     }
@@ -264,7 +269,7 @@ impl Session {
         }
     }
 
-    /// Whether rows say this file below `x_history/`.
+    /// Returns whether a file below `x_history/` becomes a row.
     fn is_history(&self, below: &str) -> bool {
         let of = |dir: &str| {
             let (stem, file) = below.strip_prefix(dir)?.rsplit_once('/')?;
@@ -284,7 +289,7 @@ impl Session {
             .unwrap_or_default();
         let Ok(object) = serde_json::from_slice::<Map<String, Value>>(&bytes) else {
             files.copy(path);
-            let what = "it is not read as a gate: copied as a file";
+            let what = "it is not readable as a gate: copied as a file";
             files.left.push(Left::new(path, what));
             return;
         };
@@ -293,7 +298,7 @@ impl Session {
     }
 }
 
-/// The beginning of a statement.
+/// Returns the beginning of a statement, for a message.
 fn head(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     match line.char_indices().nth(60) {

@@ -1,3 +1,5 @@
+//! Converts the gates of a run and its audit log.
+
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
@@ -9,7 +11,7 @@ use crate::time::Stamp;
 use crate::write::{AuditRow, Change, GateResolution, GateRow};
 
 impl Carry<'_, '_> {
-    /// Gates that have a row or a file; others are told by a state file, which is copied.
+    /// Converts gates that have a row or a file. Other gates are only in the state file, which is copied.
     pub(super) fn gates(&mut self) -> Vec<Change> {
         let run = &self.session.run;
         let mut changes = Vec::new();
@@ -19,11 +21,11 @@ impl Carry<'_, '_> {
             let (new, why) = match self.to_folder {
                 true => (
                     names_a_file(&gate.id) && names.insert((String::new(), gate.id.to_lowercase())),
-                    "not carried: no file can go by its name, or another has it",
+                    "not copied: a file cannot have its name, or another gate has it",
                 ),
                 false => (
                     names.insert((run_id.clone(), gate.id.to_string())),
-                    "not carried: another has its name",
+                    "not copied: another gate has its name",
                 ),
             };
             if !new {
@@ -39,7 +41,7 @@ impl Carry<'_, '_> {
         let to_folder = self.to_folder;
         let place = || format!("gate {} of run {run_id}", gate.id);
         let metadata = self.metadata(place, gate.metadata.as_deref());
-        // A deadline is one of UTC, whatever it names: statements compare it with the time of day as a text.
+        // SQL compares deadlines with the current time in UTC as text, so they are written in UTC.
         let in_utc = |at: &Stamp| at.millis().map_or_else(|| at.clone(), Stamp::At);
         let deadline = gate.timeout_at.as_ref().map(in_utc);
         let mut changes = vec![Change::Gate(GateRow {
@@ -47,7 +49,7 @@ impl Carry<'_, '_> {
             run_id: run_id.clone(),
             execution_id: gate.execution_id,
             prompt: text(&gate.prompt),
-            // Without a list it is the user who decides (errata G4).
+            // Without a list, the user decides (errata G4).
             allow: text(&gate.allow).unwrap_or_else(|| "[\"user\"]".to_owned()),
             timeout: text(&gate.timeout),
             timeout_at: stamped(deadline.as_ref(), to_folder),
@@ -75,14 +77,14 @@ impl Carry<'_, '_> {
             if !ids.insert(event.id) {
                 let place = format!("row {} of the audit log", event.id);
                 self.left
-                    .push(Left::new(place, "not carried: another row has its id"));
+                    .push(Left::new(place, "not copied: another row has its id"));
                 continue;
             }
             let row: Option<Map<String, Value>> = event
                 .row_json
                 .as_deref()
                 .and_then(|row| serde_json::from_str(row).ok());
-            // Columns of a table are told once for all rows.
+            // Unknown columns of a database are reported once per table, not for each row.
             if self.session.values.db.is_none()
                 && let Some(row) = &row
             {
@@ -96,7 +98,7 @@ impl Carry<'_, '_> {
     }
 }
 
-/// A row of the audit log, letter by letter: its hash was taken over what stands there.
+/// Converts a row of the audit log without changing any character, because its hash covers the text.
 fn audit(event: &AuditEvent, row: Option<&Map<String, Value>>) -> AuditRow {
     let get = |key: &str| {
         let value = row?.get(key)?;

@@ -1,4 +1,4 @@
-//! What reading itself left out: the run is carried as it is read.
+//! Reports the parts of a run that reading left out, because a conversion can only copy what was read.
 
 use super::Carry;
 use crate::database::{Rows, Scan, Want};
@@ -6,7 +6,7 @@ use crate::issue::{Issue, Location};
 use crate::model::ValueAt;
 use crate::schema::{self, known_column, known_table};
 
-/// Rules of issues that say that something was not read, or not as it stands.
+/// The rules of issues that mean that a part of the run was not read, or was changed by reading.
 const UNREAD: &[&str] = &[
     "bindings-cut",
     "computed-column",
@@ -35,7 +35,7 @@ const UNREAD: &[&str] = &[
 ];
 
 impl Carry<'_, '_> {
-    /// What reading could not read, or not as it stands.
+    /// Reports the parts that were not read, or were changed by reading.
     pub(super) fn reading(&mut self) {
         let session = self.session;
         for issue in &session.run.issues {
@@ -44,12 +44,12 @@ impl Carry<'_, '_> {
             }
         }
         for other in &session.other_runs {
-            let what = "another run of the same database: it is not carried";
+            let what = "another run of the same database: it is not copied";
             self.left(format!("run {other}"), what);
         }
     }
 
-    /// Tables and columns that no form knows, and rows that are none of the run's.
+    /// Reports unknown tables and columns, and rows that do not belong to the run.
     pub(super) fn tables(&mut self) {
         let session = self.session;
         if session.values.db.is_none() {
@@ -63,7 +63,7 @@ impl Carry<'_, '_> {
                 continue;
             }
             if table.name == "x_events" && table.rows.is_some_and(|rows| rows > 0) {
-                let what = "ours: what statements were before they went on; the copy has what they are now";
+                let what = "Prosescope's earlier states of statements are not copied, only the present ones";
                 self.left(place, what);
                 continue;
             }
@@ -71,9 +71,9 @@ impl Carry<'_, '_> {
                 let what = match table.rows {
                     Some(0) => continue,
                     Some(rows) => {
-                        format!("OpenProse does not know it: its {rows} rows are not carried")
+                        format!("OpenProse does not define it: its {rows} rows are not copied")
                     }
-                    None => "OpenProse does not know it: it is not carried".to_owned(),
+                    None => "OpenProse does not define it: it is not copied".to_owned(),
                 };
                 self.left(place, what);
                 continue;
@@ -82,7 +82,7 @@ impl Carry<'_, '_> {
                 let known = known_column(&table.name, &column.name);
                 if !known && table.rows != Some(0) && !self.is_bare(&table.name, &column.name) {
                     let place = format!("column {}.{}", table.name, column.name);
-                    self.left(place, "OpenProse does not know it: it is not carried");
+                    self.left(place, "OpenProse does not define it: it is not copied");
                 }
             }
             let unread = table
@@ -90,13 +90,13 @@ impl Carry<'_, '_> {
                 .zip(self.carried(&table.name))
                 .map_or(0, |(rows, carried)| rows.saturating_sub(carried));
             if unread > 0 {
-                let what = format!("{unread} rows of it were not read: they are not carried");
+                let what = format!("{unread} of its rows were not read and are not copied");
                 self.left(place, what);
             }
         }
     }
 
-    /// Whether a column of a store of many runs says nothing of this one: which run a row is of, NULL, or an empty object.
+    /// Returns whether a column in a store of many runs has no facts about this run: its id, NULL, or an empty object.
     fn is_bare(&self, table: &str, column: &str) -> bool {
         let Some(db) = self.session.values.db.as_ref().map(|store| &store.db) else {
             return false;
@@ -122,7 +122,7 @@ impl Carry<'_, '_> {
         read.is_ok() && is_bare
     }
 
-    /// How many rows of a table the run was read from.
+    /// Returns how many rows of a table were read.
     fn carried(&self, table: &str) -> Option<u64> {
         let run = &self.session.run;
         let rows = match table {
@@ -143,7 +143,8 @@ impl Carry<'_, '_> {
     }
 }
 
-/// Lines of a log, or whole files, that are no JSON. Metadata that is none is carried, and said where it is.
+/// Returns whether lines of a log or whole files were lost because they are not JSON. Invalid metadata is reported
+/// elsewhere.
 fn lines_lost(issue: &Issue) -> bool {
     issue.rule == "malformed-json" && issue.location.table.is_none()
 }

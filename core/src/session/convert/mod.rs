@@ -1,6 +1,7 @@
-//! A run as changes of another store's form: with the source's own ids and times (`prosescope convert`; errata B4, B10, G7).
+//! Converts a run into changes for a new store of the other form, with the original ids and times
+//! (`prosescope convert`; errata B4, B10, G7).
 //!
-//! What the other form has no place for is not lost in silence: it is a [`Left`], with its place and what it is.
+//! Parts of the run that the other form cannot represent are reported as [`Left`], with their place and content.
 
 mod agents;
 mod bindings;
@@ -29,20 +30,20 @@ use crate::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 pub use files::Files;
 pub use there::There;
 
-/// Bytes of values that are held at a time; one value is held whole.
+/// How many bytes of values are kept before they are passed on; a single value is always kept whole.
 const HELD: usize = 8 << 20;
-/// Bytes of values that are read ahead of being wanted.
+/// How many bytes of values are read in advance.
 const AHEAD: u64 = 1 << 20;
-/// Changes that are given at a time.
+/// The most changes that are passed on at a time.
 const ROWS: usize = 10_000;
 
-/// What takes the changes, some at a time and in order.
+/// The receiver of the changes, which come in order and in groups.
 pub type Each<'a> = &'a mut dyn FnMut(Vec<Change>) -> Result<(), WriteError>;
 
-/// What a row takes beside its texts, in the count of what is moved.
+/// The estimated bytes of a row besides its texts.
 const ROW: u64 = 100;
 
-/// About how many bytes a change moves.
+/// Estimates the bytes that a change copies.
 pub fn weight(change: &Change) -> u64 {
     let texts = match change {
         Change::Binding(row) => row.value.len(),
@@ -54,7 +55,7 @@ pub fn weight(change: &Change) -> u64 {
 }
 
 impl Session {
-    /// About how many bytes a copy of the run moves: of values and files, and of what each row says.
+    /// Estimates the bytes that a copy of the run takes: values, files, and the texts of rows.
     pub fn weight(&self, to_folder: bool, with_files: bool) -> u64 {
         let values = self.run.bindings.iter().map(|binding| &binding.value);
         let values = values.chain(agents::own_agents(self).map(|agent| &agent.memory));
@@ -69,11 +70,10 @@ impl Session {
         values.chain(rows).chain(files).sum()
     }
 
-    /// Gives the run to `each` as changes, for a new store: a folder, or a database. What could not be carried is
-    /// said.
+    /// Passes the run to `each` as changes for a new folder or database. Returns the parts that could not be copied.
     ///
     /// # Errors
-    /// What `each` said, or a [`Fault`] when the run cannot be read.
+    /// The error of `each`, or a [`Fault`] if the run cannot be read.
     pub fn carry(&self, to_folder: bool, each: Each<'_>) -> Result<Vec<Left>, WriteError> {
         let mut carry = Carry {
             session: self,
@@ -103,13 +103,13 @@ struct Carry<'a, 'b> {
     each: Each<'b>,
     held: Vec<Change>,
     bytes: usize,
-    /// Which files the held changes write: each of them once, as history is kept of what is there.
+    /// The files that the pending changes write. A group writes each file once, because history is saved from files.
     keys: BTreeSet<String>,
-    /// Files that were made of what is no text.
+    /// How many files were made from values that are not text.
     kept: u32,
-    /// Values of bindings that were read before they are wanted, by their rows.
+    /// Values of bindings that were read in advance, by row.
     ahead: BTreeMap<i64, Vec<u8>>,
-    /// Whether the store gives values ahead.
+    /// Whether the store supports reading values in advance.
     reads_ahead: bool,
     left: Vec<Left>,
 }
@@ -130,7 +130,7 @@ impl Carry<'_, '_> {
     }
 
     fn hold(&mut self, key: String, bytes: usize, changes: Vec<Change>) -> Result<(), WriteError> {
-        // In a database the earlier value is kept inside of the transaction.
+        // A database saves the earlier value itself, inside of the transaction.
         let again = self.to_folder && self.keys.contains(&key);
         let full = self.bytes.saturating_add(bytes) > HELD || self.held.len() >= ROWS;
         if again || full {
@@ -142,7 +142,7 @@ impl Carry<'_, '_> {
         Ok(())
     }
 
-    /// A value, byte for byte.
+    /// Returns a whole value, byte for byte.
     fn whole(
         &mut self,
         table: &str,
@@ -175,7 +175,7 @@ impl Carry<'_, '_> {
         Ok(bytes)
     }
 
-    /// A value as text. Bytes that are no text are carried in a file, byte for byte, and the text is what can be read of them.
+    /// Converts a value to text. Bytes that are not text are saved in a file, and the text has replacement characters.
     fn text_of(&mut self, bytes: Vec<u8>) -> (String, Option<AttachmentFile>) {
         match String::from_utf8(bytes) {
             Ok(text) => (text, None),
@@ -186,7 +186,7 @@ impl Carry<'_, '_> {
         }
     }
 
-    /// Metadata as a JSON object.
+    /// Parses metadata as a JSON object.
     fn metadata(
         &mut self,
         place: impl FnOnce() -> String,
@@ -203,9 +203,11 @@ impl Carry<'_, '_> {
             Some(_) => {
                 let what = match text.is_some_and(|text| text.len() > METADATA) {
                     true => {
-                        "its metadata takes more than 4 MB: it is carried as a text, its key x_malformed"
+                        "its metadata has more than 4 MB: it becomes a text under the key x_malformed"
                     }
-                    false => "its metadata is no JSON object: it is carried as its key x_malformed",
+                    false => {
+                        "its metadata is not a JSON object: it becomes a text under the key x_malformed"
+                    }
                 };
                 self.left(place(), what);
                 let whole = Value::from(text.unwrap_or_default());
@@ -214,7 +216,7 @@ impl Carry<'_, '_> {
         }
     }
 
-    /// A file for bytes that are no text, and so no value of a column: a name that no file of the run has.
+    /// Creates a file for bytes that are not text, with a name that no file of the run has.
     fn keep(&mut self, bytes: Vec<u8>) -> AttachmentFile {
         let path = loop {
             self.kept += 1;
@@ -231,10 +233,10 @@ impl Carry<'_, '_> {
     }
 }
 
-/// Bytes of metadata whose keys are carried. Parsed, a million keys take more than thirty times their text.
+/// The largest metadata that is parsed, in bytes. A million keys take more than thirty times their text when parsed.
 const METADATA: usize = 4 << 20;
 
-/// Whether a file can go by this name: one part of a path, on any system.
+/// Returns whether a file can have this name on any operating system, as one component of a path.
 fn names_a_file(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('.')
@@ -247,7 +249,7 @@ fn text(text: &Option<Text>) -> Option<String> {
     text.as_deref().map(str::to_owned)
 }
 
-/// Says which keys of an object no column of the table has, nor `also`.
+/// Reports the keys of an object that are neither columns of the table nor in `also`.
 fn odd_keys(
     place: impl Into<String>,
     keys: impl Iterator<Item = impl AsRef<str>>,
@@ -257,14 +259,14 @@ fn odd_keys(
     let known = |key: &str| schema::known_column(table, key) || also.contains(&key);
     let odd: Vec<_> = keys.filter(|key| !known(key.as_ref())).collect();
     let odd: Vec<&str> = odd.iter().map(AsRef::as_ref).collect();
-    let what = || format!("no place for its keys {}", odd.join(", "));
+    let what = || format!("the copy cannot keep its keys {}", odd.join(", "));
     (!odd.is_empty()).then(|| Left::new(place, what()))
 }
 
-/// A time as it was written; empty where there is none.
+/// Returns a time as it was written, or an empty text.
 fn stamp(at: Option<&Stamp>, to_folder: bool) -> String {
     let text = at.map(Stamp::to_string).unwrap_or_default();
-    // A database compares times as texts, as `datetime('now')` writes them (errata G5).
+    // Databases compare times as texts in the notation of `datetime('now')` (errata G5).
     match text.strip_suffix('Z').and_then(|text| text.split_once('T')) {
         Some((day, time)) if !to_folder && day.len() == 10 && time.len() == 8 => {
             format!("{day} {time}")

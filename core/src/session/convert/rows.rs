@@ -1,3 +1,5 @@
+//! Converts the statements and imports of a run, and the run's own row.
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +12,7 @@ use crate::model::Execution;
 use crate::schema;
 use crate::write::{Change, ExecutionRow, ImportRow, RunChange, WriteError};
 
-/// What a row of a statement says letter by letter.
+/// The texts of a statement's row, without parsing.
 #[derive(Default)]
 struct Raw {
     status: Option<String>,
@@ -18,13 +20,13 @@ struct Raw {
 }
 
 impl Carry<'_, '_> {
-    /// Statements, imports, gates, the audit log, and the run itself.
+    /// Converts statements, imports, gates, the audit log, and the run itself.
     pub(super) fn rows(&mut self) -> Result<(), WriteError> {
         let run = &self.session.run;
         self.executions()?;
         let mut changes: Vec<Change> = Vec::new();
         for import in &run.imports {
-            // A nested run that no row speaks of says it all.
+            // A nested run without a row needs none: its folder is copied.
             let bare = import.source_url.is_none()
                 && import.fetched.is_none()
                 && import.inputs_schema.is_none()
@@ -59,10 +61,10 @@ impl Carry<'_, '_> {
             None => told.or(run.status.as_ref()),
         };
         let mut status = status.map(|status| status.word().to_owned());
-        // A state file always has a time at its head.
+        // The header of a state file always has a time.
         let began = run.started.as_ref().filter(|_| self.to_folder);
         if self.to_folder {
-            // The store takes it out again where none is recorded.
+            // A new folder needs a status. The store removes it again if the run records none.
             status = status.or_else(|| Some("running".to_owned()));
         }
         changes.push(Change::Run(RunChange {
@@ -80,14 +82,14 @@ impl Carry<'_, '_> {
             if session.told_by_state_file() {
                 let ran = ended.unwrap_or_else(|| "what ran".to_owned());
                 let what =
-                    format!("{ran}: recorded in it alone, without rows; it is copied as it is");
+                    format!("{ran}: only this file records it, not rows; it is copied unchanged");
                 self.left("state.md", what);
             } else if session.run.log.is_none()
                 && !self.to_folder
                 && let Some(ended) = ended
             {
                 let what = format!(
-                    "{ended}: only their values show it, no row and no file records it; the copy has the values alone"
+                    "{ended}: only their values show it, without any record; the copy has only the values"
                 );
                 self.left("bindings", what);
             }
@@ -103,7 +105,7 @@ impl Carry<'_, '_> {
         let mut given = 0;
         for row in rows {
             if !ids.insert(row.id) {
-                let what = "not carried: another row has its id";
+                let what = "not copied: another row has its id";
                 self.left(format!("execution {}", row.id), what);
                 continue;
             }
@@ -116,7 +118,7 @@ impl Carry<'_, '_> {
                 metadata,
                 self.to_folder,
             )));
-            // A folder reads what it has of the log before it takes more: lots that double read each row twice at most.
+            // A folder reads its log before each group. Groups that double in size make it read each row at most twice.
             let most = if self.to_folder {
                 ROWS.max(given)
             } else {
@@ -133,7 +135,7 @@ impl Carry<'_, '_> {
         (self.each)(changes)
     }
 
-    /// The lines of `x_events.jsonl`, as they were written.
+    /// Reads the lines of `x_events.jsonl` as they were written.
     fn raw_events(&mut self, into: &mut BTreeMap<i64, Raw>) {
         let path = format!("{}x_events.jsonl", self.session.root);
         let source = self.session.values.source.as_ref();
@@ -171,7 +173,7 @@ fn raw_rows(db: &dyn Database, into: &mut BTreeMap<i64, Raw>) -> Result<(), Deco
     let text =
         |row: &dyn Row, i| Ok::<_, DecodeError>(row.cell(i)?.value.lossy().map(Cow::into_owned));
     let mut raw = |row: &dyn Row| -> Result<(), DecodeError> {
-        // An id that is no number is none.
+        // A row whose id is not a number cannot be matched.
         if let database::Value::Integer(id) = row.cell(0)?.value {
             let (status, metadata) = (text(row, 1)?, text(row, 2)?);
             into.insert(id, Raw { status, metadata });

@@ -1,3 +1,5 @@
+//! Compares a run with its converted copy, to find differences that were not reported.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Left, Session};
@@ -6,8 +8,8 @@ use crate::session::pages::audit;
 use crate::trace::NodeId;
 
 impl Session {
-    /// What a conversion of this run, read anew, says otherwise, but for the places of which something was said: nothing
-    /// is lost in silence.
+    /// Returns the differences between this run and its converted copy, which was read again. Places in `said` are left
+    /// out, because they were reported already.
     pub fn other_than(&self, made: &Session, said: &[Left]) -> Vec<Left> {
         let said: BTreeSet<&str> = said.iter().map(|left| &*left.place).collect();
         let mut left = Vec::new();
@@ -18,25 +20,25 @@ impl Session {
         };
         if self.status() != made.status() {
             let what = format!(
-                "it is read as {} there, and was {}",
+                "the copy reads it as {}, not {}",
                 made.status(),
                 self.status()
             );
             differs("the status".to_owned(), what);
         }
-        // Without rows a state file tells it, which is copied, or nothing ran.
+        // Without rows, either the copied state file is the only record, or no statement ran.
         if !self.run.executions.is_empty() && !self.ran().eq(made.ran()) {
             let (was, is) = (self.trace.nodes.len(), made.trace.nodes.len());
             let what = match was == is {
-                true => "it is not read there as it was".to_owned(),
-                false => format!("{is} things that ran are read there, and {was} were"),
+                true => "the copy reads it differently".to_owned(),
+                false => format!("the copy has {is} nodes, not {was}"),
             };
             differs("the trace".to_owned(), what);
         }
         let (was, is) = (audit(self, None), audit(made, None));
         if (&was.chain, &was.head) != (&is.chain, &is.head) {
             let what = format!(
-                "its rows are carried, but their chain is {} there, and was {}: {}",
+                "its rows are copied, but their chain is {} in the copy, not {}: {}",
                 is.chain, was.chain, is.chain_reason
             );
             differs("the audit log".to_owned(), what);
@@ -45,20 +47,20 @@ impl Session {
         for (place, value) in self.named() {
             match theirs.get(&place) {
                 Some(is) if *is == value => {}
-                Some(_) => differs(place, "it is not read there as it was".to_owned()),
-                None => differs(place, "it is not read there".to_owned()),
+                Some(_) => differs(place, "the copy reads it differently".to_owned()),
+                None => differs(place, "the copy does not have it".to_owned()),
             }
         }
         left
     }
 
-    /// What ran, in order: its text, how it stands, and what it lies in.
+    /// Returns the nodes of the trace in order, each with its text, status and parent.
     fn ran(&self) -> impl Iterator<Item = (&Text, &str, Option<NodeId>)> {
         let nodes = self.trace.nodes.iter();
         nodes.map(|node| (&node.text, node.status.word(), node.parent))
     }
 
-    /// What has a name, and what must be the same of it.
+    /// Returns every named part of the run with the facts that must stay the same.
     fn named(&self) -> BTreeMap<String, String> {
         let mut named = BTreeMap::new();
         for binding in self
@@ -99,7 +101,7 @@ mod tests {
     use crate::session::Options;
     use crate::sqlite::MemorySource;
 
-    /// A folder in which frame 9 runs in a loop of frame 3.
+    /// Opens a folder in which frame 9 runs in a loop of frame 3.
     fn session(binding: &str, parent: u32) -> Session {
         let row = |id: u32, parent: &str, text: &str, metadata: &str| {
             format!(
@@ -133,7 +135,7 @@ mod tests {
         let run = session(&binding("parent_execution_id: 3\n"), 7);
         for (made, places) in [
             (session(&binding("parent_execution_id: 3\n"), 7), &[][..]),
-            // Where the header is silent the rows say it.
+            // Without a header, the rows determine the frame.
             (session(&binding(""), 7), &[]),
             (
                 session(&binding("parent_execution_id: 7\n"), 7),

@@ -1,3 +1,5 @@
+//! Compares a run with a copy that exists already, so that a repeated conversion need not copy it again.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
@@ -5,48 +7,48 @@ use sha2::{Digest, Sha256};
 use super::{Left, Session, damaged};
 use crate::write::{Change, WriteError};
 
-/// Bytes of a file that are read at a time.
+/// How many bytes of a file are read at a time.
 const PIECE: usize = 1 << 20;
 
 const PROGRAM: &str = "program.prose";
 
-/// What a run is carried as: a hash for each of its places.
-type Told = BTreeMap<String, Sha256>;
+/// A hash for each place of a run, computed from the changes of a conversion.
+type Hashes = BTreeMap<String, Sha256>;
 
-/// How a copy that is there compares with its run.
+/// The result of comparing a run with an existing copy.
 #[derive(Debug, Default)]
 pub struct There {
-    /// Where the two differ; nowhere: the copy is whole.
+    /// The places that differ; empty if the copy is complete.
     pub differs: Vec<Left>,
-    /// What the copy lacks, or has in another form, as [`Session::carry`] says.
+    /// The parts that the copy lacks or has in another form, as [`Session::carry`] reports them.
     pub left: Vec<Left>,
 }
 
 impl Session {
-    /// Compares the run with a copy of it that is there already: values, files, statements, agents, imports, gates and the log.
-    /// Times and metadata are not compared: another store respells them.
+    /// Compares the run with an existing copy: values, files, statements, agents, imports, gates and the audit log.
+    /// Times and metadata are not compared, because each store has its own notation for them.
     ///
     /// # Errors
-    /// A [`crate::write::Fault`] when either cannot be read.
+    /// A [`crate::write::Fault`] if one of the two cannot be read.
     pub fn compare_with(
         &self,
         copy: &Session,
         to_folder: bool,
         with_files: bool,
     ) -> Result<There, WriteError> {
-        let (mut ours, mut left) = self.told(to_folder)?;
-        let (mut theirs, _) = copy.told(to_folder)?;
-        for (session, told) in [(self, &mut ours), (copy, &mut theirs)] {
-            tell(told, "the status", &[session.status()]);
+        let (mut ours, mut left) = self.hashes(to_folder)?;
+        let (mut theirs, _) = copy.hashes(to_folder)?;
+        for (session, hashes) in [(self, &mut ours), (copy, &mut theirs)] {
+            add(hashes, "the status", &[session.status()]);
         }
         let files = self.carry_files(to_folder, with_files);
         left.extend(files.left);
-        // In a folder the program is a file: where one lies beside the rows, that file is the copy's program.
+        // In a folder the program is a file. If there is one beside the rows, it is the program of the copy.
         let is_file = to_folder && files.copied.iter().any(|(_, to)| to == PROGRAM);
         let programs = [&self.run, &copy.run].map(|run| run.program.source.as_deref());
         if let ([Some(one), Some(other)], false) = (programs, is_file) {
-            tell(&mut ours, "the program", &[one]);
-            tell(&mut theirs, "the program", &[other]);
+            add(&mut ours, "the program", &[one]);
+            add(&mut theirs, "the program", &[other]);
         }
         for (from, to) in files.copied {
             if to == PROGRAM && !is_file {
@@ -63,9 +65,9 @@ impl Session {
         let places: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
         for place in places {
             let what = match (ours.get(place), theirs.get(place)) {
-                (Some(_), None) => "it is not in the copy",
-                (None, Some(_)) => "it is in the copy only",
-                (one, other) if digest(one) != digest(other) => "it is another in the copy",
+                (Some(_), None) => "the copy does not have it",
+                (None, Some(_)) => "only the copy has it",
+                (one, other) if digest(one) != digest(other) => "the copy has other content",
                 _ => continue,
             };
             if !said.contains(&**place) {
@@ -75,16 +77,16 @@ impl Session {
         Ok(There { differs, left })
     }
 
-    /// What the run says, by place; and what could not be carried.
-    fn told(&self, to_folder: bool) -> Result<(Told, Vec<Left>), WriteError> {
-        let mut told = Told::new();
+    /// Returns the hashes of the run's places, and the parts that could not be copied.
+    fn hashes(&self, to_folder: bool) -> Result<(Hashes, Vec<Left>), WriteError> {
+        let mut hashes = Hashes::new();
         let left = self.carry(to_folder, &mut |changes| {
             changes
                 .iter()
-                .for_each(|change| tell_change(&mut told, change));
+                .for_each(|change| add_change(&mut hashes, change));
             Ok(())
         })?;
-        Ok((told, left))
+        Ok((hashes, left))
     }
 
     fn hash_of(&self, path: &str) -> Result<Sha256, WriteError> {
@@ -109,23 +111,23 @@ fn digest(hash: Option<&Sha256>) -> Option<Vec<u8>> {
     hash.map(|hash| hash.clone().finalize().to_vec())
 }
 
-/// Adds texts to what is told of a place, in order.
-fn tell(told: &mut Told, place: impl Into<String>, texts: &[&str]) {
-    let hash = told.entry(place.into()).or_default();
+/// Adds texts to the hash of a place, in order.
+fn add(hashes: &mut Hashes, place: impl Into<String>, texts: &[&str]) {
+    let hash = hashes.entry(place.into()).or_default();
     for text in texts {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     }
 }
 
-fn tell_change(told: &mut Told, change: &Change) {
+fn add_change(hashes: &mut Hashes, change: &Change) {
     let number = |n: Option<i64>| n.map_or(String::new(), |n| n.to_string());
     fn some(text: &Option<String>) -> &str {
         text.as_deref().unwrap_or_default()
     }
     match change {
-        Change::Execution(row) => tell(
-            told,
+        Change::Execution(row) => add(
+            hashes,
             "what ran",
             &[
                 &row.id.to_string(),
@@ -136,8 +138,8 @@ fn tell_change(told: &mut Told, change: &Change) {
                 some(&row.error),
             ],
         ),
-        Change::Binding(row) => tell(
-            told,
+        Change::Binding(row) => add(
+            hashes,
             format!(
                 "binding {}",
                 super::bindings::named(&row.name, row.execution_id)
@@ -149,24 +151,24 @@ fn tell_change(told: &mut Told, change: &Change) {
                 some(&row.attachment),
             ],
         ),
-        // Its memories and segments are told with their scope; one without any only has a scope.
-        Change::Agent(row) => tell(told, format!("agent {}", row.agent), &[&row.scope]),
-        Change::Memory(row) => tell(
-            told,
+        // Memories and segments are hashed with their scope. An agent without any only has a scope.
+        Change::Agent(row) => add(hashes, format!("agent {}", row.agent), &[&row.scope]),
+        Change::Memory(row) => add(
+            hashes,
             format!("agent {}", row.agent),
             &[&row.scope, &row.memory],
         ),
-        Change::Segment(row) => tell(
-            told,
+        Change::Segment(row) => add(
+            hashes,
             format!("agent {}, segment {}", row.agent, row.number),
             &[&row.prompt, &row.summary],
         ),
-        Change::Import(row) => tell(told, format!("import {}", row.alias), &[&row.source_url]),
-        // A file spells lists and times in its own way; who decided is in the log.
-        Change::Gate(row) => tell(told, gate(&row.id, &row.run_id), &[]),
-        Change::ResolveGate(row) => tell(told, gate(&row.id, &row.run_id), &[&row.status]),
-        Change::Audit(row) => tell(
-            told,
+        Change::Import(row) => add(hashes, format!("import {}", row.alias), &[&row.source_url]),
+        // Lists and times have another notation in files, and the decision is in the audit log.
+        Change::Gate(row) => add(hashes, gate(&row.id, &row.run_id), &[]),
+        Change::ResolveGate(row) => add(hashes, gate(&row.id, &row.run_id), &[&row.status]),
+        Change::Audit(row) => add(
+            hashes,
             "the audit log",
             &[
                 &row.id.to_string(),
@@ -176,7 +178,7 @@ fn tell_change(told: &mut Told, change: &Change) {
                 &row.metadata,
             ],
         ),
-        // Files are compared by themselves, and the status as it is read.
+        // Files are hashed by their content, and the status as it is read.
         Change::Attachment(_) | Change::UpdateExecution(_) | Change::Run(_) => {}
     }
 }

@@ -1,3 +1,5 @@
+//! The page of agents, with what changed from one segment to the next.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::look::Findings;
@@ -11,7 +13,8 @@ use crate::session::{Opened, Session};
 use crate::shell;
 use crate::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
 
-/// Indices of the agents that a run uses: of those of one name and scope the first.
+/// Returns the indices of the agents that a run uses, by name and scope. If several have both in common, it is the
+/// first.
 pub(super) fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
     let mut used = BTreeMap::new();
     for (at, agent) in opened.run.agents.iter().enumerate() {
@@ -20,7 +23,7 @@ pub(super) fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
     used
 }
 
-/// Reports the agents of the project and the user that two stores hold.
+/// Reports agents of the project and the user that are in two stores.
 pub(super) fn check_agents(opened: &Opened, findings: &mut Findings) {
     let used = used_agents(opened);
     for (at, agent) in opened.run.agents.iter().enumerate() {
@@ -41,7 +44,7 @@ pub(super) fn check_agents(opened: &Opened, findings: &mut Findings) {
     }
 }
 
-/// The agents with their segments, and what changed from one segment to the next.
+/// Builds the page: the agents with their segments, and what changed from one segment to the next.
 pub fn agents(session: &Session) -> AgentsView {
     let _snapshot = session.snapshot();
     let used = used_agents(session);
@@ -93,9 +96,9 @@ pub fn agents(session: &Session) -> AgentsView {
     }
 }
 
-/// Whether an agent's memory and whether some of its invocations lie in what could not be read.
+/// Returns whether an agent's memory, and whether some of its segments, are in a part that could not be read.
 fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
-    // The store of an agent that lies around a run is named after its scope: `project: .prose/agents.db`.
+    // The name of a store outside of the run begins with its scope: `project: .prose/agents.db`.
     let path = agent.store.split_once(": ").map(|(_, path)| path);
     let store = path.unwrap_or(&agent.store);
     let in_folder = store.ends_with('/');
@@ -109,7 +112,7 @@ fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
             || above(file, store)
             || (in_folder && (above(store, file) || file == "../agents"))
     });
-    // A row that was read says so by its times.
+    // If the row was read, at least one of its times or its memory is known.
     let is_known =
         agent.memory.len().is_some() || agent.created.is_some() || agent.updated.is_some();
     here.fold((false, false), |(memory, segments), at| {
@@ -128,7 +131,8 @@ fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
     })
 }
 
-/// What the program keeps at a path: a path that a run's data names is shown, and opened by whoever gives it.
+/// Returns the agents that the program keeps at a path of their own. A run's data could name any path, so the path is
+/// shown, and only opened by a command that the user runs.
 fn elsewhere(opened: &Opened) -> Vec<AgentElsewhere> {
     let Some(listing) = opened.listing.as_ref() else {
         return Vec::new();
@@ -152,7 +156,7 @@ fn outlives_runs(agent: &Agent) -> bool {
     matches!(agent.scope, AgentScope::Project | AgentScope::User)
 }
 
-/// Lines that are new (`+`) and lines that are gone (`-`), each in its own order, at most 200.
+/// Returns lines that disappeared (`-`) and then new lines (`+`), at most 200 in all.
 fn changes(old: &str, new: &str) -> Vec<(char, String)> {
     let lines =
         |text: &str| -> BTreeSet<String> { text.lines().map(|l| l.trim().to_owned()).collect() };
@@ -208,7 +212,7 @@ mod tests {
             };
             let lost = [lost];
             assert_eq!(lacks(&agent, &lost), expected, "{store}: {lost:?}");
-            // A row that was read is not readable in no part.
+            // If the agent's row was read, its memory is not unread.
             agent.memory = ValueAt::Missing;
             agent.created = Some(Stamp::parse("2026-01-15 10:00:00"));
             assert_eq!(

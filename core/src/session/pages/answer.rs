@@ -1,5 +1,5 @@
-//! What is left of a run and what to do next: the two lines below the headline, taken from where `resume` says that the
-//! run stands, so that the two never differ.
+//! The remaining work and the next action: two lines below the overview's headline. Both are derived from the plan that
+//! `resume` shows, so that the two pages agree.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::shell;
 use crate::trace::NodeKind;
 use crate::view::{BindingRef, How, Overview, Part, Stop};
 
-/// Adds the two lines.
+/// Sets the two lines and the command of an overview.
 pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: &Plan) {
     if view.is_of_agents() {
         return;
@@ -42,21 +42,21 @@ pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: 
     } else {
         let (left, next, words) = match view.status.as_str() {
             _ if unread => (
-                "what was executed could not be read",
+                "the executed statements could not be read",
                 "see what could not be read",
                 "check",
             ),
             "failed" => (
-                "no record says where it failed",
+                "no record shows where it failed",
                 "look for the failure",
                 "trace",
             ),
             _ if !facts.trace.remarks.is_empty() => (
-                "no record says what ran",
-                "read what its files remark",
+                "no record shows what ran",
+                "read the remarks in its files",
                 "trace",
             ),
-            _ => ("no record says what ran", "look at its files", "view"),
+            _ => ("no record shows what ran", "look at its files", "view"),
         };
         (
             format!("not known: {left}"),
@@ -72,7 +72,7 @@ fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     let Some(listing) = facts.listing else {
         return format!("not known: {}", facts.run.program.missing());
     };
-    // As in what finished, a block around others does not count.
+    // A block around other statements is not a step, as in the count of finished statements.
     let is_step = |at: &u32| {
         listing.get(*at).is_some_and(|s| {
             let is_alone = listing.children(*at).next().is_none();
@@ -92,17 +92,17 @@ fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     match ahead.len() {
         0 if plan.cut => "not known: its place in the program is not recorded".to_owned(),
         0 if stand.stop == Stop::Refused => {
-            "what the program does where a gate is turned down".to_owned()
+            "the program's reaction to a gate that was rejected or timed out".to_owned()
         }
-        0 => "nothing: no statement of the program is ahead".to_owned(),
+        0 => "nothing: no statement remains".to_owned(),
         _ if plan.cut => format!("at least {words}{from}"),
         _ if plan.ahead.iter().all(is_sure) => format!("{words}{from}"),
         _ => format!("up to {words}{from}"),
     }
 }
 
-/// The outputs of its program that a completed run lacks, in words. A state file's trace is no program: what it shows of an
-/// output may have been written elsewhere.
+/// Names the program's outputs that a completed run lacks. Without the program the result is `None`, because a state
+/// file's trace may lack statements that write outputs.
 pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     let completed = opened.trace.verdict.status == RunStatus::Completed.word();
     let listing = opened.listing.as_ref().filter(|_| completed)?;
@@ -115,7 +115,7 @@ pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     }
 }
 
-/// The line where the run goes on.
+/// Returns the line at which the run continues.
 fn line(plan: &Plan, listing: &Listing, stand: &Stand) -> Option<u32> {
     let next = stand.next.and_then(|at| plan.ahead.get(at))?;
     Some(listing.get(next.statement)?.line)
@@ -148,15 +148,15 @@ fn next(
     }
     let next = match (stand.stop, view.status.as_str()) {
         (Stop::Failed, _) => after_failure(facts, stand, line),
-        (Stop::Refused, _) => "act on the gate that was turned down".to_owned(),
-        (_, "running") => format!("make sure that nothing carries it out, then go on{at}"),
+        (Stop::Refused, _) => "carry out the program's reaction to the gate".to_owned(),
+        (_, "running") => format!("make sure that no model is running it, then go on{at}"),
         (_, "interrupted" | "waiting") => format!("go on{at}"),
         _ => format!("check what ran, then go on{at}"),
     };
     (next, command("resume"))
 }
 
-/// What to change and where to go on, by what failed and how often.
+/// Returns what to change after a failure, and the line to continue from, depending on the statement and its attempts.
 fn after_failure(facts: Facts<'_>, stand: &Stand, from: Option<u32>) -> String {
     let node = stand.node.and_then(|at| facts.trace.nodes.get(at));
     let node = node.filter(|node| node.kind == NodeKind::Statement && !node.line_guessed);
@@ -179,7 +179,7 @@ fn after_failure(facts: Facts<'_>, stand: &Stand, from: Option<u32>) -> String {
     format!("{}{change}, then go on{from}", tried.unwrap_or_default())
 }
 
-/// The outputs at the root of a run.
+/// Returns the outputs of a run at the root.
 fn outputs(run: &Run) -> impl Iterator<Item = BindingRef> {
     let bindings = run.bindings.iter().enumerate();
     let outputs =
@@ -191,7 +191,7 @@ fn outputs(run: &Run) -> impl Iterator<Item = BindingRef> {
     })
 }
 
-/// Where the results of a completed run are.
+/// Returns the next action after a run completed: to read its results, or to look at errors in its records.
 fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
     let check = |what: String| (what, Some(shell::command("check", &[name], "")));
     if view.issues.error > 0 {

@@ -1,4 +1,4 @@
-//! What is asked of audit logs (sqlite.md, "Common Audit Queries"), over one run or several.
+//! The pages of `prosescope audit` (OpenProse's sqlite.md, "Common Audit Queries"), for one run or several.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,21 +15,21 @@ use crate::view::{
     AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, ExpectedHead, GateWait,
 };
 
-/// Which rows are meant; all of them by default.
+/// A selection of rows of the audit log; by default all rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// Of this gate.
+    /// Only rows of this gate.
     pub gate: Option<String>,
-    /// Of this principal.
+    /// Only rows of this principal.
     pub by: Option<String>,
-    /// Of this time or later, milliseconds since 1970 UTC. Rows without a time that can be read are left out.
+    /// Only rows of this time or later, in milliseconds since 1970 UTC. Rows without a readable time are left out.
     pub since: Option<i64>,
     /// Only approvals and rejections.
     pub decisions: bool,
 }
 
 impl AuditFilter {
-    /// Whether a row is meant.
+    /// Returns whether a row is selected.
     pub fn wants(&self, row: &AuditRow) -> bool {
         let kind = AuditKind::parse(&row.event);
         (!self.decisions || matches!(kind, AuditKind::Approved | AuditKind::Rejected))
@@ -45,8 +45,8 @@ impl AuditFilter {
     }
 }
 
-/// The audit log and what its verification says, gates against their sealed rows included; with a head that somebody noted (count and hash), also whether the
-/// chain has it.
+/// Builds the page of the audit log with its verification, which includes comparing gates with their sealed rows.
+/// `expect_head` is a head that was noted earlier (count and hash), which the chain must contain.
 pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
     let mut report = gate::verify(&opened.run.gates, &opened.run.audit, expect_head);
     report.lost(gone(&opened.run));
@@ -66,7 +66,7 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
     }
 }
 
-/// The audit logs that are gone. One that was not read to its end is not missed: that it was not is told by itself.
+/// Finds deleted audit logs. A log that could not be read completely is not called deleted; it is reported elsewhere.
 pub(in crate::session) fn gone(run: &Run) -> Vec<Finding> {
     match unread::lacks_log(run) {
         true => Vec::new(),
@@ -74,7 +74,7 @@ pub(in crate::session) fn gone(run: &Run) -> Vec<Finding> {
     }
 }
 
-/// What the verification of the audit log says, and whether its triggers are there.
+/// Builds the result of `audit verify`: the verification, and whether the log's triggers exist.
 pub fn audit_check(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditCheck {
     let mut view = audit(opened, expect_head);
     let guard = |issue: &&Issue| issue.rule == "audit-unguarded";
@@ -96,9 +96,9 @@ pub fn audit_check(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditCh
     }
 }
 
-/// How long the gates waited that were decided, the longest first.
+/// Lists how long decided gates waited, the longest first.
 pub fn gate_waits(opened: &Opened, filter: &AuditFilter) -> Vec<GateWait> {
-    // Of the rows that say that a gate was decided the first.
+    // The first row that records a decision of each gate.
     let mut decided: BTreeMap<&str, &AuditEvent> = BTreeMap::new();
     for row in opened.run.audit.iter().filter(|row| row.kind.resolves()) {
         decided.entry(&row.gate_id).or_insert(row);
@@ -116,7 +116,7 @@ fn wait(
     filter: &AuditFilter,
 ) -> Option<GateWait> {
     let resolution = Lifecycle::of(gate, None).resolution?;
-    // A time-out as the document writes it names no time; the log may (errata G6).
+    // OpenProse's time-out does not record a time in the gate, but the log may (errata G6).
     let logged = || decided?.timestamp.clone();
     let at = resolution.at.or_else(logged);
     let by = resolution.by.as_deref();
@@ -140,12 +140,12 @@ fn wait(
     })
 }
 
-/// Sorts waits of several runs: the longest first, those of unknown length last.
+/// Sorts the waiting times of several runs: the longest first, unknown ones last.
 pub fn longest_first(waits: &mut [GateWait]) {
     waits.sort_by_key(|wait| std::cmp::Reverse(wait.waited_ms));
 }
 
-/// How often each thing happened, by its word.
+/// Counts the rows of each event.
 pub fn audit_stats<'a>(rows: impl IntoIterator<Item = &'a AuditRow>) -> Vec<AuditStat> {
     let mut stats: BTreeMap<&str, (u32, BTreeSet<&str>)> = BTreeMap::new();
     for row in rows {
@@ -161,7 +161,7 @@ pub fn audit_stats<'a>(rows: impl IntoIterator<Item = &'a AuditRow>) -> Vec<Audi
     stats.into_iter().map(stat).collect()
 }
 
-/// The time-outs among these rows.
+/// Returns the time-outs among these rows.
 pub fn audit_timeouts<'a>(rows: impl IntoIterator<Item = &'a AuditRow>) -> Vec<AuditTimeout> {
     let timed_out = |row: &&AuditRow| AuditKind::parse(&row.event) == AuditKind::Timeout;
     rows.into_iter()

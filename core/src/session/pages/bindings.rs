@@ -1,3 +1,5 @@
+//! The page of bindings, and the explanation of what a name means.
+
 use super::index::{frame_path, short};
 use super::trace::node_ref;
 use super::writes::written;
@@ -8,11 +10,11 @@ use crate::session::{Opened, Session};
 use crate::trace::{NodeId, NodeKind};
 use crate::view::{BindingRow, BindingsPage, CandidateView, ResolutionView};
 
-/// How many scopes and candidates of a resolution are named.
+/// The most scopes and the most candidates that a resolution lists.
 const CHAIN: usize = 200;
 const CANDIDATES: usize = 200;
 
-/// How many fields of a header are shown, and how much of each.
+/// The most fields of a header that are shown, and the most characters of each.
 const FIELDS: usize = 20;
 const FIELD: usize = 200;
 
@@ -23,7 +25,7 @@ fn fields(binding: &Binding) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A window of the bindings: the root first, then frame by frame. Reads previews of these rows only.
+/// Builds a part of the list of bindings: the root's first, then those of each frame. Other rows are not read.
 pub fn bindings_page(session: &Session, from: u32, len: u32) -> BindingsPage {
     let order = &session.index.binding_order;
     BindingsPage {
@@ -36,7 +38,7 @@ pub fn bindings_page(session: &Session, from: u32, len: u32) -> BindingsPage {
     }
 }
 
-/// The place of a binding in the list that [`bindings_page`] pages through.
+/// Returns the position of a binding in the list of [`bindings_page`].
 pub fn binding_place(opened: &Opened, binding: u32) -> Option<u32> {
     opened
         .index
@@ -46,12 +48,12 @@ pub fn binding_place(opened: &Opened, binding: u32) -> Option<u32> {
         .map(|at| at as u32)
 }
 
-/// One binding of the list.
+/// Builds the row of one binding.
 pub fn binding_row(session: &Session, binding: u32) -> Option<BindingRow> {
     binding_rows(session, [binding].into_iter()).pop()
 }
 
-/// Several; what a list left out of them is read at once.
+/// Builds the rows of several bindings, reading their times and attachments at once.
 fn binding_rows(session: &Session, wanted: impl Iterator<Item = u32>) -> Vec<BindingRow> {
     let (places, mut bindings): (Vec<u32>, Vec<Binding>) = wanted
         .filter_map(|b| Some((b, session.run.bindings.get(b as usize)?.clone())))
@@ -107,13 +109,13 @@ fn row_of(session: &Session, binding: u32, at: Binding) -> BindingRow {
     }
 }
 
-/// How many earlier values the store keeps aside (errata B6).
+/// Returns how many earlier values the store keeps for a binding (errata B6).
 fn earlier_versions(opened: &Opened, binding: &Binding) -> u32 {
     let key = (binding.name.clone(), binding.execution_id);
     opened.earlier.get(&key).copied().unwrap_or(0)
 }
 
-/// `frame 43`; what is no frame is called what it is, as a resolution may begin in a statement.
+/// Returns the name of a scope: `frame 43`, or with another word, because a resolution may begin in a statement.
 fn scope_name(opened: &Opened, id: i64) -> String {
     let node = opened.node_of_row(id).and_then(|at| opened.node(at));
     let word = match node.map(|node| &node.kind) {
@@ -124,7 +126,7 @@ fn scope_name(opened: &Opened, id: i64) -> String {
     format!("{word} {id}")
 }
 
-/// What a name means in a frame, and why: every candidate, the winner first.
+/// Explains what a name means in a frame: lists every candidate, the winner first.
 pub fn resolve(session: &Session, name: &str, from: Option<i64>) -> ResolutionView {
     let found = scope::resolve(&session.run, &session.trace, name, from);
     let near = found.chain.iter().take(CHAIN);

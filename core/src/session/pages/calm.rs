@@ -1,4 +1,4 @@
-//! What of a trace went well, and can be folded: then what did not is on the first screen.
+//! Finds the parts of a trace that went well. Views fold them, so that the first screen shows the rest.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,16 @@ use crate::text::short;
 use crate::trace::{Node, NodeId, NodeStatus};
 use crate::view::TracePage;
 
-/// How much of a call's argument stands beside it.
+/// The most characters of a call's argument in its row.
 const ARGUMENT: usize = 60;
 
-/// The outermost nodes that went well together with all that lies in them. A failure that was recovered is none: how it was
-/// made good is worth seeing.
+/// Returns the outermost nodes that went well, together with everything inside of them. A recovered failure did not go
+/// well, because users want to see how it was recovered.
 pub fn went_well(opened: &Opened) -> &BTreeSet<NodeId> {
     opened.index.well.get_or_init(|| outermost(opened))
 }
 
-/// Whether a node by itself did not go well. What was passed over went as the program says.
+/// Returns whether a node itself did not go well. A skipped node did, because the program decided that.
 pub(super) fn is_odd(node: &Node) -> bool {
     let is_well = matches!(
         node.status,
@@ -46,7 +46,7 @@ fn outermost(opened: &Opened) -> BTreeSet<NodeId> {
     well
 }
 
-/// Says beside each call of a block what it was given first: the beginning of that value.
+/// Adds to each call of a block the beginning of its first argument.
 pub fn name_calls(session: &Session, page: &mut TracePage) {
     for row in page.rows.iter_mut().filter(|row| row.depth.is_some()) {
         let argument = row.id.and_then(|id| session.index.arguments.get(&id));

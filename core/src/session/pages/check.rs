@@ -1,3 +1,5 @@
+//! The check of a run: all of its issues, including those that only a complete reading finds.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::agents::check_agents;
@@ -14,8 +16,8 @@ use crate::session::values::inside;
 use crate::session::{Opened, Session};
 use crate::view::{CheckedRun, Counts, NeedState};
 
-/// Everything that is odd in the run: the issues of reading it, and what is only looked for when somebody asks.
-/// Reads what a list never reads, the whole database included.
+/// Finds all issues of a run: those of reading it, and those that take too long for other pages, because the whole
+/// database has to be read.
 pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     let mut issues = session.found(now);
     let log = audit::verify(&session.run.audit, None).findings;
@@ -31,8 +33,8 @@ pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     issues
 }
 
-/// The run's part of a [`crate::view::CheckReport`]: its issues, errors first, then by rule. `folder` is where its
-/// files lie, as the shell would write it.
+/// Builds the run's part of a [`crate::view::CheckReport`]: its issues, errors first, then by rule. `folder` is the
+/// folder of its files, as the shell would write it.
 pub fn check_page(session: &Session, now: Option<i64>, folder: &str) -> CheckedRun {
     let summary = summary(session);
     let issues = check(session, now);
@@ -52,7 +54,7 @@ pub fn check_page(session: &Session, now: Option<i64>, folder: &str) -> CheckedR
     checked
 }
 
-/// What an issue without a file speaks of: the database, else the state file.
+/// Returns the file to which issues without a file refer: the database, or else the state file.
 fn main_file(session: &Session) -> String {
     if let Some(db) = &session.values.db {
         return db.name.to_string();
@@ -62,7 +64,7 @@ fn main_file(session: &Session) -> String {
     file.map_or_else(|| "state.md".to_owned(), |f| f.path.clone())
 }
 
-/// Attachments that are not there, lead out of the run, or belong to two bindings (errata B8).
+/// Reports attachments that are missing, outside of the run, or named by two bindings (errata B8).
 fn check_attachments(session: &Session, findings: &mut Findings) {
     let _snapshot = session.snapshot();
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
@@ -111,7 +113,7 @@ fn check_attachments(session: &Session, findings: &mut Findings) {
     }
 }
 
-/// Imports that left nothing, cannot be opened, or did not end.
+/// Reports imports without a result, with a run that cannot be opened, or with an unfinished run.
 fn check_imports(session: &Session, findings: &mut Findings) {
     let completed = session.trace.verdict.status == RunStatus::Completed.word();
     let view = imports(session);
@@ -127,7 +129,7 @@ fn check_imports(session: &Session, findings: &mut Findings) {
                 "import-cycle",
                 format!("import {alias}: {note}"),
             )
-            .hint("What lies deeper is not looked at.")));
+            .hint("Imports that are nested deeper are not checked.")));
             continue;
         }
         let inner = import.place.as_deref().map(|place| nested(session, place));
@@ -136,16 +138,18 @@ fn check_imports(session: &Session, findings: &mut Findings) {
             (Some(None), None) => {
                 findings.add(at(Issue::error(
                     "import-unreadable",
-                    format!("the run of import {alias} is there, but cannot be opened"),
+                    format!("the run of import {alias} exists, but cannot be opened"),
                 )
-                .hint("Open it by itself to see why.")));
+                .hint("Open it separately to see the reason.")));
             }
             (Some(Some(inner)), Some(status)) if completed && !ended && !is_unused(&inner) => {
                 findings.add(at(Issue::warning(
                     "import-unfinished",
                     format!("the run is completed, but that of import {alias} is {status}"),
                 )
-                .hint("Its values may be partial, or its last word was never written.")));
+                .hint(
+                    "Its values may be partial, or its final status was never written.",
+                )));
             }
             _ if completed
                 && !ended
@@ -179,7 +183,7 @@ fn check_imports(session: &Session, findings: &mut Findings) {
     }
 }
 
-/// What the statements ahead need and nothing has.
+/// Reports names and memories that the remaining statements need and that are missing.
 fn check_ahead(opened: &Opened, findings: &mut Findings) {
     let Some(listing) = opened.listing.as_ref() else {
         return;
@@ -197,7 +201,7 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
             None => "No statement of the program binds it.".to_owned(),
         };
         let message = format!(
-            "line {line} is ahead and uses {}, which no binding has",
+            "line {line} still has to run and uses {}, which no binding has",
             need.name
         );
         findings.add(in_program(
@@ -207,24 +211,24 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
         ));
     }
     for memory in &plan.memories {
-        // An agent that has said nothing yet has no memory to lose.
+        // An agent without an earlier session has no memory to miss.
         if memory.state == NeedState::Nowhere && has_spoken(opened, listing, &memory.agent) {
             let line = memory.lines.first().copied().unwrap_or_default();
             let message = format!(
-                "line {line} is ahead and resumes agent {}, which has no memory",
+                "line {line} still has to run and resumes agent {}, which has no memory",
                 memory.agent
             );
             findings.add(in_program(
                 &opened.run,
                 Issue::warning("agent-without-memory", message)
-                    .hint("It would begin without knowing what was said before."),
+                    .hint("It would continue without its earlier sessions."),
                 line,
             ));
         }
     }
 }
 
-/// Whether a session of the agent ran in this run.
+/// Returns whether a session of the agent ran in this run.
 fn has_spoken(opened: &Opened, listing: &Listing, agent: &str) -> bool {
     let of_agent = |line: u32| {
         let statement = listing.statement_at(line).and_then(|at| listing.get(at));
@@ -234,7 +238,7 @@ fn has_spoken(opened: &Opened, listing: &Listing, agent: &str) -> bool {
     ran.any(|node| node.line.is_some_and(of_agent))
 }
 
-/// The store's own look at itself.
+/// Reports issues that the database itself finds.
 fn check_database(session: &Session, findings: &mut Findings) {
     let store = session.values.db.iter();
     for issue in store.flat_map(|db| db.db.look_through(&db.name)) {
@@ -245,12 +249,12 @@ fn check_database(session: &Session, findings: &mut Findings) {
 fn without_result(alias: &str) -> Issue {
     Issue::warning(
         "import-without-result",
-        format!("the program imports {alias}, and it left neither a run nor a value"),
+        format!("the program imports {alias}, but neither its run nor a value of it is recorded"),
     )
-    .hint("It was never called, or its run was not handed over.")
+    .hint("The import was never called, or its run was not kept.")
 }
 
-/// Where a binding's attachment is named.
+/// Adds the place at which a binding's attachment is named.
 fn located(issue: Issue, binding: &Binding, root: &str) -> Issue {
     match &binding.value {
         ValueAt::Row { rowid, .. } => issue

@@ -1,4 +1,4 @@
-//! Rows of the trace that are looked for, in an order of one's own: a list without levels.
+//! The trace as a filtered and sorted list without levels.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -14,45 +14,46 @@ use crate::session::{Opened, Session};
 use crate::trace::{Node, NodeId, NodeStatus};
 use crate::view::TracePage;
 
-/// Which rows of the trace are shown, and in which order. What is empty chooses all.
+/// A selection of the trace's rows, with their order. Empty fields select all rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TraceChoice {
-    /// Words of the statement or of its error, in any case.
+    /// Text in the statement or its error. Case is ignored unless it has a capital letter.
     pub text: String,
-    /// A status, in the words of the rows.
+    /// The status, in the words of the rows.
     pub status: String,
-    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
+    /// The kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
     pub kind: String,
-    /// Rows that took at least so many milliseconds. Rows whose times are not recorded are left out.
+    /// The shortest duration, in milliseconds. Rows whose times are not recorded are left out.
     pub at_least_ms: Option<i64>,
-    /// The order.
+    /// The order of the rows.
     pub order: TraceOrder,
 }
 
-/// An order of rows of the trace. Rows that are equal in it keep the order in which they ran.
+/// An order of the trace's rows. Rows that are equal in it keep the order in which they ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceOrder {
-    /// As they ran.
+    /// In the order in which they ran.
     #[default]
     Ran,
-    /// The longest first, behind them what holds rows with times; those without times last.
+    /// The longest first, then rows that contain others with times, and those without times last.
     Longest,
-    /// What failed by itself first, then what failed with it, then what is open.
+    /// First causes of failures first, then other failures, then open rows.
     Problems,
 }
 
 impl TraceChoice {
-    /// Whether the trace is shown as it is: the whole tree.
+    /// Returns whether the selection is empty, so that the whole tree is shown.
     pub fn is_all(&self) -> bool {
         *self == TraceChoice::default()
     }
 
-    /// Refuses a status that no row of this run has, and none of any run could have: a misspelt word would choose nothing.
+    /// Checks that the status exists in this run or could exist in others, because a spelling error would select no
+    /// rows.
     ///
     /// # Errors
-    /// The words that could be meant.
+    /// The words of all known statuses.
     pub fn known_status(&self, opened: &Opened) -> Result<(), Vec<String>> {
         let known = NodeStatus::KNOWN;
         let derived = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
@@ -67,7 +68,7 @@ impl TraceChoice {
     }
 }
 
-/// The rows that a choice means, in its order.
+/// Returns the selected rows, in the order of the selection.
 pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
     let needle = Needle::new(choice.text.trim()).ok();
     let has_text = |at: NodeId, node: &Node| {
@@ -75,7 +76,7 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
         let error = error_of(opened, at, node);
         needle.is_in(&node.text) || error.is_some_and(|error| needle.is_in(error))
     };
-    // What was under way in a run that is over is found by its recorded word, too.
+    // A row that was open when the run ended is also found by its recorded status.
     let has_status = |node: &Node| {
         let is_meant = |word: &str| word.eq_ignore_ascii_case(&choice.status);
         is_meant(status_word(opened, node))
@@ -108,13 +109,13 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
     rows.into_iter().map(|(at, _)| at).collect()
 }
 
-/// What holds rows with times, at any depth.
+/// Returns the nodes that contain rows with times, at any depth.
 fn around_timed(opened: &Opened) -> BTreeSet<NodeId> {
     let mut around = BTreeSet::new();
     let nodes = opened.trace.nodes.iter();
     for node in nodes.filter(|node| took(opened, node).is_some()) {
         let mut above = node.parent;
-        // What is in there has all that is around it there, too.
+        // If a node is in the set already, the nodes around it are, too.
         while let Some(at) = above.filter(|at| around.insert(*at)) {
             above = opened.trace.nodes.get(at).and_then(|node| node.parent);
         }
@@ -122,7 +123,7 @@ fn around_timed(opened: &Opened) -> BTreeSet<NodeId> {
     around
 }
 
-/// A window of rows that were chosen. Each says in its `detail` where it lies.
+/// Builds a part of the list of selected rows. The `detail` of each includes its path in the tree.
 pub fn chosen_page(session: &Session, rows: &[NodeId], from: u32, len: u32) -> TracePage {
     let _snapshot = session.snapshot();
     let window = rows.iter().skip(from as usize).take(len as usize);
@@ -148,7 +149,7 @@ pub fn chosen_page(session: &Session, rows: &[NodeId], from: u32, len: u32) -> T
     }
 }
 
-/// How long a node took by its own rows, in milliseconds.
+/// Returns the duration that a node's own rows record, in milliseconds.
 pub(super) fn took(opened: &Opened, node: &Node) -> Option<i64> {
     let (from, to) = node.times(&opened.run);
     span(from, to)

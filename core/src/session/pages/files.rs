@@ -1,3 +1,5 @@
+//! The pages of files and tables, and of issues.
+
 use std::collections::BTreeSet;
 
 use crate::check;
@@ -9,13 +11,13 @@ use crate::session::{Opened, Session};
 use crate::source::SourceError;
 use crate::view::{Counts, FilesView, IssueView, IssuesView, RuleView, TableRows};
 
-/// How much of a log is read at a time.
+/// How many bytes of a log are read at a time.
 const PIECE: usize = 1 << 20;
 
-/// How much of a cell a table shows, in bytes.
+/// The most bytes of a cell in a table.
 const CELL: u32 = 512;
 
-/// Every file and every table.
+/// Lists the files and tables of a run.
 pub fn files(opened: &Opened) -> FilesView {
     FilesView {
         files: opened.run.files.clone(),
@@ -23,10 +25,10 @@ pub fn files(opened: &Opened) -> FilesView {
     }
 }
 
-/// A window of a table's rows, large cells cut.
+/// Reads a range of a table's rows, in which large cells are cut.
 ///
 /// # Errors
-/// When there is no database, or it cannot be read.
+/// An error if the run has no database with this table, or if it cannot be read.
 pub fn table_rows(
     session: &Session,
     table: &str,
@@ -74,7 +76,7 @@ fn receipts(
     })
 }
 
-/// The issues with links to their places: errors first.
+/// Builds the page of issues with links to their places, errors first.
 pub fn issues_page(opened: &Opened) -> IssuesView {
     let found = opened.found(opened.now);
     let counts = Counts::of(&found);
@@ -121,7 +123,7 @@ fn execution_of(at: &Location) -> Option<i64> {
     at.row.filter(|_| at.table.as_deref() == Some("execution"))
 }
 
-/// `execution, row 12, metadata`; `state.md, line 40`.
+/// Returns a location in words: `execution, row 12, metadata`, or `state.md, line 40`.
 pub(super) fn place_words(at: &Location) -> String {
     let mut words: Vec<String> = Vec::new();
     words.extend(at.file.clone());

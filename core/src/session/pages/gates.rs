@@ -1,3 +1,5 @@
+//! The page of gates, with their state at a time and the audit log.
+
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +18,7 @@ use crate::time::human_duration;
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace};
 use crate::view::{GateView, GatesView};
 
-/// The gates as they stand at `now`, and the audit log with what its verification says.
+/// Builds the page: the gates at `now`, and the verified audit log.
 pub fn gates(opened: &Opened, now: Option<i64>) -> GatesView {
     GatesView {
         gates: gate_views(opened, now, opened.run.gates.iter()),
@@ -24,13 +26,13 @@ pub fn gates(opened: &Opened, now: Option<i64>) -> GatesView {
     }
 }
 
-/// A gate as it stands at `now`, by its very id.
+/// Builds the view of one gate at `now`, by its exact id.
 pub fn gate(opened: &Opened, id: &str, now: Option<i64>) -> Option<GateView> {
     let of_id = opened.run.gates.iter().filter(|gate| *gate.id == *id);
     gate_views(opened, now, of_id.take(1)).pop()
 }
 
-/// These gates of the run, without verifying the audit log.
+/// Builds the views of some gates of the run, without verifying the audit log.
 pub(super) fn gate_views<'o>(
     opened: &'o Opened,
     now: Option<i64>,
@@ -59,7 +61,7 @@ pub(super) fn gate_views<'o>(
         .collect()
 }
 
-/// The node of each gate, by its id: the last one that stands for it.
+/// Maps the id of each gate to its last node.
 fn gate_nodes(opened: &Opened) -> BTreeMap<&str, NodeId> {
     let nodes = opened.trace.nodes.iter_enumerated();
     nodes
@@ -80,7 +82,7 @@ fn gate_view(
     let at = Lifecycle::of(gate, now);
     let allow = Allow::parse(gate.allow.as_deref());
     let run = gate.run_id.as_deref().unwrap_or(&opened.run.id);
-    // A database may hold gates of several runs.
+    // A database may contain gates of several runs.
     let name = match *run == *opened.run.id {
         true => opened.name(),
         false => run.to_owned(),
@@ -132,15 +134,19 @@ fn gate_view(
     }
 }
 
-/// Gates of a folder that only its state file or its log speaks of: no file tells who may decide, and who did. What the
-/// program asks for is told from there.
-pub(in crate::session) fn told(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<Gate> {
+/// Returns gates of a folder that are only in its state file or log, which do not record the allowed principals or the
+/// one that decided. Prompt, list and time-out are taken from the program.
+pub(in crate::session) fn unrecorded(
+    run: &Run,
+    trace: &Trace,
+    program: Option<&Listing>,
+) -> Vec<Gate> {
     let mut known: BTreeSet<&str> = run.gates.iter().map(|gate| visit(&gate.id).0).collect();
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     if run.told_by_rows() {
-        return told;
+        return found;
     }
-    // A gate that was met again is told by its last visit.
+    // If a gate was reached several times, only its last visit is listed.
     for node in trace.nodes.iter().rev() {
         let NodeKind::Gate { gate } = &node.kind else {
             continue;
@@ -157,7 +163,7 @@ pub(in crate::session) fn told(run: &Run, trace: &Trace, program: Option<&Listin
         }
         let statement = node.statement(program);
         let asked = |key: &str| Some(Text::from(unquoted(statement?.property(key)?)));
-        told.push(Gate {
+        found.push(Gate {
             id: gate.clone(),
             run_id: None,
             execution_id: None,
@@ -175,11 +181,11 @@ pub(in crate::session) fn told(run: &Run, trace: &Trace, program: Option<&Listin
             metadata: None,
         });
     }
-    told.reverse();
-    told
+    found.reverse();
+    found
 }
 
-/// What gates and their log contradict, and where the chain is broken.
+/// Returns contradictions between gates and their log, and errors of the log's chain.
 pub(in crate::session) fn issues(run: &Run) -> Vec<Issue> {
     let mut issues = crate::gate::issues(&run.gates, &run.audit);
     let gone = gone(run);
@@ -189,7 +195,7 @@ pub(in crate::session) fn issues(run: &Run) -> Vec<Issue> {
     issues
 }
 
-/// Removes the quotes around a text; `throw "No."` only ends with one, and keeps it.
+/// Removes the quotes around a text. `throw "No."` only ends with a quote and stays unchanged.
 fn unquoted(text: &str) -> &str {
     let inside = |quote: &str| text.strip_prefix(quote)?.strip_suffix(quote);
     inside("\"\"\"")

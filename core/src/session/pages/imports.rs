@@ -1,3 +1,5 @@
+//! The page of imports, and dotted names that refer to an import's own run.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -8,17 +10,17 @@ use crate::session::{Opened, Options, Session};
 use crate::trace::NodeStatus;
 use crate::view::{ImportView, ImportsView};
 
-/// Nested deeper than this, an import is named and not opened.
+/// Imports that are nested deeper than this are listed and not opened.
 const DEEPEST: usize = 50;
 
-/// The imports, with what is known of their nested runs.
+/// Builds the page: the imports, with the status of their own runs.
 pub fn imports(session: &Session) -> ImportsView {
     let above = above(&session.place);
     let deep = above.len() >= DEEPEST;
     let names = session.run.bindings.iter().map(|b| &*b.name);
     let mut names: Vec<(&str, u32)> = names.zip(0..).collect();
     names.sort_unstable();
-    // Several imports may have one handle and one nested run. Each is listed or opened once.
+    // Several imports may share a handle or a nested run. Bindings are listed, and runs opened, only for the first.
     let mut listed: BTreeSet<&str> = BTreeSet::new();
     let mut statuses: BTreeMap<String, Option<String>> = BTreeMap::new();
     let imports = session.run.imports.iter().map(|import| {
@@ -61,7 +63,7 @@ pub fn imports(session: &Session) -> ImportsView {
     }
 }
 
-/// The first bindings, at most 200, whose names begin so, of names in order.
+/// Returns the first 200 bindings whose names begin with a prefix. `names` is sorted.
 fn beginning(names: &[(&str, u32)], prefix: &str) -> Vec<u32> {
     let from = names.partition_point(|(name, _)| *name < prefix);
     let rest = names.get(from..).unwrap_or_default();
@@ -72,14 +74,14 @@ fn beginning(names: &[(&str, u32)], prefix: &str) -> Vec<u32> {
     found
 }
 
-/// What a dotted name means that no binding of this run has (errata B12): the run (`None` for this one) and the name
-/// of a binding at its root.
+/// Resolves a dotted name that no binding of this run has (errata B12). Returns the run (`None` for this one), and the
+/// name of a binding at its root.
 ///
 /// | name | means |
 /// |---|---|
-/// | `research.findings` | `findings` of the run of import `research`, whatever its kind and form |
-/// | `report.findings` | `research.findings`, where the program says `report = research(…)` |
-/// | `research.findings`, asked of the run `imports/research--…` itself | `findings` |
+/// | `research.findings` | `findings` of the import `research`'s own run, whatever its kind and form |
+/// | `report.findings` | `research.findings`, if the program contains `report = research(…)` |
+/// | `research.findings`, asked in the run `imports/research--…` itself | `findings` |
 pub fn in_import(
     session: &Session,
     name: &str,
@@ -122,7 +124,7 @@ fn in_nested(
     Some((Some(deeper.unwrap_or(nested)), name))
 }
 
-/// The import whose call gives a name its value: `research` for `report = research(…)`.
+/// Returns the import whose call gives a name its value: `research` for `report = research(…)`.
 fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
     let listing = opened.listing.as_ref()?;
     let recorded: BTreeSet<&str> = opened.run.imports.iter().map(|i| &*i.alias).collect();
@@ -135,12 +137,12 @@ fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
     targets.find(|target| is_import(target))
 }
 
-/// What the program's calls of imports came to, by the name that each import has here.
+/// The calls of imports in the program, by the name of each import.
 pub(super) struct Calls<'o> {
-    /// Those that were called to the end, as far as that is known: a skill that is only made available leaves nothing, and
-    /// neither does a call that failed, or one on a way that was not taken. `None` without a program.
+    /// Imports with a completed call, as far as is known. Other imports leave no result: a skill that is only made
+    /// available, or a call that failed or was not reached. `None` without a program.
     ended: Option<BTreeSet<&'o str>>,
-    /// Those whose call gave its value to a name of this run: `report = research(…)`.
+    /// Imports whose call gave its value to a name of this run: `report = research(…)`.
     valued: BTreeSet<&'o str>,
 }
 
@@ -170,36 +172,36 @@ impl<'o> Calls<'o> {
         }
     }
 
-    /// Whether a call of an import came to its end.
+    /// Returns whether a call of an import completed.
     pub(super) fn ended(&self, alias: &str) -> bool {
         let ended = self.ended.as_ref();
         ended.is_none_or(|ended| ended.contains(alias))
     }
 
-    /// Whether a call of an import gave its value to a name.
+    /// Returns whether a call of an import gave its value to a name.
     pub(super) fn gave_a_value(&self, alias: &str) -> bool {
         self.valued.contains(alias)
     }
 }
 
-/// Whether nothing is recorded in a run: `import add` makes the nested run of an import, whether it is used or not.
+/// Returns whether a run has no records: `import add` creates the run of an import even if it is never used.
 pub(super) fn is_unused(opened: &Opened) -> bool {
     opened.trace.nodes.is_empty() && opened.run.bindings.is_empty()
 }
 
-/// The nested run at a place, where it can be opened.
+/// Opens the nested run at a place; `None` if that fails.
 pub(super) fn nested(session: &Session, place: &str) -> Option<Session> {
     let source = Rc::clone(&session.values.source);
     Session::open(source, place, &Options::default()).ok()
 }
 
-/// Whether there is a program and nothing that ran: beside a database lies that much of an import.
+/// Returns whether a run folder only has a program, which is all of an import that is kept beside a database.
 fn is_program_alone(opened: &Opened) -> bool {
     let form = FolderForm::Bare;
     opened.run.form == Form::Folder { form } && opened.run.bindings.is_empty()
 }
 
-/// A program that imports itself, seen from the handles on the way down.
+/// Returns a note if a program imports itself, judging by file names.
 fn repeats(opened: &Opened, source: Option<&str>, above: &[String]) -> Option<String> {
     let own = opened.run.program.path.as_deref()?;
     let source = source?;
@@ -211,7 +213,7 @@ fn repeats(opened: &Opened, source: Option<&str>, above: &[String]) -> Option<St
         .then(|| "this program imports itself: a cycle".to_owned())
 }
 
-/// The runs above a nested place, from the outside in: the parts before each `imports/`.
+/// Returns the runs around a nested run, outermost first: the part of the path before each `imports/`.
 fn above(place: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -251,7 +253,7 @@ mod tests {
         format!("# {name}\n\nkind: {kind}\n\n---\n\n{name} of the import").into_bytes()
     }
 
-    /// Which value each name has in the run, whose own state and whose import's state are these.
+    /// Checks the value of each name in a run with these files, and in its import's run.
     fn check(own: &(String, Vec<u8>), nested: &[(String, Vec<u8>)]) {
         let mut files = nested.to_vec();
         files.push(own.clone());
@@ -261,7 +263,7 @@ mod tests {
             let lookup = Lookup::open(&source, place, &Options::default(), name, from).unwrap();
             let value = lookup.found().map(|found| found.value(1000).unwrap().text);
             let session = Session::open(Rc::clone(&source), place, &Options::default()).unwrap();
-            // Whoever has the run open already gets the same answer.
+            // An opened run must give the same answer as the lookup.
             let opened = match session.winner(name, from) {
                 Some(at) => session.value(&ValueOf::Binding(at), 1000).ok(),
                 None => pages::in_import(&session, name, &Options::default()).and_then(
@@ -289,7 +291,7 @@ mod tests {
             let found = ask("runs/r", name, None);
             assert_eq!(found.as_deref(), value, "{} {name}", own.0);
         }
-        // The nested run takes the name that it goes by outside.
+        // The nested run also accepts the handle that it has in the outer run.
         for name in ["findings", "research.findings"] {
             let found = ask(NESTED, name, None);
             assert_eq!(found.as_deref(), Some("findings of the import"), "{name}");
@@ -329,7 +331,7 @@ mod tests {
         }
     }
 
-    /// As the documents have it in a database, without any nested run: a row of the dotted name (sqlite.md).
+    /// In OpenProse's database, an import has no nested run, but a row with a dotted name (sqlite.md).
     #[test]
     fn a_call_of_an_import_gives_its_name_to_the_imports_rows() {
         let rows = "INSERT INTO run(id, program_source) VALUES ('r', 'use \"x\" as research\nlet report = research()\n');

@@ -1,3 +1,5 @@
+//! Lookup tables for the pages of a run, computed once when the run is opened.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -9,32 +11,32 @@ use crate::program::Listing;
 pub(super) use crate::text::short;
 use crate::trace::{NodeId, Trace};
 
-/// What pages look up again and again, computed once when a run is opened.
+/// Facts about nodes and bindings that pages look up often.
 #[derive(Debug, Default)]
 pub(in crate::session) struct NodeIndex {
-    /// For each node: its place among its siblings, from 1, and how many they are.
+    /// The position of each node among its siblings, from 1, and the number of siblings.
     pub(super) place: TiVec<NodeId, (u32, u32)>,
-    /// Direct children of each node that has some; and how many nodes lie in none.
+    /// The number of children of each node; `None` is the number of outermost nodes.
     pub(super) children: BTreeMap<Option<NodeId>, u32>,
-    /// For each node: whether a failure below it was not recovered, so that its own is a consequence.
+    /// Whether a descendant of each node failed and was not recovered, so that the node's own failure is a consequence.
     pub(super) fails_below: TiVec<NodeId, bool>,
-    /// What failed first, of a completed run too: its rows may hold a failure that nothing recovered.
+    /// The first cause of the failure. In a completed run: the first failure that was not recovered.
     pub(super) cause: Option<NodeId>,
-    /// Who wrote what.
+    /// The writers of the bindings.
     pub(super) writes: Writes,
-    /// `(line, node)`, ascending.
+    /// The line of each node, as `(line, node)` in ascending order.
     pub(in crate::session) lines: Vec<(u32, NodeId)>,
-    /// `(line of the log, node)`, ascending: the other way round than [`Trace::told`].
+    /// The nodes of each line of the log, as `(line, node)` in ascending order; the inverse of [`Trace::told`].
     pub(super) told: Vec<(u32, NodeId)>,
-    /// Bindings by scope: the root first, then frame by frame in the order of the trace.
+    /// The bindings by scope: the root's first, then those of each frame in the order of the trace.
     pub(super) binding_order: Vec<u32>,
-    /// Gates by their ids, of which the first row counts: places in [`Run::gates`].
+    /// The first row of each gate, by id, as an index into [`Run::gates`].
     pub(super) gates: BTreeMap<Text, u32>,
-    /// What went well ([`super::went_well`]), once that was asked.
+    /// The result of [`super::went_well`] after its first call.
     pub(super) well: OnceLock<BTreeSet<NodeId>>,
-    /// By the id of a call, the first value that it was given: a place in [`Run::bindings`].
+    /// The first argument of each call, by the call's id, as an index into [`Run::bindings`].
     pub(super) arguments: BTreeMap<i64, u32>,
-    /// Bindings whose name and frame other rows claim too, and by how many in all (errata S2).
+    /// For bindings whose name and frame occur in several rows: the number of these rows (errata S2).
     pub(super) claims: BTreeMap<u32, u32>,
 }
 
@@ -73,7 +75,7 @@ impl NodeIndex {
         index
     }
 
-    /// The failure that was recorded first, of those that nothing recovered, in a completed run.
+    /// Returns the first recorded failure of a completed run that was not recovered.
     fn unrecovered(&self, run: &Run, trace: &Trace) -> Option<NodeId> {
         if trace.verdict.status != RunStatus::Completed.word() {
             return None;
@@ -100,17 +102,17 @@ impl NodeIndex {
         }
     }
 
-    /// The gate of an id.
+    /// Returns the gate with this id.
     pub(super) fn gate<'r>(&self, run: &'r Run, id: &str) -> Option<&'r Gate> {
         run.gates.get(*self.gates.get(id)? as usize)
     }
 
-    /// How many nodes lie directly in one.
+    /// Returns the number of a node's children.
     pub(super) fn children_of(&self, node: NodeId) -> u32 {
         self.children.get(&Some(node)).copied().unwrap_or(0)
     }
 
-    /// Nodes tied to a line.
+    /// Returns the nodes with this line.
     pub(in crate::session) fn at_line(&self, line: u32) -> impl Iterator<Item = NodeId> + '_ {
         let from = self.lines.partition_point(|&(l, _)| l < line);
         let own = self.lines.iter().skip(from);
@@ -135,7 +137,7 @@ fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
     let key = |b: &u32| {
         let binding = run.bindings.get(*b as usize);
         let id = binding.and_then(|binding| binding.execution_id);
-        // Frames in the order of the trace; those that the trace does not know come last, by id.
+        // Frames are in the order of the trace. Frames without a node come last, by id.
         let node = id.map(|id| trace.of_row(id).unwrap_or(trace.nodes.next_key()));
         (node, id)
     };
@@ -143,15 +145,15 @@ fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
     order
 }
 
-/// Words for the way to a frame, from the outside in.
+/// Describes the calls that lead to a frame, outermost first.
 pub(super) fn frame_path(trace: &Trace, frame: Option<NodeId>) -> String {
     let mut names: Vec<String> = Vec::new();
     let upward = trace.upward(frame).filter_map(|at| trace.node(at));
-    // What a binding names as its frame may be something else.
+    // The id that a binding records as its frame may belong to another kind of node.
     let frames = upward
         .enumerate()
         .filter(|(nth, node)| *nth == 0 || node.kind.is_frame());
-    // Longer ways are cut in the middle: a hundred thousand frames deep is legal, but nobody reads it.
+    // Long paths are cut, because a program may have a hundred thousand nested frames.
     for (_, node) in frames {
         names.push(match node.id {
             Some(id) => format!("{} #{id}", short(&node.text, 40)),

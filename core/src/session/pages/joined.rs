@@ -1,4 +1,5 @@
-//! The rows of a trace as a screen shows them: a round of a loop that holds one call, and nothing else to see, is one row with it.
+//! The rows of a trace as a screen shows them: a round of a loop that only contains one call shares a row with that
+//! call.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::session::{Opened, Session};
 use crate::trace::{NodeId, NodeKind};
 use crate::view::{TracePage, TreeRow};
 
-/// Whether a round is one row with the call in it: that call is all it holds, and the round has nothing of its own to say.
+/// Returns whether a round shares a row with its call: it contains nothing else, and has no facts of its own to show.
 pub(super) fn is_joined(opened: &Opened, at: NodeId) -> bool {
     let (Some(round), Some(call)) = (opened.node(at), opened.node(at.next())) else {
         return false;
@@ -22,7 +23,7 @@ pub(super) fn is_joined(opened: &Opened, at: NodeId) -> bool {
         && !says(at)
 }
 
-/// What is drawn for a node: a round that is one row with its call has that row.
+/// Returns the node whose row shows the given node: for a joined round, that of its call.
 pub fn drawn(opened: &Opened, node: NodeId) -> NodeId {
     match is_joined(opened, node) {
         true => node.next(),
@@ -30,21 +31,20 @@ pub fn drawn(opened: &Opened, node: NodeId) -> NodeId {
     }
 }
 
-/// What a node lies in, as it is drawn.
+/// Returns the node around another one, skipping joined rounds.
 pub fn drawn_parent(opened: &Opened, node: NodeId) -> Option<NodeId> {
     let above = opened.trace.upward(Some(node)).skip(1);
     above.into_iter().find(|at| !is_joined(opened, *at))
 }
 
-/// A visible row: its node, whether what lies in it is hidden, and how many rounds around it have no row of their own.
+/// A visible row: its node, whether its children are hidden, and the number of joined rounds around it.
 struct Row {
     node: NodeId,
     folded: bool,
     lifted: u32,
 }
 
-/// The visible rows in order. `joins`: as a screen shows them; what is folded of a round that has no row of its own then does
-/// not count.
+/// Iterates over the visible rows in order. With `joins`, joined rounds have no row, and folding them has no effect.
 fn rows(opened: &Opened, folded: &BTreeSet<NodeId>, joins: bool) -> impl Iterator<Item = Row> {
     let (mut at, mut ends) = (NodeId::new(0), Vec::new());
     std::iter::from_fn(move || {
@@ -70,13 +70,13 @@ fn rows(opened: &Opened, folded: &BTreeSet<NodeId>, joins: bool) -> impl Iterato
     })
 }
 
-/// A window of the trace: `folded` holds the nodes whose children are hidden.
+/// Builds a part of the trace. `folded` contains the nodes whose children are hidden.
 pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: u32) -> TracePage {
     let draw = |row: &Row| tree_row(session, row.node, row.folded);
     window(session, rows(session, folded, false), from, len, draw)
 }
 
-/// The same as a screen shows it.
+/// Builds a part of the trace for a screen, with joined rounds.
 pub fn trace_screen(
     session: &Session,
     folded: &BTreeSet<NodeId>,
@@ -113,7 +113,7 @@ fn window(
     page
 }
 
-/// The rows of a choice as a screen shows them.
+/// Returns the selected rows for a screen, without joined rounds.
 pub fn chosen_screen(session: &Session, choice: &TraceChoice) -> Vec<NodeId> {
     let mut rows = chosen(session, choice);
     rows.retain(|at| !is_joined(session, *at));
@@ -138,7 +138,7 @@ fn drawn_row(session: &Session, of: &Row) -> Option<TreeRow> {
     Some(row)
 }
 
-/// The place of a node among the rows that a screen shows, or of the fold that hides it.
+/// Returns the position of a node among the rows of a screen, or of the folded row that hides it.
 pub fn trace_place(opened: &Opened, folded: &BTreeSet<NodeId>, node: NodeId) -> u32 {
     let node = drawn(opened, node);
     let before = rows(opened, folded, true).take_while(|row| row.node <= node);

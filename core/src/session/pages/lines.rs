@@ -1,14 +1,13 @@
-//! Two texts line by line. The time it takes is bounded, however different the two are.
+//! Compares two texts line by line, in limited time.
 
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
-/// Lines that are compared one by one; of more that differ nobody reads which.
+/// The most lines that are compared individually, because nobody would read more differences.
 const COMPARED: usize = 2_000;
 
-/// What differs: lines of the one and of the other, by their places from 0, in order. More than [`COMPARED`] lines are one
-/// difference.
+/// Returns the ranges of lines (from 0) that differ, in order. More than [`COMPARED`] differing lines are one range.
 pub(super) fn hunks(input: &InternedInput<&str>) -> Vec<(Range<u32>, Range<u32>)> {
     let (before, after) = (&input.before, &input.after);
     let start = before.iter().zip(after).take_while(|(a, b)| a == b).count();
@@ -29,7 +28,7 @@ pub(super) fn hunks(input: &InternedInput<&str>) -> Vec<(Range<u32>, Range<u32>)
     diff.hunks().map(|hunk| (hunk.before, hunk.after)).collect()
 }
 
-/// The texts of a stretch of lines, without their line breaks.
+/// Returns the texts of a range of lines, without line breaks.
 pub(super) fn texts<'t>(
     input: &InternedInput<&'t str>,
     tokens: &[Token],

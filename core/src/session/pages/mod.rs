@@ -1,8 +1,7 @@
-//! The pages of a run: one file each, one function a view.
+//! The pages of a run, with one file and function for each view.
 //!
-//! A page takes an [`Opened`](super::Opened) where its data is all that the page needs, and a
-//! [`Session`] where it shows values. Shells call these functions and draw the struct of
-//! [`crate::view`] that comes back.
+//! A page without values takes an [`Opened`](super::Opened); other pages take a [`Session`]. Shells call these
+//! functions and display the struct of [`crate::view`] that they return.
 
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +57,7 @@ pub use task::{around_others, task};
 pub use timeline::timeline;
 pub use trace::{next_failure, node_detail, node_ref, tree_row};
 
-/// A page that is asked for by its name alone: it has no windows and takes no options.
+/// A page that a shell can request by name, without any options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Page {
@@ -79,11 +78,11 @@ pub enum Page {
 }
 
 impl Page {
-    /// The page's struct as JSON. `now` is milliseconds since 1970.
+    /// Returns the page's struct as JSON. `now` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
     ///
-    /// When the struct cannot be written as JSON, which is a defect.
+    /// An error if the struct cannot be converted to JSON, which would be a bug.
     pub fn json(self, session: &Session, now: Option<i64>) -> serde_json::Result<String> {
         use serde_json::to_string;
         match self {

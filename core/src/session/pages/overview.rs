@@ -1,3 +1,5 @@
+//! The overview of a run: its status, counts and first failure, and what is left to do.
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -19,22 +21,22 @@ use crate::time::{Stamp, human_duration};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount, Stop};
 
-/// How many links a list on the first page holds.
+/// The most links in a list of the overview.
 pub(super) const LINKS: usize = 20;
-/// Nodes before a gate that are asked for the value that it judged.
+/// How many nodes before a gate are searched for the value that it judged.
 const JUDGED: usize = 100;
-/// How many facts of a record are shown, and how much of each.
+/// The most facts of a record that are shown, and the most characters of each.
 const FACTS: usize = 50;
 const FACT: usize = 200;
 
-/// What happened, where it stopped and why.
+/// Builds the overview: what happened, where the run stopped, and why.
 pub fn overview(session: &Session, now: Option<i64>) -> Overview {
     let told = told_listing(session);
     let facts = facts(session, told.as_ref());
     overview_of(session, now, facts, &resume::ahead(facts))
 }
 
-/// The same, where it is known what lies ahead.
+/// Builds the overview with a plan that the caller computed already.
 pub(super) fn overview_of(
     session: &Session,
     now: Option<i64>,
@@ -49,7 +51,7 @@ pub(super) fn overview_of(
     let is_timed = |e: &Execution| e.started.is_some() || e.completed.is_some();
     let mut view = Overview {
         run: match run.form {
-            // No run has given it an id: it is called by its file.
+            // A store of agents has no run id, so it is called by its file name.
             Form::Agents => last_part(&session.label, &session.place).to_owned(),
             _ => run.id.to_string(),
         },
@@ -112,13 +114,13 @@ pub(super) fn overview_of(
     let failed = plan.stands.iter().find(|stand| stand.stop == Stop::Failed);
     let failed = failed.and_then(|stand| node_ref(session, stand.node?));
     if let (Some(failed), "running" | "interrupted") = (failed, &*view.status) {
-        // What is open around it is no place to go on at.
+        // The blocks around the failure are still open, but the run cannot continue in them.
         let word = sentence_start(&view.status);
         view.headline = format!("{word}; failed at {}", story::line_of(&failed));
     }
     if trace.unordered && view.status == RunStatus::Running.word() {
-        // A head that nothing else bears out; bindings may well be past it.
-        view.headline = "Said to be running, and only bindings tell what ran".to_owned();
+        // Only the file's header claims that the run is running; its bindings may be newer.
+        view.headline = "Recorded as running, but only bindings show what ran".to_owned();
     }
     view.story = story::sentences(&view, trace.remarks.len() as u32);
     view.story.extend(if_rejected(session, &view, facts, plan));
@@ -127,8 +129,8 @@ pub(super) fn overview_of(
     view
 }
 
-/// What becomes of a run that waits at a gate, when that is rejected or, past its deadline, timed out; `None` where its record
-/// does not say.
+/// Describes what happens if the gate at which a run waits is rejected, or timed out if it is overdue. `None` if the
+/// gate does not record that.
 fn if_rejected(
     session: &Session,
     view: &Overview,
@@ -146,7 +148,7 @@ fn if_rejected(
     })
 }
 
-/// What stood before a gate that ended the run: the last value, and how its command ended.
+/// Describes the value before a gate that ended the run, and the exit code of the value's command.
 fn judged(session: &Session) -> Option<String> {
     let cause = session.trace.first_cause?;
     session.node(cause).filter(|node| node.kind.is_gate())?;
@@ -164,8 +166,8 @@ fn judged(session: &Session) -> Option<String> {
     ))
 }
 
-/// What failed because of the first cause, and what was stopped. What failed in a completed run did not end it: why, where
-/// that is known.
+/// Describes what failed or was stopped because of the first cause. In a completed run: why it continued after the
+/// failure, if that is known.
 fn because_words(opened: &Opened, cause: NodeId) -> String {
     if opened.trace.verdict.status == RunStatus::Completed.word() {
         let allows = allowed_by(opened, cause);
@@ -191,7 +193,7 @@ fn because_words(opened: &Opened, cause: NodeId) -> String {
     words.join(", ")
 }
 
-/// What of a parallel around a node lets it fail: `on-fail: ignore`, `strategy: first`.
+/// Returns the setting of a parallel around a node that tolerates its failure: `on-fail: ignore`, `strategy: first`.
 fn allowed_by(opened: &Opened, node: NodeId) -> Option<String> {
     opened.trace.upward(Some(node)).skip(1).find_map(|at| {
         let node = opened.node(at).filter(|n| n.kind == NodeKind::Parallel)?;
@@ -210,7 +212,7 @@ fn allowed_by(opened: &Opened, node: NodeId) -> Option<String> {
 fn count_nodes(opened: &Opened, view: &mut Overview) {
     let mut by_status: BTreeMap<&str, u32> = BTreeMap::new();
     for (at, node) in opened.trace.nodes.iter_enumerated() {
-        // A block is what lies in it: it counts where nothing does, or where it failed by itself.
+        // A block only counts if it has no children or failed by itself; otherwise its children count.
         let is_leaf = opened.index.children_of(at) == 0;
         let given = node.is_given(&opened.run, opened.listing());
         let counts = is_leaf && !given || is_cause(opened, at, node);
@@ -219,7 +221,7 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
         }
         let word = status_word(opened, node);
         *by_status.entry(word).or_default() += 1;
-        // What was announced is abandoned when its run ends: it never began.
+        // A statement that was only announced when the run ended never began.
         let announced = || {
             let last = execution(opened, node.last_row);
             last.is_some_and(|row| row.status == Status::Pending)
@@ -242,7 +244,7 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
     view.by_status.sort_by_key(|of| Reverse(of.count));
 }
 
-/// A database without a run row: what was found instead.
+/// Describes the content of a database without a row for the run.
 fn missing_words(session: &Session) -> Option<String> {
     let run = &session.run;
     let is_missing =
@@ -260,7 +262,7 @@ fn missing_words(session: &Session) -> Option<String> {
     Some(format!("no run row: found {rows}, {values}, {gates}"))
 }
 
-/// What is believed of a run's status, `unknown` where nothing says.
+/// Returns the run's most likely status, `unknown` without any record.
 pub(in crate::session) fn run_status(verdict: &Verdict) -> &str {
     match verdict.status.as_str() {
         "" => "unknown",
@@ -268,7 +270,7 @@ pub(in crate::session) fn run_status(verdict: &Verdict) -> &str {
     }
 }
 
-/// What the run's own records say that no other field holds.
+/// Returns recorded facts that have no field of their own.
 fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));
@@ -286,7 +288,7 @@ fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     facts
 }
 
-/// `SQLite, append-only`; `folder, state.md`.
+/// Returns the form in words: `SQLite, append-only`, `folder, state.md`.
 pub(crate) fn form_words(form: &Form) -> String {
     match form {
         Form::Sqlite { dialect } => match dialect {

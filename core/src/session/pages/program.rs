@@ -1,3 +1,5 @@
+//! The page of the program: its lines, with the result of each.
+
 use std::collections::BTreeMap;
 
 use super::index::short;
@@ -11,13 +13,13 @@ use crate::session::{Opened, Session};
 use crate::trace::Node;
 use crate::view::{ProgramLine, ProgramView, PropertyView};
 
-/// How much of a property a page shows.
+/// The most characters of a property's value.
 const PROPERTY_TEXT: usize = 400;
 
-/// How many links one line carries.
+/// The most links of one line.
 const LINKS: usize = 50;
 
-/// A window of the program's lines with what happened at each; without a source, the state file's trace.
+/// Builds a part of the program's lines with their results. Without a source, the lines are the state file's trace.
 pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
     let _snapshot = session.snapshot();
     let program = &session.run.program;
@@ -106,7 +108,7 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
     }
     line.bindings.truncate(LINKS);
     if let Some(latest) = latest {
-        // A failure anywhere on the line outweighs a later success; otherwise the latest pass speaks.
+        // A failure on the line is more important than a later success; otherwise the latest pass counts.
         let failed = statuses.contains_key("failed");
         line.status = if failed { "failed" } else { latest }.to_owned();
         let counts = statuses.iter().map(|(word, n)| format!("{n} × {word}"));
@@ -118,19 +120,19 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
     line
 }
 
-/// The statement that a node is tied to.
+/// Returns the statement of a node.
 pub(super) fn statement_of<'o>(opened: &'o Opened, node: &Node) -> Option<&'o Statement> {
     node.statement(opened.listing.as_ref())
 }
 
-/// How many statements of the program may run: declarations and clauses are not counted.
+/// Counts the statements of the program that may run, without declarations and clauses.
 pub(super) fn runnable_statements(opened: &Opened) -> Option<u32> {
     let listing = opened.listing.as_ref()?;
     let runs = listing.statements.iter().filter(|s| may_run(s.kind));
     Some(runs.count() as u32)
 }
 
-/// Whether a statement may run: declarations and clauses do not.
+/// Returns whether a kind of statement may run, which declarations and clauses do not.
 pub(super) fn may_run(kind: StatementKind) -> bool {
     use StatementKind as K;
     !matches!(
@@ -149,7 +151,7 @@ pub(super) fn may_run(kind: StatementKind) -> bool {
     )
 }
 
-/// What a statement says of itself. Names of ours for what its head plainly shows are left out.
+/// Returns a statement's properties, without names that Prosescope gives to parts of its first line.
 pub(super) fn properties(statement: &Statement) -> Vec<PropertyView> {
     let plain = |name: &str| {
         matches!(
@@ -170,7 +172,7 @@ pub(super) fn properties(statement: &Statement) -> Vec<PropertyView> {
     stated.take(LINKS).map(view).collect()
 }
 
-/// The kebab-case word of a unit variant.
+/// Returns the kebab-case word of an enum's unit variant.
 fn word<T: serde::Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -178,7 +180,7 @@ fn word<T: serde::Serialize>(value: &T) -> String {
     }
 }
 
-/// `3 statements`.
+/// Counts statements in words: `3 statements`.
 pub(super) fn statements(n: u32) -> String {
     count(n, "statement", "statements")
 }

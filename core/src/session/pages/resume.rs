@@ -1,3 +1,5 @@
+//! The page about continuing a run: positions, remaining statements, needed values, gates and cautions.
+
 use super::answer;
 use super::bindings::binding_row;
 use super::index::{frame_path, short};
@@ -16,12 +18,12 @@ use crate::view::{
     NeedView, PositionView, ResumeView, Stop,
 };
 
-/// How many of each list a view holds.
+/// The most entries of each list: of positions and cautions, and of the others.
 const POSITIONS: usize = 50;
 const LISTED: usize = 200;
 
-/// What going on with the run takes: where it stands, what lies ahead and needs, what must not be repeated.
-/// Reads previews of the values that are needed, and no value whole.
+/// Builds the page: where the run stands, what remains and needs values, and what must not be repeated unchecked. Reads
+/// previews of the needed values, not whole values.
 pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     let told = told_listing(session);
     let facts = facts(session, told.as_ref());
@@ -77,9 +79,11 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     if view.status == "running" && !overview.stale {
         let note = match overview.last_sign_ago {
             Some(ago) => format!(
-                "the last sign of life was {ago}: make sure that nothing carries the run out"
+                "the last sign of life was {ago}: make sure that no model is still running it"
             ),
-            None => "the run records no time: make sure that nothing carries it out".to_owned(),
+            None => {
+                "the run records no time: make sure that no model is still running it".to_owned()
+            }
         };
         view.notes.insert(0, note);
     }
@@ -87,7 +91,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     let sealed = unread.iter().filter(|unread| unread.sealed);
     view.notes.extend(sealed.map(|unread| {
         format!(
-            "{} is not readable: {}, so what was executed is not known",
+            "{} is not readable: {}, so the executed statements are unknown",
             unread.what, unread.why
         )
     }));
@@ -107,7 +111,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     view
 }
 
-/// The trace of a state file, read as a program; `None` where there is a program, or rows.
+/// Parses the trace of a state file as a program; `None` if the run has a program or rows.
 pub(super) fn told_listing(opened: &Opened) -> Option<Listing> {
     if opened.listing.is_some() || opened.run.told_by_rows() || opened.run.state_file.is_none() {
         return None;
@@ -116,7 +120,7 @@ pub(super) fn told_listing(opened: &Opened) -> Option<Listing> {
     Some(told).filter(|told| !told.statements.is_empty())
 }
 
-/// What a plan is made of; without a program, lines are those of the trace of a state file.
+/// Returns the basis of a plan. `told` is the state file's trace, which replaces a missing program.
 pub(super) fn facts<'s>(opened: &'s Opened, told: Option<&'s Listing>) -> Facts<'s> {
     Facts {
         run: &opened.run,
@@ -185,8 +189,8 @@ fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> Pos
     }
 }
 
-/// The statement that another attempt begins with: what failed, or the outermost of what failed with it, since nothing runs
-/// in what is over.
+/// Returns the statement with which another attempt begins: the failed one, or the outermost failed statement around
+/// it, because statements cannot run inside of one that is over.
 fn tried_again(opened: &Opened, node: NodeId) -> NodeId {
     let failed = opened.trace.upward(Some(node)).filter(|at| {
         let own = opened.node(*at);
@@ -195,7 +199,7 @@ fn tried_again(opened: &Opened, node: NodeId) -> NodeId {
     failed.last().unwrap_or(node)
 }
 
-/// Where another attempt begins, in words, where that is not the statement that failed.
+/// Describes where another attempt begins, if that is not the failed statement itself.
 fn begins_around(opened: &Opened, failed: NodeId, again: NodeId) -> Option<String> {
     let around = opened.node(again).filter(|_| failed != again)?;
     let text = short(&around.text, 60);
@@ -204,7 +208,7 @@ fn begins_around(opened: &Opened, failed: NodeId, again: NodeId) -> Option<Strin
     ))
 }
 
-/// The commands that begin another attempt at what failed.
+/// Returns the commands that begin another attempt.
 fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
     let Some(id) = id.filter(|_| opened.run.told_by_rows()) else {
         return Vec::new();
@@ -224,7 +228,7 @@ fn gate_of(opened: &Opened, node: NodeId) -> Option<&Gate> {
     opened.index.gate(&opened.run, gate)
 }
 
-/// What was decided right before a position.
+/// Describes the decision of a gate right before a position.
 fn decided_words(opened: &Opened, node: NodeId) -> Option<String> {
     let gate = gate_of(opened, node)?;
     let by = gate
@@ -285,7 +289,7 @@ fn memory_view(session: &Session, memory: &resume::Memory) -> MemoryNeedView {
     view
 }
 
-/// The first of the pending gates, given as their views, with what each outcome means.
+/// Returns the outcomes of the first pending gates, whose views are `pending`.
 fn gate_outcomes(
     opened: &Opened,
     outlook: &Outlook<'_>,
@@ -314,14 +318,15 @@ fn ahead_view(ahead: &Ahead, listing: Option<&Listing>) -> Option<AheadView> {
     })
 }
 
-/// `known`: the program is there, and where the run stands in it. `inferred`: no record names the place.
+/// Returns the headline. `known`: the program and the run's position in it are known. `inferred`: the position is not
+/// recorded.
 fn headline(view: &ResumeView, known: bool, inferred: bool) -> String {
     let one = match (view.status.as_str(), view.positions.as_slice()) {
         ("completed", _) => return "Completed: nothing to resume".to_owned(),
         ("failed", []) => {
-            return "Failed, and no record says where: how to go on is not known".to_owned();
+            return "Failed, but no record shows where; how to go on is unknown".to_owned();
         }
-        (_, []) => return "No record says where this run stands".to_owned(),
+        (_, []) => return "No record shows where this run stands".to_owned(),
         (_, [one]) => one,
         _ => return format!("Stands in {} places", number(view.position_count.into())),
     };
@@ -336,13 +341,15 @@ fn headline(view: &ResumeView, known: bool, inferred: bool) -> String {
             of.gate.passed().unwrap_or_else(waits)
         }
         (Stop::Refused, ..) => {
-            format!("A gate was turned down at {at}: that is still to be acted on")
+            format!(
+                "A gate was turned down at {at}; the program's reaction is still to be carried out"
+            )
         }
         (Stop::Between, _, Some(next)) => {
             format!("Nothing is open; line {} comes next", next.line)
         }
-        (Stop::Between, _, None) if known => "Nothing is open, and nothing is ahead".to_owned(),
-        (Stop::Between, ..) => "Nothing is open; what comes next is not known".to_owned(),
+        (Stop::Between, _, None) if known => "Nothing is open, and no statement remains".to_owned(),
+        (Stop::Between, ..) => "Nothing is open; the next statement is unknown".to_owned(),
         (Stop::Open, ..) if inferred => format!("Probably stands at {at}"),
         (Stop::Open, ..) => format!("Stands at {at}"),
     }

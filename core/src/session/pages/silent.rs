@@ -1,4 +1,4 @@
-//! Lines of the program that no record speaks of, and what is known of them all the same (errata E3).
+//! Derives the results of program lines without a record (errata E3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,22 @@ use crate::program::{Listing, StatementKind as Kind};
 use crate::session::Session;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
-/// A statement of a body whose condition did not hold, or the branch of an `if` that was not taken.
+/// A statement that was left out because a condition was false, or that is in a branch of an `if` that was not taken.
 pub(super) const NOT_RUN: &str = "not run";
-/// A statement before the farthest record, or anywhere in a completed run.
+/// A statement before the last recorded one, or anywhere in a completed run.
 pub(super) const NOT_RECORDED: &str = "not recorded";
-/// A statement after the place where the run stands or ended.
+/// A statement after the point at which the run stands or ended.
 pub(super) const NOT_REACHED: &str = "not reached";
 
-/// What the records say of the statements that none of them names.
+/// The results that follow for statements without a record.
 #[derive(Debug, Default)]
 pub(super) struct Silent {
-    /// Statements of which all lies in a body that did not run.
+    /// Statements that are completely inside of bodies that did not run.
     not_run: BTreeSet<u32>,
-    /// The farthest statement of the top level, and what lies in it, that a record names.
+    /// The last statement outside of blocks that a record names, including the statements inside of it.
     farthest: Option<u32>,
     completed: bool,
-    /// Branches that a parallel announced and of which no record has a line, with their word.
+    /// Branches that a parallel announced and that have no line in any record, with their status.
     announced: BTreeMap<u32, &'static str>,
 }
 
@@ -35,9 +35,9 @@ impl Silent {
             return silent;
         };
         let count = listing.statements.len() as u32;
-        // By statement: whether a record names it, and whether all of them say that it was skipped, or completed.
+        // For each statement: the number of records, and how many of them are skipped, completed or failed.
         let mut named = vec![Named::default(); count as usize];
-        // Branches by name, of each parallel that announced some.
+        // For each parallel that announced branches: its branches by name.
         let mut branches = BTreeMap::new();
         for node in &session.trace.nodes {
             if let Some(at) = announced(session, listing, node, &mut branches) {
@@ -58,7 +58,7 @@ impl Silent {
         }
         let state = |at: u32| named.get(at as usize).copied().unwrap_or_default();
         let taken = taken(listing, |at| state(at).records > state(at).skipped);
-        // Another way than this was taken, and this one was not.
+        // Another alternative of the same choice was taken, and this one was not.
         let is_untaken = |way: u32| {
             let choice = listing.choice(way);
             choice.is_some_and(|of| {
@@ -80,9 +80,9 @@ impl Silent {
             if not_run {
                 silent.not_run.insert(at);
             }
-            // A record that it was skipped is a record of how far the run came.
+            // A record of a skipped statement also shows how far the run came.
             if named.records > 0 && !in_block(listing, at) {
-                // What completed is over with all that lies in it.
+                // A completed statement is over, with everything inside of it.
                 let is_over =
                     named.completed > 0 && named.completed + named.skipped == named.records;
                 let inside = listing
@@ -96,7 +96,7 @@ impl Silent {
         silent
     }
 
-    /// The word for a statement that no record names; empty for what does not run, and where nothing is known.
+    /// Returns the word for a statement without a record; empty if it is not executable or nothing is known.
     pub(super) fn word(&self, listing: &Listing, at: u32) -> &'static str {
         let Some(statement) = listing.get(at) else {
             return "";
@@ -110,7 +110,7 @@ impl Silent {
         if let Some(word) = self.announced.get(&at) {
             return word;
         }
-        // How far a block came depends on its calls.
+        // A block may have run several times, so its lines do not show how far the run came.
         if in_block(listing, at) {
             return "";
         }
@@ -123,7 +123,7 @@ impl Silent {
     }
 }
 
-/// How many records name a statement, and how many of them say that it was skipped, completed, or failed.
+/// How many records name a statement, and how many of them are skipped, completed, or failed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
     records: u32,
@@ -132,8 +132,8 @@ struct Named {
     failed: u32,
 }
 
-/// Whether the `try` of a `catch` completed: all records of it, or of the last statement of its body, say so, none in it says
-/// that something failed, and none lies in the `catch`.
+/// Returns whether the `try` of a `catch` completed without a failure: it or the last statement of its body completed
+/// in all records, no statement inside of it failed, and the `catch` has no records.
 fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Named) -> bool {
     let tried = listing.leader(catch);
     if tried == catch {
@@ -149,7 +149,7 @@ fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Na
         && handler.all(|at| named(at).records == 0)
 }
 
-/// The statement of a branch that follows from what its parallel announced: no record names its line, so its name ties it.
+/// Returns the statement of a branch that its parallel announced. The record has no line, so the name identifies it.
 fn announced(
     session: &Session,
     listing: &Listing,
@@ -171,17 +171,17 @@ fn announced(
     branches.get(&**branch).copied()
 }
 
-/// The ways that a record says were taken, each with what it is a way of.
+/// Returns the alternatives that were taken according to the records, each with its choice.
 fn taken(listing: &Listing, ran: impl Fn(u32) -> bool) -> BTreeSet<(u32, u32)> {
     let all = (0..listing.statements.len() as u32).filter(|at| ran(*at));
-    // Programs do not nest deeper; the bound keeps hostile ones cheap.
+    // Programs are not nested deeper than 64. The limit protects against malicious ones.
     let around = all.flat_map(|at| std::iter::once(at).chain(listing.enclosing(at)).take(64));
     around
         .filter_map(|way| Some((listing.choice(way)?, way)))
         .collect()
 }
 
-/// Whether it is a block, or lies in one.
+/// Returns whether a statement is a block or inside of one.
 fn in_block(listing: &Listing, at: u32) -> bool {
     let is_block = listing.get(at).is_some_and(|s| s.kind == Kind::Block);
     is_block || listing.block_of(at).is_some()
@@ -203,7 +203,7 @@ mod tests {
                 "not run",
             ),
             ("1→ a ✓\n2→ b ✓\n", "not run"),
-            // Whether `b` ran, or `a` failed to begin with, is not recorded.
+            // It is not recorded whether `b` ran or `a` failed.
             ("1→ a ✓\n3→ d ✓\n", "not recorded"),
             ("1→ a ✓\n2→ b ✗ no wind\n3→ d ✓\n", "not recorded"),
         ] {

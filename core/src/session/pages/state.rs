@@ -1,3 +1,5 @@
+//! The page of state.md: rendered from the data, and compared with the folder's own file.
+
 use std::ops::Range;
 
 use imara_diff::{InternedInput, Token};
@@ -9,13 +11,13 @@ use crate::render::state_md as render;
 use crate::session::{Opened, Session};
 use crate::view::{StateLine, StateMdView};
 
-/// How much of a state file is compared and shown.
+/// How many bytes of a state file are compared and shown.
 const OWN: usize = 1 << 20;
 
-/// A longer rendering is not compared, and shown only so far.
+/// The longest rendered text that is compared, in bytes; a longer one is cut.
 const COMPARED_MOST: usize = 4 << 20;
 
-/// state.md rendered from the data; `whole` writes the whole program, not only what ran and what is next.
+/// Renders state.md from the data. With `whole`, it has the whole program, not only what ran and what is next.
 pub fn state_md(opened: &Opened, whole: bool) -> String {
     let (run, trace) = (&opened.run, &opened.trace);
     let whole_program = whole;
@@ -23,7 +25,7 @@ pub fn state_md(opened: &Opened, whole: bool) -> String {
     render::from_run(run, trace, opened.listing.as_ref(), &options)
 }
 
-/// Both state files: rendered from the data, and the folder's own, with their differences.
+/// Builds the page: the rendered text, the folder's own file, and their differences.
 pub fn state_page(session: &Session, whole: bool) -> StateMdView {
     let mut rendered = state_md(session, whole);
     let long = rendered.len() > COMPARED_MOST;
@@ -39,14 +41,14 @@ pub fn state_page(session: &Session, whole: bool) -> StateMdView {
     };
     let form = state_md::form(&own);
     let note = match form {
-        FolderForm::StateMd if long => "the rendered file is too long to be compared with it",
+        FolderForm::StateMd if long => "the rendered file is too long for a comparison",
         FolderForm::StateMd if cut => "the file is longer than 1 MiB and shown in part",
         FolderForm::StateMd => "",
         FolderForm::CompactLog => {
-            "the file is a compact log: what it tells is rendered, but its form cannot be compared line by line"
+            "the file is a compact log: its content is rendered, but cannot be compared line by line"
         }
-        FolderForm::Receipts => "the file is of a form that points to receipts: shown as text",
-        _ => "the file is of a form that is not known here (it may be encrypted): shown as text",
+        FolderForm::Receipts => "the file only refers to receipts, so it is shown as text",
+        _ => "the form of the file is unknown (it may be encrypted), so it is shown as text",
     };
     let note = Some(note).filter(|note| !note.is_empty());
     let mut view = StateMdView {
@@ -79,8 +81,8 @@ fn own_state_file(session: &Session) -> Option<(String, bool)> {
     Some((String::from_utf8_lossy(&bytes).into_owned(), cut))
 }
 
-/// Whether two state files say the same, as far as a state file carries it (docs/reference/formats.md); the window of
-/// source lines may differ.
+/// Returns whether two state files have the same content, as far as the form defines it (docs/reference/formats.md).
+/// They may contain different parts of the program.
 fn carries_the_same(a: &StateFile, b: &StateFile) -> bool {
     let marks = |f: &StateFile| {
         let mark = |line: &TraceLine| {
@@ -100,7 +102,7 @@ fn carries_the_same(a: &StateFile, b: &StateFile) -> bool {
         && a.loops == b.loops
 }
 
-/// A line diff: `-` only in the file, `+` only rendered. Its time is bounded, however different the two are.
+/// Compares two texts line by line, in limited time: `-` is only in the file, `+` only in the rendered text.
 fn compare(own: &str, rendered: &str) -> Vec<StateLine> {
     let input = InternedInput::new(own, rendered);
     let mut lines = Vec::with_capacity(input.before.len());
@@ -158,7 +160,7 @@ mod tests {
         assert_eq!(marked("a", "a"), ["=a"]);
     }
 
-    /// With nothing in common but blank lines, a diff takes time as the square of the lines.
+    /// A diff of texts with almost no common lines would take quadratic time.
     #[test]
     fn of_texts_that_have_little_in_common_the_middle_is_one_difference() {
         let text = |word: &str| -> String {

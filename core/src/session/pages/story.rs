@@ -1,4 +1,4 @@
-//! What happened, in words: one headline and three sentences.
+//! Describes a run in words: a headline and a few sentences.
 
 use super::index::short;
 use super::program::statements;
@@ -8,7 +8,7 @@ use crate::text::count as number;
 use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
 use crate::view::{GateView, NodeRef, Overview, Part, StatusCount};
 
-/// One line that answers before any table. `inferred`: no record says that the run stands where it is said to stand.
+/// Returns the headline. `inferred`: the run's position is not recorded.
 pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     let (at, comma_at) = match inferred {
         true => (", probably at ", ", probably at "),
@@ -16,7 +16,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     };
     match view.status.as_str() {
         "completed" => {
-            // No record names the status: it follows from what ran.
+            // The status is not recorded but was inferred from what ran.
             let is_guess = matches!(&*view.status_source, "execution trace" | "disk");
             let completed = if is_guess {
                 "Probably completed"
@@ -31,7 +31,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
         }
         "failed" => match &view.failure {
             Some(failure) => format!("Failed at {}", line_of(&failure.cause)),
-            None => "Failed; no record says where".to_owned(),
+            None => "Failed; no record shows where".to_owned(),
         },
         "waiting" => match view.pending_gates.as_slice() {
             [] => "Waiting".to_owned(),
@@ -70,7 +70,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     }
 }
 
-/// A statement by its line, where that is known.
+/// Describes a statement with its line, if that is known.
 pub(super) fn line_of(node: &NodeRef) -> String {
     let text = short(&node.text, 60);
     match (node.line, node.line_guessed) {
@@ -80,7 +80,7 @@ pub(super) fn line_of(node: &NodeRef) -> String {
     }
 }
 
-/// Where a run stands, after one of two words; empty where no record says it.
+/// Describes where a run stands, after the given words; empty without a recorded position.
 fn places(view: &Overview, one: &str, several: &str) -> String {
     match view.positions.as_slice() {
         [] => String::new(),
@@ -89,12 +89,14 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
     }
 }
 
-/// Up to four sentences: how much ran, what went wrong, what the headline does not say of where it stands, since when an
-/// interrupted run is silent.
-/// `remarks`: lines of its files that record no statement.
+/// Returns up to four sentences: how much ran, what failed, where the run stands if the headline does not include it,
+/// and the last sign of life of an interrupted run. `remarks` is the number of lines that are not records of
+/// statements.
 pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
     if view.is_of_agents() {
-        return vec!["Agents outlive runs: this file holds their memories and no run.".to_owned()];
+        return vec![
+            "Agents outlive runs: this file has their memories, and is not a run.".to_owned(),
+        ];
     }
     let silence = (view.status == "interrupted")
         .then(|| silence(view))
@@ -131,9 +133,9 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     let odd = view.by_status.iter().filter(|of| !is_known(&of.status));
     let odd = match odd.map(|of| of.count).sum() {
         0 => String::new(),
-        n => format!("; how {} ended is not understood", statements(n)),
+        n => format!("; {} ended with an unknown status", statements(n)),
     };
-    // What failed in a run that failed is told by its headline, or by the next sentence.
+    // For a failed run, the headline or the next sentence describes the failure.
     let failed = of("failed");
     if failed > 0 && view.status == "completed" {
         let (done, all) = (number(done.into()), statements(view.statements));
@@ -145,7 +147,7 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     }
     Some(match done {
         0 => format!("No statement finished{unread}{odd}."),
-        // What could not be read is not counted, and what ended in a word of its own may have finished.
+        // With unread statements or unknown statuses, "N of M" would be wrong.
         _ if done < view.statements && unread.is_empty() && odd.is_empty() => {
             let (done, all) = (number(done.into()), statements(view.statements));
             format!("{done} of {all} finished.")
@@ -154,13 +156,17 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     })
 }
 
-/// That no statement began, and what is there all the same.
+/// Returns a sentence that no statement began, with the number of values and remarks.
 fn nothing_ran(view: &Overview, skipped: u32, remarks: u32) -> String {
     let none = "No statement is recorded";
     let verb = if skipped == 1 { "was" } else { "were" };
     match (view.sealed(), view.bindings) {
-        (Some(file), _) => format!("What was executed is not readable: {file} is encrypted."),
-        _ if view.is_unread(Part::Statements) => "What was executed could not be read.".to_owned(),
+        (Some(file), _) => {
+            format!("The executed statements are not readable: {file} is encrypted.")
+        }
+        _ if view.is_unread(Part::Statements) => {
+            "The executed statements could not be read.".to_owned()
+        }
         _ if skipped > 0 => format!("{} {verb} skipped, and none began.", statements(skipped)),
         (_, 0) if view.is_unread(Part::Bindings) => {
             format!("{none}; the values could not be read.")
@@ -183,20 +189,20 @@ fn nothing_ran(view: &Overview, skipped: u32, remarks: u32) -> String {
     }
 }
 
-/// A statement inside a sentence: in backticks, so that a page can set it apart.
+/// Puts a statement into backticks, so that pages can format it inside of a sentence.
 fn code(text: &str, most: usize) -> String {
     format!("`{}`", short(text, most).replace('`', "'"))
 }
 
 fn trouble(view: &Overview) -> Option<String> {
     if let Some(failure) = &view.failure {
-        // Its message stands below the sentences.
+        // Pages show the error message itself below the sentences.
         let silent = failure
             .error
             .is_none()
-            .then_some("no message of it is recorded");
+            .then_some("its error message is not recorded");
         let around = Some(failure.because_words.as_str()).filter(|words| !words.is_empty());
-        // The headline of a failed run names it.
+        // The headline of a failed run names the statement already.
         let others = |of: &StatusCount| of.status == "failed" && of.count > 1;
         let only = view.status == "completed" && !view.by_status.iter().any(others);
         let first = if only { "failed" } else { "failed first" };
@@ -214,22 +220,24 @@ fn trouble(view: &Overview) -> Option<String> {
     (!both.is_empty()).then(|| format!("{}.", both.join("; ")))
 }
 
-/// The gate that a run waits at, the first of several.
+/// Returns the first gate at which a run waits.
 pub(super) fn judges(view: &Overview) -> Option<&GateView> {
     let is_over = matches!(view.status.as_str(), "completed" | "failed");
     view.pending_gates.first().filter(|_| !is_over)
 }
 
-/// Since when nothing is recorded of an interrupted run, and what became of what it did last.
+/// Returns a sentence with the last sign of life of an interrupted run, and a warning about unfinished statements.
 fn silence(view: &Overview) -> Option<String> {
     let last = view.last_sign.as_ref()?;
     let was_executing = |of: &StatusCount| of.status == WAS_EXECUTING && of.count > 0;
     let unfinished = match view.by_status.iter().any(was_executing) {
-        true => " What it did last was not finished; it may have happened in part.",
+        true => {
+            " The statement that was running then did not finish; it may have been carried out in part."
+        }
         false => "",
     };
     let last = last.spoken();
-    Some(format!("Nothing was heard of it since {last}.{unfinished}"))
+    Some(format!("Its last sign of life was on {last}.{unfinished}"))
 }
 
 fn standing(view: &Overview) -> Option<String> {
@@ -241,7 +249,7 @@ fn standing(view: &Overview) -> Option<String> {
             Some("Its values could not be read.".to_owned())
         }
         "completed" if view.bindings == 0 => Some("It left no values.".to_owned()),
-        // The values were named already.
+        // The first sentence named the values already.
         "completed" if view.statements == 0 => None,
         "completed" => Some(format!(
             "It left {}.",
@@ -250,7 +258,7 @@ fn standing(view: &Overview) -> Option<String> {
         "failed" => None,
         _ => match view.positions.as_slice() {
             [] => None,
-            // The headline says where.
+            // The headline names the position.
             [one] => {
                 let error = short(one.error.as_deref()?, 160);
                 let error = error.trim_end_matches('.');

@@ -1,3 +1,5 @@
+//! The task of a session, for its brief, derived from an execution in the trace.
+
 use std::ops::ControlFlow;
 
 use super::trace::frame_of;
@@ -9,7 +11,7 @@ use crate::view::{FrameView, TaskView};
 use crate::write::given::{Around, inputs};
 use crate::write::{Fault, Place};
 
-/// What an execution is that no subagent carries out, so that there is nothing to brief one of: it stands around others.
+/// Returns the kind of an execution that only contains others, so that no brief can be written for it.
 pub fn around_others(opened: &Opened, row: i64) -> Option<&'static str> {
     match opened.node(opened.node_of_row(row)?)?.kind {
         NodeKind::Parallel => Some("a parallel"),
@@ -20,8 +22,8 @@ pub fn around_others(opened: &Opened, row: i64) -> Option<&'static str> {
     }
 }
 
-/// What the session that an execution records is to do: what its brief says. `None` where no row has that id; an
-/// execution that is no session has a task without an output.
+/// Returns the task of the session that an execution records. `None` if no row has this id. An execution that is not a
+/// session has a task without output.
 pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
     let node = opened.node_of_row(row)?;
     let own = opened.node(node)?;
@@ -60,7 +62,7 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
     })
 }
 
-/// An opened run as it was before an execution began; its bindings are those of now.
+/// An opened run in its state before an execution began, except that its bindings are the present ones.
 struct Before<'a> {
     opened: &'a Opened,
     before: i64,

@@ -1,8 +1,8 @@
-//! When each row of the trace was worked on, along one axis on which idle time is short.
+//! The timeline: when each row of the trace was running, along an axis on which idle time is shortened.
 //!
-//! A row's own times count where they are recorded. A row without them (a round, a branch, a frame) reaches from the first
-//! begin to the last end of what lies in it. A row that began and did not end reaches to the run's last sign of life and is
-//! marked open. What has no time has no bar.
+//! A row's own times are used if they are recorded. A row without times (a round, a branch, a frame) extends from the
+//! first begin to the last end of the rows inside of it. A row that began and did not end extends to the run's last
+//! sign of life and is marked as open. A row without any time has no bar.
 
 mod dense;
 
@@ -17,18 +17,18 @@ use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{Bar, BarEnd, Gap, Longest, Timeline};
 
-/// Idle time is drawn short where it takes more than this part of all time.
+/// Idle time is shortened if it takes more than this fraction (1/20) of the whole time.
 const IDLE: u64 = 20;
 
-/// How long the longest idle time is drawn: this part of all the rest.
+/// The drawn length of a shortened idle time, as a fraction (1/50) of the remaining time.
 const DRAWN: u64 = 50;
 
-/// Longest statements that are named.
+/// The most statements in the list of the longest ones.
 const LONGEST: usize = 5;
 
 type Spans = TiVec<NodeId, Option<Span>>;
 
-/// The times of one node, milliseconds since 1970 UTC.
+/// The times of one node, in milliseconds since 1970 UTC.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     from: i64,
@@ -36,7 +36,7 @@ struct Span {
     end: BarEnd,
 }
 
-/// The timeline of a run.
+/// Builds the timeline of a run.
 pub fn timeline(opened: &Opened) -> Timeline {
     let spans = spans(opened);
     let known = spans.iter().flatten();
@@ -76,12 +76,12 @@ pub fn timeline(opened: &Opened) -> Timeline {
     }
 }
 
-/// The span of each node.
+/// Returns the span of each node.
 fn spans(opened: &Opened) -> Spans {
     let last_sign = opened.trace.verdict.last_sign.as_ref();
     let last_sign = last_sign.and_then(Stamp::millis);
     let mut spans: Spans = opened.trace.nodes.iter().map(|_| None).collect();
-    // Children come behind their parents: from the end, each is known before what it lies in.
+    // Children come after their parents, so going backward, each node's children are known before it.
     for (at, node) in opened.trace.nodes.iter_enumerated().rev() {
         let inner = spans.get(at).copied().flatten();
         let own = own(opened, node, inner.is_some(), last_sign);
@@ -105,7 +105,7 @@ fn spans(opened: &Opened) -> Spans {
     spans
 }
 
-/// What a node's own rows say.
+/// Returns the span that a node's own rows record.
 fn own(opened: &Opened, node: &Node, has_inner: bool, last_sign: Option<i64>) -> Option<Span> {
     let (from, until) = node.worked(&opened.run);
     let from = from?;
@@ -119,7 +119,7 @@ fn own(opened: &Opened, node: &Node, has_inner: bool, last_sign: Option<i64>) ->
     Some(Span { from, until, end })
 }
 
-/// What holds both; the end is said by the one that ends last.
+/// Returns the span around two others. Its end is that of the one that ends last.
 fn around(a: Span, b: Span) -> Span {
     Span {
         from: a.from.min(b.from),
@@ -128,7 +128,7 @@ fn around(a: Span, b: Span) -> Span {
     }
 }
 
-/// The nodes with times in which nothing else has times.
+/// Returns the nodes with times that contain no other nodes with times.
 fn innermost(opened: &Opened, spans: &Spans) -> Vec<NodeId> {
     let is_timed = |at: NodeId| spans.get(at).is_some_and(Option::is_some);
     let nodes = opened.trace.nodes.iter_enumerated();
@@ -138,7 +138,7 @@ fn innermost(opened: &Opened, spans: &Spans) -> Vec<NodeId> {
     all.filter(|at| !around.contains(at)).collect()
 }
 
-/// When something was worked on: the spans of what has no times in it, joined, in order.
+/// Returns the ranges of time in which an innermost node was running, joined and in order.
 fn busy(innermost: &[NodeId], spans: &Spans) -> Vec<(i64, i64)> {
     let mut times: Vec<(i64, i64)> = innermost
         .iter()
@@ -156,7 +156,7 @@ fn busy(innermost: &[NodeId], spans: &Spans) -> Vec<(i64, i64)> {
     joined
 }
 
-/// Times and their places on the axis, milliseconds of drawn time from its beginning.
+/// Maps times to positions on the axis, in milliseconds of drawn time.
 struct Axis {
     first: i64,
     gaps: Vec<Gap>,
@@ -190,7 +190,7 @@ impl Axis {
         axis
     }
 
-    /// The place of a time.
+    /// Returns the position of a time.
     fn at(&self, time: i64) -> u64 {
         let mut place = time.saturating_sub(self.first).max(0).unsigned_abs();
         for gap in &self.gaps {
@@ -199,7 +199,7 @@ impl Axis {
             };
             let passed = time.saturating_sub(begin).max(0).unsigned_abs();
             let passed = passed.min(gap.len_ms);
-            // The drawn part of the gap is passed in proportion.
+            // Inside of a gap, the position advances in proportion.
             let drawn = match gap.len_ms {
                 0 => 0,
                 len => (u128::from(passed) * u128::from(gap.drawn) / u128::from(len)) as u64,
@@ -210,14 +210,14 @@ impl Axis {
     }
 }
 
-/// What the run's end waited for: everything in sequence, and of branches the one that ended last.
+/// Returns the nodes that the run's end waited for: all nodes in sequence, and of branches the one that ended last.
 fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
     let mut critical = BTreeSet::new();
     let ends = |at: NodeId| {
         let span = spans.get(at).copied().flatten();
         span.map(|span| span.until)
     };
-    // Of each parallel the branch that ended last.
+    // The branch of each parallel that ended last.
     let mut last: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for (at, node) in opened.trace.nodes.iter_enumerated() {
         let Some(parent) = node.parent else { continue };
@@ -246,7 +246,7 @@ fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
     critical
 }
 
-/// Whether the end waited for every row; not known where a branch that began has no times.
+/// Returns whether the run's end waited for every row; `None` if a branch that began has no times.
 fn sequential(opened: &Opened, spans: &Spans, critical: &BTreeSet<NodeId>) -> Option<bool> {
     let is_beside = |(at, span): (NodeId, &Option<Span>)| span.is_some() && !critical.contains(&at);
     let is_open = |(at, span): (NodeId, &Option<Span>)| {
@@ -267,7 +267,7 @@ fn sequential(opened: &Opened, spans: &Spans, critical: &BTreeSet<NodeId>) -> Op
     }
 }
 
-/// The statements that took longest, of those that have no times in them.
+/// Returns the innermost statements that took longest.
 fn longest(opened: &Opened, innermost: &[NodeId], spans: &Spans) -> Vec<Longest> {
     let took = |at: &NodeId| {
         let span = spans.get(*at).copied().flatten()?;

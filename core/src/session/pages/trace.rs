@@ -1,3 +1,5 @@
+//! Rows of the trace, and the details of one row.
+
 use super::index::short;
 use super::program::statement_of;
 use super::work::work;
@@ -10,25 +12,25 @@ use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace, is_branch_text};
 use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TreeRow};
 
-/// How much of a statement or an error a row shows.
+/// The most characters of a statement or an error in a row.
 const ROW_TEXT: usize = 400;
-/// How much of a remark stands beside a row.
+/// The most characters of a remark beside a row.
 const NOTE: usize = 80;
 
-/// How much of the way to a node is linked: deeper ones exist, but nobody walks up a hundred links.
+/// The most links in the path of a node, because users do not follow more.
 const PATH: usize = 100;
 
-/// What a reader must know before the rows.
+/// Returns a note that a reader needs before the rows.
 pub(super) fn note(session: &Session) -> Option<String> {
     let sealed = session.unread().into_iter().find(|unread| unread.sealed);
     let sealed = sealed.map(|unread| format!("{} is not readable: {}", unread.what, unread.why));
     let unordered =
-        "Only bindings tell what ran: what else did, and in which order, is not recorded.";
+        "Only bindings show what ran; its order, and statements without a value, are not recorded.";
     sealed.or_else(|| session.trace.unordered.then(|| unordered.to_owned()))
 }
 
-/// The next (or previous) cause of a failure, as seen from `node`: what failed, was not recovered, and has no such
-/// failure below it. Blocks around a cause failed because of it.
+/// Returns the next or previous cause of a failure, seen from `node`: a node that failed, was not recovered, and does
+/// not contain such a failure. Blocks around a cause failed as a consequence.
 pub fn next_failure(opened: &Opened, node: Option<NodeId>, forward: bool) -> Option<NodeId> {
     let (first, end) = (NodeId::new(0), opened.trace.nodes.next_key());
     let failed = |at: &NodeId| opened.node(*at).is_some_and(|n| is_cause(opened, *at, n));
@@ -38,12 +40,12 @@ pub fn next_failure(opened: &Opened, node: Option<NodeId>, forward: bool) -> Opt
     }
 }
 
-/// Whether a node failed by itself, not because of what lies in it.
+/// Returns whether a node failed by itself, not because of a node inside of it.
 pub(super) fn is_cause(opened: &Opened, at: NodeId, node: &Node) -> bool {
     node.has_failed() && opened.index.fails_below.get(at) != Some(&true)
 }
 
-/// One row of the trace.
+/// Builds one row of the trace.
 pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow> {
     let at = session.node(node)?;
     let (started, ended) = at.times(&session.run);
@@ -93,7 +95,7 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
     })
 }
 
-/// Everything that is known of a node; its rows are read from the store now.
+/// Builds the details of a node, for which its rows are read from the store.
 pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
     let _snapshot = session.snapshot();
     let row = tree_row(session, node, false)?;
@@ -101,8 +103,8 @@ pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
     let ids = at.id.into_iter().chain(at.aliases.iter().copied());
     let ids: Vec<i64> = ids.take(200).collect();
     let mut rows = session.values.execution_rows(&ids);
-    let told = told(&session.run, &session.trace, node);
-    rows.extend(told.take(200).map(told_row));
+    let lines = log_lines(&session.run, &session.trace, node);
+    rows.extend(lines.take(200).map(log_row));
     let is_own = |issue: &&Issue| {
         let at = &issue.location;
         let of_row = at.table.as_deref() == Some("execution")
@@ -126,28 +128,32 @@ pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
     })
 }
 
-/// The frame that a node is, or lies in.
+/// Returns the frame that a node is, or the frame around it.
 pub(super) fn frame_of(opened: &Opened, node: NodeId) -> Option<&Node> {
     opened.node(opened.trace.frame(Some(node))?)
 }
 
-/// What of a node's place was inferred, in a sentence.
+/// Describes which part of a node's position was inferred.
 fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
     let above = |node: &Node| opened.node(node.parent?);
     let recorded = execution(opened, node.first_row).and_then(|row| row.parent);
     node.inferred.then(|| match (recorded, above(node).map(|n| &n.kind)) {
         (Some(id), Some(NodeKind::Round { .. })) => format!(
-            "Its round is likely: its row names execution {id} around it, the order of the rows says which round."
+            "Its round is inferred: its row records execution {id} around it, and the order of the rows shows which round."
         ),
         (Some(id), _) => format!(
-            "Its place is likely: its row names execution {id} around it, the order of the rows says where in there."
+            "Its position is inferred: its row records execution {id} around it, and the order of the rows shows where inside."
         ),
-        (None, _) => "Its place is likely: no row records it, the order of the rows says so.".to_owned(),
+        (None, _) => "Its position is not recorded; it is inferred from the order of the rows.".to_owned(),
     })
 }
 
-/// The lines of a compact log that tell of a node.
-fn told<'r>(run: &'r Run, trace: &'r Trace, node: NodeId) -> impl Iterator<Item = &'r LogLine> {
+/// Returns the lines of a compact log that record a node.
+fn log_lines<'r>(
+    run: &'r Run,
+    trace: &'r Trace,
+    node: NodeId,
+) -> impl Iterator<Item = &'r LogLine> {
     let told = &trace.told;
     let from = told.partition_point(|(at, _)| *at < node);
     let own = told.get(from..).unwrap_or_default();
@@ -157,7 +163,7 @@ fn told<'r>(run: &'r Run, trace: &'r Trace, node: NodeId) -> impl Iterator<Item 
         .filter_map(|(_, line)| lines.get(*line as usize))
 }
 
-/// The node that a line of the run's log tells of.
+/// Returns the node that a line of the run's log records.
 pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<NodeId> {
     let log = opened.run.log.as_ref()?;
     let number = at.line.filter(|_| at.file.as_deref() == Some(&*log.file))?;
@@ -168,7 +174,7 @@ pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<NodeId> {
     (*of as usize == line).then_some(*node)
 }
 
-/// A node as a link.
+/// Builds a link to a node.
 pub fn node_ref(opened: &Opened, node: NodeId) -> Option<NodeRef> {
     let at = opened.node(node)?;
     let above = ancestors(opened, node, 7);
@@ -195,7 +201,7 @@ pub fn node_ref(opened: &Opened, node: NodeId) -> Option<NodeRef> {
     })
 }
 
-/// What is above a node, from the outside in; of a longer way the nearest `most`.
+/// Returns the nodes around another one, outermost first, at most the nearest `most`.
 fn ancestors(opened: &Opened, node: NodeId, most: usize) -> Vec<NodeId> {
     let upward = opened.trace.upward(Some(node)).skip(1);
     let mut above: Vec<NodeId> = upward.take(most).collect();
@@ -218,22 +224,23 @@ pub(super) fn binding_ref(opened: &Opened, binding: u32) -> Option<BindingRef> {
     })
 }
 
-/// What a failure that was made good reads as.
+/// The status of a failure that was recovered.
 pub(super) const RECOVERED: &str = "recovered";
 
-/// What was under way when a run was interrupted or went silent reads as.
+/// The status of a node that was running when the run was interrupted or became silent.
 pub(super) const WAS_EXECUTING: &str = "was executing";
 
-/// What waited then for something else of the run reads as. A gate still waits: somebody may decide it.
+/// The status of a node that was waiting then for another part of the run. Gates are excluded: they can still be
+/// decided.
 pub(super) const WAS_WAITING: &str = "was waiting";
 
-/// The words of statements that no row has.
+/// The statuses that no row records, because they are derived.
 #[cfg(feature = "typescript")]
 pub(crate) const DERIVED: [&str; 3] = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
 
-/// The word a person reads.
+/// Returns the status of a node in words.
 pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
-    // A gate still waits: somebody may decide it.
+    // A gate can still be decided.
     let rests = !node.kind.is_gate() && opened.is_at_rest();
     match &node.status {
         NodeStatus::Failed if node.recovered => RECOVERED,
@@ -247,12 +254,12 @@ pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
     }
 }
 
-/// The error of a node: that of its last row, or line of the log, which has one.
+/// Returns the error of a node: that of its last row, or line of the log, that has one.
 pub(crate) fn error_of<'o>(opened: &'o Opened, at: NodeId, node: &'o Node) -> Option<&'o str> {
     error_in(&opened.run, &opened.trace, at, node)
 }
 
-/// The same of a run that is not opened.
+/// Returns the error of a node in a run that is not opened.
 pub(in crate::session) fn error_in<'r>(
     run: &'r Run,
     trace: &'r Trace,
@@ -272,16 +279,16 @@ pub(in crate::session) fn error_in<'r>(
         .filter(|e| !e.trim().is_empty())
 }
 
-/// What the last line of a log that says that a node failed says of it.
+/// Returns the note of the last line of a log that records the node's failure.
 fn failed_line<'r>(run: &'r Run, trace: &'r Trace, at: NodeId) -> Option<&'r str> {
     let failed = Some(Status::Failed);
-    let failed = told(run, trace, at).filter(
+    let failed = log_lines(run, trace, at).filter(
         |line| matches!(&line.event, LogEvent::Statement { status, .. } if *status == failed),
     );
     failed.last()?.note.as_deref()
 }
 
-/// How deep a call of a block lies, itself counted; `None` of what calls none.
+/// Returns the depth of a call of a block, from 1; `None` for other nodes.
 fn depth_of(opened: &Opened, index: NodeId, node: &Node) -> Option<u32> {
     if let NodeKind::Frame { depth, .. } = node.kind {
         return Some(depth);
@@ -296,7 +303,7 @@ fn depth_of(opened: &Opened, index: NodeId, node: &Node) -> Option<u32> {
 fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     let meta = execution(opened, node.first_row).and_then(|e| e.meta.as_deref());
     let children = opened.index.children_of(index);
-    // What no row says, the program may.
+    // Facts that no row records may be in the program.
     let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
     let stated_text = |name: &str| stated.and_then(|s| s.property(name));
     let stated_max = |name: &str| stated.and_then(|s| s.number(name));
@@ -344,7 +351,7 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
             words.push(format!("depth {depth}"));
         }
         NodeKind::Branch { .. } if node.derived && node.status != NodeStatus::Completed => {
-            words.push("announced, never seen".to_owned());
+            words.push("announced, not started".to_owned());
         }
         _ => {}
     }
@@ -366,14 +373,14 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     words.join(" · ")
 }
 
-/// Whether the text of a branch says its name; that of an item is the same for each.
+/// Returns whether the text of a branch contains its name. All items of a `parallel for` have the same text.
 fn says_branch(text: &str, branch: &str) -> bool {
     let bound = text.split_once('=').map(|(name, _)| name);
     let name = bound.and_then(|name| name.split_whitespace().next_back());
     text.trim() == branch || name == Some(branch) || is_branch_text(text, branch)
 }
 
-/// What a log or a state file remarks after a node, or before the first.
+/// Returns remarks of a log or a state file after a node, or before the first one.
 pub(crate) fn remarks_after(opened: &Opened, node: Option<NodeId>) -> Vec<String> {
     let all = &opened.trace.remarks;
     let from = all.partition_point(|(after, _)| *after < node);
@@ -384,8 +391,8 @@ pub(crate) fn remarks_after(opened: &Opened, node: Option<NodeId>) -> Vec<String
     own.map(|(_, line)| short(line, ROW_TEXT)).collect()
 }
 
-/// A line of a log as a row of the store.
-fn told_row(line: &LogLine) -> RowView {
+/// Converts a line of a log to a row.
+fn log_row(line: &LogLine) -> RowView {
     let cell = Cell {
         stored: "text".to_owned(),
         text: short(&line.raw, 4 * ROW_TEXT),
@@ -403,14 +410,14 @@ pub(in crate::session) fn span(from: Option<&Stamp>, to: Option<&Stamp>) -> Opti
         (Stamp::At(from), Stamp::At(to)) | (Stamp::Zoneless(from), Stamp::Zoneless(to)) => {
             (from, to)
         }
-        // How far a time without a zone is from one of UTC is not known.
+        // The offset between a time without a zone and a time in UTC is unknown.
         _ => return None,
     };
-    // Two equal times are one moment that was recorded twice, not a duration of nothing.
+    // Equal times are one moment that was recorded twice, not a duration of zero.
     (to > from).then(|| to - from)
 }
 
-/// `1 branch`, `3 branches`.
+/// Counts in words: `1 branch`, `3 branches`.
 pub(super) fn count(n: u32, one: &str, many: &str) -> String {
     counted(n.into(), one, many)
 }

@@ -1,4 +1,4 @@
-//! What an opened run holds: statements, errors, prompts, gates, names.
+//! Searches the parts of a run that are in memory: statements, errors, prompts, gates, names.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::text::short;
 use crate::trace::{Node, NodeId};
 use crate::view::{Hit, HitKind, number};
 
-/// How much of a statement names a place.
+/// The most characters of a statement in the place of a hit.
 const TEXT: usize = 60;
 
 pub(super) fn look(session: &Session, needle: &Needle, found: &mut Found) {
@@ -79,7 +79,7 @@ pub(super) fn look(session: &Session, needle: &Needle, found: &mut Found) {
     }
 }
 
-/// Statements that no node is tied to, and prompts that stand on lines of their own.
+/// Searches the program for statements without a node and for prompts on lines of their own.
 fn program(session: &Session, needle: &Needle, found: &mut Found) {
     let Some(listing) = &session.listing else {
         return;
@@ -99,7 +99,7 @@ fn program(session: &Session, needle: &Needle, found: &mut Found) {
         }
         let own = listing.asked(at);
         let declared = || statement.property("prompt").map(str::to_owned);
-        // What stands in the statement's own line is found there.
+        // A prompt on the statement's own line is found as part of the statement.
         let prompt = own.or_else(declared);
         if let Some(prompt) = prompt.filter(|prompt| !statement.text.contains(prompt.as_str())) {
             found.text(needle, HitKind::Prompts, &prompt, place);
@@ -118,7 +118,7 @@ fn of_node(at: NodeId, node: &Node) -> Hit {
     }
 }
 
-/// `draft in frame 3`
+/// Returns a binding's name with its frame: `draft in frame 3`.
 pub(super) fn of_frame(name: &str, frame: Option<i64>) -> String {
     match frame {
         Some(id) => format!("{name} in frame {id}"),

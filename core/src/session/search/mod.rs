@@ -1,12 +1,13 @@
-//! Looks for a text in everything that a run holds, step by step.
+//! Searches all parts of a run for a text, step by step.
 //!
 //! ```text
 //! Search::new ──► step, step, step … (each reads a piece of a value, or a few small ones) ──► Search::found
 //! ```
 //!
-//! What an opened run holds (statements, errors, prompts, gates, names) is looked through by the first step. Values and
-//! memories are read by those that follow, piece by piece, then the rows of tables unknown to OpenProse; the caller asks for each step and may stop at any. Rows are walked
-//! from their beginning, so the steps through one large value grow: each reads as much as was read of it before.
+//! The first step searches the parts that are in memory (statements, errors, prompts, gates, names). Later steps read
+//! values and memories in pieces, and then the rows of tables that OpenProse does not define. The caller runs each step
+//! and can stop after any. A row's value can only be read from its beginning, so each step through a large value reads
+//! as much as all steps before it.
 
 mod held;
 mod needle;
@@ -22,7 +23,7 @@ pub use needle::{EmptyText, Match, Needle};
 use tables::Window;
 use values::{Job, Reading};
 
-/// Hits of a kind that are listed, and of one place; values that are named as not searched.
+/// The most hits of a kind, the most hits of one place, and the most values that are listed as not searched.
 const HITS: usize = 50;
 const HITS_OF_PLACE: u32 = 5;
 const SKIPPED: usize = 20;
@@ -37,7 +38,7 @@ pub struct Search {
     found: Found,
 }
 
-/// What was found so far.
+/// The hits so far.
 #[derive(Default)]
 struct Found {
     groups: Vec<HitGroup>,
@@ -48,7 +49,7 @@ struct Found {
 }
 
 impl Search {
-    /// Prepares a search; nothing is read yet.
+    /// Prepares a search without reading.
     pub fn new(session: &Session, needle: &Needle) -> Search {
         let (jobs, of) = values::jobs(session);
         Search {
@@ -64,7 +65,7 @@ impl Search {
         }
     }
 
-    /// Goes on, with the session that the search was made of; whether there is more to do.
+    /// Runs the next step with the session for which the search was made. Returns whether more steps are needed.
     pub fn step(&mut self, session: &Session) -> bool {
         if !self.begun {
             self.begun = true;
@@ -77,17 +78,18 @@ impl Search {
         !self.is_done()
     }
 
-    /// Whether nothing is left to look through.
+    /// Returns whether everything was searched.
     pub fn is_done(&self) -> bool {
         self.begun && self.jobs.is_empty() && self.reading.is_none() && self.tables.is_empty()
     }
 
-    /// Bytes of values that were read, and of how many; a value that turns out to be no text counts as read.
+    /// Returns how many bytes of values were searched, and how many there are. Values that are not text count as
+    /// searched.
     pub fn progress(&self) -> (u64, u64) {
         (self.found.read, self.found.of)
     }
 
-    /// What was found so far.
+    /// Returns the hits so far.
     pub fn found(&self, run: &str) -> SearchedRun {
         let found = &self.found;
         SearchedRun {
@@ -104,7 +106,7 @@ impl Search {
 }
 
 impl Found {
-    /// Adds a line that matches; `nth` counts those of its place.
+    /// Adds a matching line. `nth` counts the matching lines of its place.
     fn add(&mut self, kind: HitKind, place: &Hit, found: Match, nth: &mut u32) {
         let at = self.groups.partition_point(|group| group.kind < kind);
         if self.groups.get(at).is_none_or(|group| group.kind != kind) {
@@ -135,7 +137,7 @@ impl Found {
         });
     }
 
-    /// Looks through a text that is held.
+    /// Searches a text in memory.
     fn text(&mut self, needle: &Needle, kind: HitKind, text: &str, place: impl FnOnce() -> Hit) {
         let mut lines = Vec::new();
         let mut scan = Scan::default();

@@ -1,14 +1,14 @@
-//! The text that is looked for, in bytes that come piece by piece.
+//! Finds a text in bytes that are read in pieces.
 
-/// How much of a line is shown before and behind a match, in bytes.
+/// How many bytes of a line are shown before and after a match.
 const AROUND: usize = 80;
 
-/// A search without a text.
+/// An error: the text to search for is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the text to look for is empty")]
+#[error("the text to search for is empty")]
 pub struct EmptyText;
 
-/// A text to look for. Letters match whatever their case, unless the text has a capital.
+/// A text to search for. Case is ignored unless the text has a capital letter.
 #[derive(Debug, Clone)]
 pub struct Needle {
     text: String,
@@ -17,10 +17,10 @@ pub struct Needle {
 }
 
 impl Needle {
-    /// Prepares a text.
+    /// Prepares a text for searching.
     ///
     /// # Errors
-    /// When there is nothing but white space in it.
+    /// An error if the text has only white space.
     pub fn new(text: &str) -> Result<Needle, EmptyText> {
         if text.trim().is_empty() {
             return Err(EmptyText);
@@ -34,41 +34,41 @@ impl Needle {
         })
     }
 
-    /// The text as it was given.
+    /// Returns the text as it was given.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether capitals and small letters differ.
+    /// Returns whether the search distinguishes capital and small letters.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// Whether a text has it.
+    /// Returns whether another text contains this one.
     pub fn is_in(&self, text: &str) -> bool {
         self.find(text.as_bytes(), 0, text.len()).is_some()
     }
 
-    /// The lines of a text that have it.
+    /// Returns the lines of another text that contain this one.
     pub fn lines(&self, text: &str) -> Vec<Match> {
         let mut found = Vec::new();
         Scan::default().piece(self, text.as_bytes(), true, &mut |line| found.push(line));
         found
     }
 
-    /// Bytes that a match takes at most.
+    /// Returns the largest number of bytes that a match can have.
     fn most(&self) -> usize {
         4 * self.chars.len()
     }
 
-    /// The first match that begins in `hay` at `from` or behind, and before `limit`: from and up to.
+    /// Returns the start and end of the first match in `hay` that begins at `from` or later and before `limit`.
     fn find(&self, hay: &[u8], from: usize, limit: usize) -> Option<(usize, usize)> {
         let first = *self.chars.first()?;
         let mut at = from;
         while at < limit {
             let rest = hay.get(at..)?;
             if first.is_ascii() {
-                // Most bytes begin no match: those are passed over fast. No byte of another character is ASCII.
+                // Searching the first byte is fast. In UTF-8, an ASCII byte is never a part of another character.
                 let (a, b) = (first as u8, first.to_ascii_uppercase() as u8);
                 let both = !self.exact;
                 at += rest.iter().position(|&c| c == a || (both && c == b))?;
@@ -96,7 +96,7 @@ impl Needle {
     }
 }
 
-/// A letter without its case, where that is one character again. No other letter becomes an ASCII one.
+/// Returns a letter in lower case, if that is a single character. Only ASCII letters become ASCII letters.
 fn fold(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
@@ -108,7 +108,7 @@ fn fold(c: char) -> char {
     }
 }
 
-/// The character at a place and its bytes; a byte that begins none reads as U+FFFD.
+/// Decodes the character at a position, and returns its length in bytes. An invalid byte becomes U+FFFD.
 fn decode(hay: &[u8], at: usize) -> Option<(char, usize)> {
     let first = *hay.get(at)?;
     let len = match first {
@@ -128,29 +128,30 @@ fn decode(hay: &[u8], at: usize) -> Option<(char, usize)> {
 pub struct Match {
     /// The line of the text, from 1.
     pub line: u64,
-    /// Where the match begins, in bytes.
+    /// Position of the match in the text, in bytes.
     pub offset: u64,
-    /// The line around it.
+    /// The line, or the part of it around the match.
     pub text: String,
-    /// The match in `text`, in characters.
+    /// Start and end of the match in `text`, in characters.
     pub range: (u32, u32),
 }
 
-/// Looks through a text that comes in pieces, and holds one of them: each line that matches is told once.
+/// A search through a text that is read in pieces. Each matching line is reported once.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     held: Vec<u8>,
-    /// Where `held` begins in the text.
+    /// The position of `held` in the text.
     base: u64,
-    /// From where in `held` matches were not looked for yet.
+    /// The position in `held` from which matches were not searched yet.
     from: usize,
-    /// The line at `from`, and the last one that was told.
+    /// The line at `from`.
     line: u64,
-    told: Option<u64>,
+    /// The last line that was reported.
+    reported: Option<u64>,
 }
 
 impl Scan {
-    /// Takes the next piece; the `last` one may be empty.
+    /// Searches the next piece; the `last` one may be empty.
     pub(super) fn piece(
         &mut self,
         needle: &Needle,
@@ -159,15 +160,15 @@ impl Scan {
         found: &mut dyn FnMut(Match),
     ) {
         self.held.extend_from_slice(piece);
-        // What lies near the end waits for what follows it: the rest of a match, and of its line.
+        // Bytes near the end are searched with the next piece, which may complete a match or its line.
         let limit = match last {
             true => self.held.len(),
             false => self.held.len().saturating_sub(needle.most() + AROUND),
         };
         while let Some((from, to)) = needle.find(&self.held, self.from, limit) {
             self.pass(from);
-            if self.told != Some(self.line) {
-                self.told = Some(self.line);
+            if self.reported != Some(self.line) {
+                self.reported = Some(self.line);
                 found(self.shown(from, to));
             }
             self.pass(from + 1);
@@ -179,7 +180,7 @@ impl Scan {
         self.from -= gone;
     }
 
-    /// Goes on to a place in `held`.
+    /// Moves to a position in `held`, counting lines.
     fn pass(&mut self, to: usize) {
         let passed = self.held.get(self.from..to).unwrap_or_default();
         self.line += passed.iter().filter(|b| **b == b'\n').count() as u64;
@@ -220,11 +221,11 @@ impl Scan {
 mod tests {
     use super::*;
 
-    /// Every match of a text that comes in pieces of this size: line, offset, and the line with the match in brackets.
+    /// Returns each match in a text that is read in pieces of this size: line, offset, and the line with brackets.
     fn found(text: &str, hay: &[u8], size: usize) -> Vec<String> {
         let needle = Needle::new(text).unwrap();
         let (mut scan, mut out) = (Scan::default(), Vec::new());
-        let mut told = |m: Match| {
+        let mut reported = |m: Match| {
             let (from, to) = (m.range.0 as usize, m.range.1 as usize);
             let part = |from: usize, to: usize| -> String {
                 m.text.chars().skip(from).take(to - from).collect()
@@ -233,9 +234,9 @@ mod tests {
             out.push(format!("{} {} {line}", m.line, m.offset));
         };
         for piece in hay.chunks(size) {
-            scan.piece(&needle, piece, false, &mut told);
+            scan.piece(&needle, piece, false, &mut reported);
         }
-        scan.piece(&needle, &[], true, &mut told);
+        scan.piece(&needle, &[], true, &mut reported);
         out
     }
 
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(found("Error", hay, 4), ["1 12 error ERROR [Error]"]);
         assert_eq!(found("ÄÖ", "äö ÄÖ".as_bytes(), 3), ["1 5 äö [ÄÖ]"]);
         assert_eq!(found("äö", "ÄÖ".as_bytes(), 1), ["1 0 [ÄÖ]"]);
-        // The Kelvin sign is no k.
+        // The Kelvin sign is not equal to the letter k.
         assert_eq!(found("k", "\u{212a} k".as_bytes(), 2), ["1 4 \u{212a} [k]"]);
     }
 

@@ -1,4 +1,4 @@
-//! Rows unknown to OpenProse: tables of extensions (`x_…`) and others, and columns that were added to known tables.
+//! Searches data that OpenProse does not define: tables of extensions (`x_…`), others, and columns added to its tables.
 
 use std::collections::VecDeque;
 
@@ -8,20 +8,20 @@ use crate::model::TableInfo;
 use crate::session::Session;
 use crate::view::{Cell, Hit, HitKind, SkippedValue};
 
-/// Rows of a step, and bytes of a cell in it: a store finds the first row of a page by counting from the table's first.
+/// How many rows a step reads (a store counts from the first row to find a page), and how many bytes of each cell.
 const ROWS: u32 = 5_000;
 const CELL: u32 = 512;
 
-/// Bytes of a cell that is longer, or lies behind one that is: its row is read by itself.
+/// How many bytes of a longer cell are read. Its row is then read separately.
 const MOST: u32 = 1 << 20;
 
-/// A table to look through, by its place among the run's tables, and the next row.
+/// The next rows to search: the index of the table among the run's tables, and the first row.
 pub(super) struct Window {
     table: usize,
     from: u64,
 }
 
-/// The tables to be looked through.
+/// Returns the tables to search.
 pub(super) fn windows(session: &Session) -> VecDeque<Window> {
     if session.values.db.is_none() {
         return VecDeque::new();
@@ -35,7 +35,7 @@ pub(super) fn windows(session: &Session) -> VecDeque<Window> {
         .collect()
 }
 
-/// Looks through the next rows.
+/// Searches the next rows.
 pub(super) fn step(search: &mut Search, session: &Session) {
     let Some(Window { table, from }) = search.tables.pop_front() else {
         return;
@@ -99,7 +99,7 @@ fn cut(found: &mut Found, place: String, cell: &Cell) {
     });
 }
 
-/// Whether no document lists the column: what known columns hold is found as what it means.
+/// Returns whether OpenProse does not define the column. Other columns are searched as the facts that they contain.
 fn is_extra(info: &TableInfo, column: &str) -> bool {
     let mut columns = info.columns.iter();
     !info.known || columns.any(|own| own.name == column && !own.known)

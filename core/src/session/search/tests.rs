@@ -8,7 +8,7 @@ use crate::session::{Options, Session};
 use crate::sqlite::MemorySource;
 use crate::view::{Hit, SearchedRun};
 
-/// How much of values a step reads.
+/// How many bytes of values a step reads.
 const STEP: usize = 1 << 20;
 
 const PROGRAM: &str = "let draft = session \"Write\"\n  prompt: \"\"\"\n    Write of whales\n  \"\"\"\nsession \"Never reached: whales\"\n";
@@ -21,7 +21,7 @@ fn open(files: impl IntoIterator<Item = (&'static str, Vec<u8>)>) -> Session {
     Session::open(source, "", &Options::default()).unwrap()
 }
 
-/// A run in SQLite with this value of `draft`, and a whale everywhere.
+/// Opens a run in SQLite with this value of `draft`, and the word "whale" in every part.
 fn session(value: &[u8], text: bool) -> Session {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
@@ -47,7 +47,7 @@ fn session(value: &[u8], text: bool) -> Session {
     open([("state.db", bytes), ("attachments/whale.md", attached)])
 }
 
-/// Searches to the end; also in how many steps.
+/// Runs a search to its end, and counts the steps.
 fn search(session: &Session, text: &str) -> (SearchedRun, u32) {
     let mut search = Search::new(session, &Needle::new(text).unwrap());
     let mut steps = 1;
@@ -102,7 +102,7 @@ fn everything_that_a_run_holds_is_searched() {
     assert!(found.done);
     assert_eq!(found.read, found.of);
     assert_eq!(found.of, 9 + 17 + 23 + 23);
-    // A capital makes the difference.
+    // A capital letter makes the search distinguish case.
     let (found, _) = search(&session, "Whale");
     assert_eq!(hits(&found), ["Values +0", "draft | 1: Of Whales | Whale"]);
 }
@@ -123,7 +123,7 @@ fn a_large_value_is_read_in_steps_and_a_match_across_two_is_found() {
     assert!(values.hits.iter().all(|hit| hit.text.len() < 200));
     assert!(steps > 3, "{steps}");
 
-    // Whoever stops it knows how far it came, and has what was found until then.
+    // A search that is stopped early reports its progress and the hits so far.
     let mut search = Search::new(&session, &Needle::new("wål").unwrap());
     while search.progress().0 == 0 {
         search.step(&session);

@@ -1,4 +1,4 @@
-//! Values and memories, read piece by piece.
+//! Searches values and memories, which are read in pieces.
 
 use std::collections::VecDeque;
 
@@ -10,22 +10,22 @@ use crate::session::{Session, ValueOf, shown};
 use crate::source::SourceError;
 use crate::view::{Hit, HitKind, SkippedValue, ValueFormat};
 
-/// Bytes that a step reads at least, and how many values at most.
+/// How many bytes a step reads at least, and how many values at most.
 const STEP: u64 = 1 << 20;
 const VALUES: usize = 64;
 
-/// Content decides by so many bytes whether a value is text.
+/// How many bytes of a value decide whether it is text.
 const HEAD: usize = 2_048;
 
-/// A value to look through.
+/// A value to search.
 pub(super) struct Job {
     of: ValueOf,
     kind: HitKind,
-    /// The bytes that were counted for it beforehand.
+    /// The bytes of the value that the total counts before it is read.
     counted: u64,
 }
 
-/// A value of which a part was looked through.
+/// A value that was searched in part.
 pub(super) struct Reading {
     at: Place,
     len: u64,
@@ -33,18 +33,18 @@ pub(super) struct Reading {
     text: Text,
 }
 
-/// What was seen of a value.
+/// The state of searching one value.
 struct Text {
     place: Hit,
     kind: HitKind,
     scan: Scan,
     nth: u32,
-    /// Its first bytes, until they say whether it is text.
+    /// The first bytes of the value, until there are enough to decide whether it is text.
     head: Vec<u8>,
     known: bool,
 }
 
-/// All that is to be read, and how many bytes it is.
+/// Returns the values to search, and their bytes in all.
 pub(super) fn jobs(session: &Session) -> (VecDeque<Job>, u64) {
     let job = |of, kind, value: &ValueAt| Job {
         of,
@@ -60,7 +60,7 @@ pub(super) fn jobs(session: &Session) -> (VecDeque<Job>, u64) {
     (jobs, of)
 }
 
-/// Reads on: a piece of a large value, or several small ones.
+/// Searches the next piece of a large value, or several small values.
 pub(super) fn step(search: &mut Search, session: &Session) {
     let _snapshot = session.snapshot();
     let mut left = STEP;
@@ -93,7 +93,7 @@ pub(super) fn step(search: &mut Search, session: &Session) {
     }
 }
 
-/// Finds where a value lies. A row may name an attachment, which is looked through after the row's own value.
+/// Locates a value. If its row names an attachment, that is searched after the row's own value.
 fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<Reading> {
     let mut place = Hit::default();
     match &job.of {
@@ -147,7 +147,7 @@ fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<Reading> {
     }
 }
 
-/// Reads on in a value; whether there is more of it.
+/// Searches the next part of a value. Returns whether there is more of it.
 fn read(
     reading: &mut Reading,
     session: &Session,
@@ -186,7 +186,7 @@ fn read(
         found.skip(SkippedValue {
             place: text.place.place.clone(),
             len: reading.len,
-            why: "it is no text".to_owned(),
+            why: "it is not text".to_owned(),
             failed: false,
         });
     }
@@ -194,7 +194,7 @@ fn read(
 }
 
 impl Text {
-    /// Looks through a piece; `false` when the value is no text.
+    /// Searches a piece; returns `false` if the value is not text.
     fn take(&mut self, piece: &[u8], needle: &Needle, found: &mut Found) -> bool {
         if self.known {
             self.scan(piece, false, needle, found);
@@ -204,7 +204,7 @@ impl Text {
         self.head.len() < HEAD || self.settle(true, needle, found)
     }
 
-    /// Looks through what waited for more.
+    /// Searches the bytes that waited for more, at the end of the value.
     fn end(&mut self, needle: &Needle, found: &mut Found) -> bool {
         if !self.known && !self.settle(false, needle, found) {
             return false;

@@ -59,11 +59,11 @@ fn a_dropped_folder_without_a_parent_is_the_run_itself() {
     );
 }
 
-/// docs/reference/formats.md: one line of it each.
+/// One line for each form in docs/reference/formats.md.
 #[test]
 fn runs_are_found_by_what_is_left_of_them() {
     use FoundKind::{RunFolder, StateFile};
-    // Program files without a state file, by any of their names; in a folder of runs any name will do.
+    // Program files without a state file, with each of their names. In a folder of runs, any name is enough.
     for name in [
         "program.prose",
         "current.prose",
@@ -81,7 +81,7 @@ fn runs_are_found_by_what_is_left_of_them() {
             &[(RunFolder, ".prose/runs/mine")],
         );
     }
-    // Bindings alone.
+    // A run that only has bindings.
     check(
         &[("p/.prose/runs/x/bindings/a.md", "v")],
         &[(RunFolder, "p/.prose/runs/x")],
@@ -90,7 +90,7 @@ fn runs_are_found_by_what_is_left_of_them() {
         &[("20260120-090541-thermo/bindings/s/a.md", "v")],
         &[(RunFolder, "20260120-090541-thermo")],
     );
-    // A state.md straight in `.prose/runs/`; with bindings beside it, it is a run's.
+    // A state.md directly in `.prose/runs/` is a run's only if bindings are beside it.
     check(
         &[(".prose/runs/state.md", "# Execution State\n")],
         &[(StateFile, ".prose/runs/state.md")],
@@ -113,7 +113,7 @@ fn runs_are_found_by_what_is_left_of_them() {
             (StateFile, ".prose/runs/state.md"),
         ],
     );
-    // Logs and records.
+    // Logs and records of runs.
     check(&[("x/vm.log.md", "")], &[(RunFolder, "x")]);
     check(&[("x/STATE.md", "1→ a ✓\n")], &[(RunFolder, "x")]);
     check(
@@ -130,7 +130,7 @@ fn runs_are_found_by_what_is_left_of_them() {
 fn what_only_looks_like_a_run_is_none() {
     check(
         &[
-            // Configuration, not a run.
+            // A configuration file, not a run.
             (".prose/state.json", "{\"run_id\": \"x\"}"),
             (".prose/current.prose", "session \"x\""),
             ("docs/state.md", "# State machines\n"),
@@ -140,7 +140,7 @@ fn what_only_looks_like_a_run_is_none() {
         ],
         &[],
     );
-    // An output that looks like a state file is an output.
+    // An output that looks like a state file belongs to its run.
     check(
         &[
             ("runs/r/vm.log.md", ""),

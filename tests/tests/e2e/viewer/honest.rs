@@ -457,7 +457,7 @@ fn what_a_runs_files_remark_stands_above_its_trace() {
     viewer.wait("document.querySelector('.remarks')");
     let said = viewer.eval("document.querySelector('main').textContent");
     let said = said.as_str().unwrap();
-    assert!(said.contains("Only bindings tell what ran"), "{said}");
+    assert!(said.contains("Only bindings show what ran"), "{said}");
     assert!(said.contains("2 remarks in its files"), "{said}");
     viewer.eval("document.querySelector('.remarks summary').click()");
     let lines = viewer.eval("document.querySelector('.remarks pre').textContent");

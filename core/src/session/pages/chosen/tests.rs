@@ -7,7 +7,7 @@ use crate::schema::STATE_SQL;
 use crate::session::Options;
 use crate::sqlite::MemorySource;
 
-/// Four statements, of which the third failed and the last is open and has no times.
+/// Opens a run with four statements: the third failed, and the last is open and has no times.
 fn session() -> Session {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
@@ -25,7 +25,7 @@ fn session() -> Session {
     Session::open(source, "", &Options::default()).unwrap()
 }
 
-/// The statements of the rows that a choice means.
+/// Returns the statements of the selected rows.
 fn texts(choice: TraceChoice) -> Vec<String> {
     let session = session();
     let rows = chosen(&session, &choice);

@@ -1,9 +1,10 @@
-//! Which row of one run stands for the same as which of the other.
+//! Pairs the rows of two runs that correspond to each other.
 //!
-//! Rows are paired from the top down: two rows may be the same only where what they lie in is. So a statement in a call of
-//! a block is compared with the one in the same call, and a round with the round of its number. Among the rows that lie
-//! in one, those with equal keys are paired in their order: by statement and text, by statement, then by text. Each step
-//! sorts and looks up, so that 50,000 siblings take no longer than 50,000 rows elsewhere.
+//! Rows are paired from the top down: two rows can only correspond if the rows around them do. So a statement in a call
+//! of a block is compared with the statement in the corresponding call, and a round with the round of the same number.
+//! Among the children of a pair, rows with equal keys are paired in order: first by statement and text, then by
+//! statement, then by text. Each step sorts and looks up keys, so that 50,000 siblings take no longer than 50,000 rows
+//! elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +14,20 @@ use super::programs::{Pair, Pairs, certain};
 use crate::session::Opened;
 use crate::trace::{Node, NodeId, NodeKind};
 
-/// Rows of both runs, or a row of one.
+/// A row of both runs, or of one of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) a: Option<NodeId>,
     pub(super) b: Option<NodeId>,
-    /// The entry that it lies in.
+    /// The index of the entry around this one.
     pub(super) above: Option<u32>,
     pub(super) level: u32,
-    /// That both stand for the same is a guess.
+    /// Whether it is a guess that the two rows correspond.
     pub(super) guessed: bool,
 }
 
 impl Entry {
-    /// Whether both runs record it.
+    /// Returns whether both runs record the row.
     pub(super) fn is_pair(&self) -> bool {
         self.a.is_some() && self.b.is_some()
     }
@@ -41,23 +42,23 @@ pub(super) struct Aligned {
 }
 
 impl Aligned {
-    /// The entry that a row of A is in.
+    /// Returns the index of the entry with a row of A.
     pub(super) fn of_a(&self, node: NodeId) -> Option<u32> {
         self.of_a.get(node).copied().flatten()
     }
 
-    /// The entry that a row of B is in.
+    /// Returns the index of the entry with a row of B.
     pub(super) fn of_b(&self, node: NodeId) -> Option<u32> {
         self.of_b.get(node).copied().flatten()
     }
 
-    /// An entry.
+    /// Returns an entry by its index.
     pub(super) fn get(&self, at: u32) -> Option<&Entry> {
         self.entries.get(at as usize)
     }
 }
 
-/// Pairs the rows of two runs.
+/// Pairs the rows of two runs. `pairs` are the corresponding statements of their programs.
 pub(super) fn align(a: &Opened, b: &Opened, pairs: Option<&Pairs>) -> Aligned {
     let sides = Sides { a, b, pairs };
     let mut aligned = Aligned {
@@ -89,7 +90,7 @@ pub(super) fn align(a: &Opened, b: &Opened, pairs: Option<&Pairs>) -> Aligned {
     aligned
 }
 
-/// By what a row is found among those that lie in one.
+/// The key by which a row is found among its siblings.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'o> {
     Round(u32),
@@ -100,11 +101,11 @@ enum Key<'o> {
     Block(&'o str),
 }
 
-/// A row that is paired, and what by: whether the statement of both is sure, and whether it is paired by a guess.
+/// A row with the facts that decide its pairing.
 struct Row<'o> {
     node: &'o Node,
     statement: Option<Pair>,
-    /// Its line is no guess, and the other program has its statement or not for certain.
+    /// Whether its line is recorded, so that its statement is certain.
     sure: bool,
     borrows: bool,
 }
@@ -124,7 +125,7 @@ impl<'o> Sides<'o> {
         self.row(self.b, at, |own| self.pairs?.of(own))
     }
 
-    /// A row of a run. `in_a`: which statement of A's program one of the run's is.
+    /// Returns a row of a run. `in_a` maps a statement of the run's program to one of A's.
     fn row(
         &self,
         of: &'o Opened,
@@ -132,7 +133,7 @@ impl<'o> Sides<'o> {
         in_a: impl Fn(u32) -> Option<Pair>,
     ) -> Option<Row<'o>> {
         let node = of.trace().node(at)?;
-        // Without both programs, lines of one say nothing of the other.
+        // Without both programs, their lines cannot be compared.
         let listing = self.pairs.and(of.listing());
         let own = listing
             .zip(node.line)
@@ -148,7 +149,8 @@ impl<'o> Sides<'o> {
         })
     }
 
-    /// The rows that lie in one, those of both in one order: A's, with those that only B has after the one that they follow.
+    /// Pairs the children of a pair and merges them into one order: A's, with each row of B alone after its
+    /// predecessor.
     fn merged(
         &self,
         of_a: &[NodeId],
@@ -170,7 +172,7 @@ impl<'o> Sides<'o> {
             of_b: paired,
             ..
         } = pairing;
-        // Each row that only B has comes after the pair before it.
+        // A row that only B has comes after the pair before it.
         let mut after: BTreeMap<Option<usize>, Vec<NodeId>> = BTreeMap::new();
         let mut last = None;
         for (node, pair) in of_b.iter().zip(&paired) {
@@ -202,11 +204,11 @@ impl<'o> Sides<'o> {
     }
 }
 
-/// Pairs that are being found among rows that lie in one.
+/// The pairing of siblings, while it is being computed.
 struct Pairing<'o> {
     a: Vec<Option<Row<'o>>>,
     b: Vec<Option<Row<'o>>>,
-    /// Of each row of A its place in B, and whether that is a guess.
+    /// The index in B of each row of A, and whether that pair is a guess.
     of_a: Vec<Option<(usize, bool)>>,
     of_b: Vec<Option<usize>>,
 }
@@ -218,14 +220,14 @@ impl<'o> Pairing<'o> {
             |row| named(row).or_else(|| statement(row, row.node.text.trim())),
         );
         self.by(|row| statement(row, ""), |row| statement(row, ""));
-        // Two rows that are surely of two statements are not the same, however alike their texts are.
+        // Rows that certainly belong to two different statements do not correspond, even if their texts are equal.
         self.by(text, |row| text(row).filter(|_| !row.sure));
         self.by(|row| text(row).filter(|_| !row.sure), text);
         self.by(block, |row| block(row).filter(|_| !row.sure));
         self.by(|row| block(row).filter(|_| !row.sure), block);
     }
 
-    /// Pairs those of the rest that have equal keys, in their order.
+    /// Pairs the remaining rows with equal keys, in order.
     fn by<'k>(
         &mut self,
         of_a: impl Fn(&Row<'o>) -> Option<Key<'k>>,
@@ -236,7 +238,7 @@ impl<'o> Pairing<'o> {
             if let (Some(row), None) = (row, paired)
                 && let Some(key) = of_b(row)
             {
-                // The last one comes first: the first is taken from the end.
+                // In reverse, so that `pop` returns the first row.
                 there.entry(key).or_default().push(at);
             }
         }
@@ -260,7 +262,7 @@ impl<'o> Pairing<'o> {
     }
 }
 
-/// A row that has a name among those beside it.
+/// Returns the key of a row that has a name among its siblings.
 fn named<'o>(row: &Row<'o>) -> Option<Key<'o>> {
     match &row.node.kind {
         NodeKind::Round { n } => Some(Key::Round(*n)),

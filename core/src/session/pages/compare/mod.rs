@@ -1,11 +1,11 @@
-//! Two runs of one program, or of two versions of it, row by row: what differs, and nothing else.
+//! Compares two runs of one program, or of two versions of it, row by row, and lists the differences.
 //!
-//! | file | holds |
+//! | file | contains |
 //! |---|---|
-//! | `programs.rs` | which statement of one program is which of the other |
-//! | `align.rs` | which row of one run stands for the same as which of the other |
+//! | `programs.rs` | which statements of the two programs correspond |
+//! | `align.rs` | which rows of the two runs correspond |
 //! | `values.rs` | which values and memories differ, and in which lines |
-//! | `words.rs` | what is said of it in words |
+//! | `words.rs` | the differences in words |
 
 mod align;
 mod programs;
@@ -27,18 +27,18 @@ use crate::view::{
     Overview, Part, ProgramRelation,
 };
 
-/// Rows at most: of more nobody reads which.
+/// The most rows in the result, because more would not be read.
 const ROWS: usize = 20_000;
 
-/// Parts of a run that could not be read and are named.
+/// The most unreadable parts of a run that are named.
 const NOTES: usize = 20;
 
-/// A duration differs where it does by this much, in milliseconds, and by a fifth of the longer one.
+/// The smallest difference of two durations that counts, in milliseconds. It must also be a fifth of the longer one.
 const NOTABLE: i64 = 10_000;
 const FIFTH: i64 = 5;
 
-/// The parts of a run that are compared: where not all of one was read, "no difference" would not be true. How a gate came
-/// to its status is in the audit log.
+/// The parts of a run that are compared. If one of them was not read completely, "no difference" would be wrong. The
+/// audit log is included because it records how gates were decided.
 pub const COMPARED: [Part; 5] = [
     Part::Statements,
     Part::Bindings,
@@ -47,30 +47,30 @@ pub const COMPARED: [Part; 5] = [
     Part::Audit,
 ];
 
-/// What is compared, and what is listed.
+/// What to compare, and what to list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CompareOptions {
-    /// Lists every row, not only those that differ with the rows around them.
+    /// Whether to list every row, not only differences with the rows around them.
     pub all: bool,
-    /// Compares runs of different programs, too.
+    /// Whether to compare runs of different programs, too.
     pub anyway: bool,
 }
 
-/// Why two runs are not compared.
+/// Why two runs cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
-    /// What was opened is no run.
+    /// One of them is not a run.
     #[error("{0} is a store of agents, not a run")]
     NoRun(String),
-    /// The runs are of different programs; how that shows.
+    /// The runs are of different programs; the text gives the reason.
     #[error("{0}")]
     Programs(String),
 }
 
-/// Compares two runs. `now` is milliseconds since 1970.
+/// Compares two runs. `now` is in milliseconds since 1970 UTC.
 ///
 /// # Errors
-/// When one of them is no run, or when they are runs of different programs and `options` do not insist.
+/// An error if one of them is not a run, or if they are runs of different programs and `options.anyway` is false.
 pub fn compare(
     a: &Session,
     b: &Session,
@@ -143,7 +143,7 @@ pub fn compare(
     view.not_compared = values.not_compared;
     view.not_compared_count = values.not_compared_count;
     view.headline = words::headline(&view.a, &view.b);
-    // A block around a difference often differs because of that.
+    // A block around a difference often differs as a consequence, so the first difference is the innermost.
     let below = |at: usize| view.rows.get(at + 1).map_or(0, |next| next.level);
     let first = view.rows.iter().enumerate().find(|(at, row)| {
         let mut of = row.differs.iter();
@@ -166,18 +166,18 @@ fn run(session: &Session, overview: Overview) -> ComparedRun {
     }
 }
 
-/// Whether something of a run that is compared could not be read.
+/// Returns whether a compared part of a run could not be read.
 fn lacks(session: &Session) -> bool {
     let unread = session.unread();
     let mut unread = unread.iter().filter(|unread| !unread.around);
     unread.any(|unread| COMPARED.iter().any(|part| unread.concerns(*part)))
 }
 
-/// What a reader must know before the rows.
+/// Returns notes that a reader needs before the rows.
 fn notes(a: &Session, b: &Session) -> Vec<String> {
     let of = |(name, session): (&str, &Session)| {
         let unread = session.unread().into_iter();
-        // What is encrypted is said by the first note.
+        // The first note already covers encrypted files.
         let unread = unread.filter(|u| !u.sealed && !u.parts.is_empty());
         let unread = unread.map(|u| format!("{} could not be read: {}", u.what, u.why));
         let notes: Vec<String> = note(session)
@@ -194,7 +194,7 @@ fn notes(a: &Session, b: &Session) -> Vec<String> {
     [of(("A", a)), of(("B", b))].concat()
 }
 
-/// In what each entry differs; counts them.
+/// Returns the differences of each entry, and counts them.
 fn differences(
     a: &Session,
     b: &Session,
@@ -231,7 +231,7 @@ fn differences(
     each.collect()
 }
 
-/// In what two rows differ, but for values.
+/// Returns the differences of two rows, without those of values.
 fn between((a, of_a): (&Session, NodeId), (b, of_b): (&Session, NodeId)) -> Vec<Difference> {
     let (Some(node_a), Some(node_b)) = (a.node(of_a), b.node(of_b)) else {
         return Vec::new();
@@ -263,7 +263,7 @@ fn between((a, of_a): (&Session, NodeId), (b, of_b): (&Session, NodeId)) -> Vec<
         .collect()
 }
 
-/// How a gate was decided; `None` of other rows, and of a gate that is pending.
+/// Returns how a gate was decided; `None` for other rows and pending gates.
 fn decided(session: &Session, node: NodeId) -> Option<String> {
     match &session.node(node)?.kind {
         NodeKind::Gate { gate } => outcome(session.index.gate(&session.run, gate)?),
@@ -271,8 +271,8 @@ fn decided(session: &Session, node: NodeId) -> Option<String> {
     }
 }
 
-/// Which entries are listed: what differs, and what it lies in. Of rows that one run alone records the topmost stands for
-/// all below it.
+/// Returns which entries are listed: those that differ, and the entries around them. If only one run records a row, the
+/// rows below it are not listed.
 fn listed(aligned: &Aligned, differs: &[Vec<Difference>], all: bool) -> Vec<bool> {
     let is_only = |entry: &Entry| !entry.is_pair();
     let mut listed: Vec<bool> = (aligned.entries.iter().zip(differs))
@@ -281,7 +281,7 @@ fn listed(aligned: &Aligned, differs: &[Vec<Difference>], all: bool) -> Vec<bool
             all || !differs.is_empty() && !above.is_some_and(is_only)
         })
         .collect();
-    // What an entry lies in comes before it.
+    // An entry comes before the entries inside of it, so this goes backward.
     for (at, entry) in aligned.entries.iter().enumerate().rev() {
         if listed.get(at) == Some(&true)
             && let Some(above) = entry.above.and_then(|above| listed.get_mut(above as usize))

@@ -1,8 +1,8 @@
-//! Which statement of one program is which of another: the programs of two runs may be two versions of one.
+//! Finds corresponding statements of two programs, which may be two versions of one.
 //!
-//! The lines are compared first: an equal line is the same statement. Of the statements that are left, those of equal text
-//! that are alone with it are the same, moved; then those that are alone in binding a name. What stands in the same place
-//! of a stretch that was edited, among equally many of its kind, is taken for the same, as a guess.
+//! Statements on equal lines correspond. Among the remaining statements, those correspond that have the same text and
+//! are the only ones with it; they were moved. Then those that are the only ones to bind a name. Statements in an
+//! edited stretch of lines are paired in order if both have equally many of the same kind; this is a guess.
 
 use std::collections::BTreeMap;
 
@@ -15,32 +15,33 @@ use crate::session::Opened;
 use crate::text::{count as number, counted};
 use crate::view::{ComparedPrograms, ProgramRelation};
 
-/// Programs of two names that share less than one in so many statements of the shorter one are different ones.
+/// Programs with different names are different ones if they share less than this fraction (one in four) of the shorter
+/// one's statements.
 const HARDLY: u32 = 4;
 
-/// How it is said that a comparison means nothing.
+/// The beginning of a message that a comparison would be useless.
 const DIFFERENT: &str = "A and B are runs of different programs";
 
-/// The statement of A's program that one of B's is.
+/// The statement of A's program that corresponds to one of B's.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
     pub(super) a: u32,
     pub(super) guessed: bool,
 }
 
-/// The statements of B's program that are known in A's, by their index.
+/// The corresponding statements, by the index of B's.
 pub(super) struct Pairs {
     of_b: BTreeMap<u32, Pair>,
 }
 
 impl Pairs {
-    /// The statement of A's program that one of B's is.
+    /// Returns the statement of A's program that corresponds to one of B's.
     pub(super) fn of(&self, b: u32) -> Option<Pair> {
         self.of_b.get(&b).copied()
     }
 }
 
-/// Compares the programs of two runs; `None` in place of the pairs where a run does not hold its program.
+/// Compares the programs of two runs. The pairs are `None` if a run does not contain its program.
 pub(super) fn compare(a: &Opened, b: &Opened) -> (ComparedPrograms, Option<Pairs>) {
     let (Some(of_a), Some(of_b)) = (a.listing(), b.listing()) else {
         return (unknown(a, b), None);
@@ -112,7 +113,7 @@ pub(super) fn compare(a: &Opened, b: &Opened) -> (ComparedPrograms, Option<Pairs
     (view, Some(Pairs { of_b }))
 }
 
-/// What is said where a run does not hold its program: the names alone tell.
+/// Describes the relation if a run does not contain its program, so that only the names can be compared.
 fn unknown(a: &Opened, b: &Opened) -> ComparedPrograms {
     let lacks = |name: &str, opened: &Opened| {
         let missing = opened.run().program.missing();
@@ -131,7 +132,7 @@ fn unknown(a: &Opened, b: &Opened) -> ComparedPrograms {
             format!("{DIFFERENT}: A of {of_a}, B of {of_b}.")
         }
         _ => format!(
-            "Whether the programs are the same is not known: {}.",
+            "It is not known whether the programs are the same: {}.",
             why.join("; ")
         ),
     };
@@ -144,7 +145,7 @@ fn unknown(a: &Opened, b: &Opened) -> ComparedPrograms {
     }
 }
 
-/// The file's name of a run's program; every run folder calls its copy `program.prose`.
+/// Returns the file name of a run's program. `program.prose` does not count, because every run folder uses it.
 fn name(opened: &Opened) -> Option<&str> {
     let path = opened.run().program.path.as_deref()?;
     let name = path.trim().rsplit(['/', '\\']).next()?;
@@ -172,22 +173,22 @@ fn count(listing: &Listing) -> u32 {
         .count() as u32
 }
 
-/// Lines that fit nothing are no statements to count.
+/// Returns whether a statement counts. Lines that could not be parsed do not.
 fn counts_as_one(statement: &Statement) -> bool {
     statement.kind != StatementKind::Other
 }
 
-/// A statement that is surely this one of A's program.
+/// Returns a pair that is certain.
 pub(super) fn certain(a: u32) -> Pair {
     Pair { a, guessed: false }
 }
 
-/// Pairs that are being found.
+/// The pairing of statements, while it is being computed.
 struct Pairing<'l> {
     a: &'l Listing,
     b: &'l Listing,
     of_b: BTreeMap<u32, Pair>,
-    /// Statements of A that are paired.
+    /// Which statements of A are paired.
     taken: Vec<bool>,
 }
 
@@ -201,7 +202,7 @@ impl<'l> Pairing<'l> {
         }
     }
 
-    /// Pairs what begins on so many equal lines, from these lines on (from 0).
+    /// Pairs the statements that begin on `len` equal lines, from these lines on (counted from 0).
     fn equal(&mut self, (a, b): (u32, u32), len: u32) {
         for at in 0..len {
             let of_a = self.a.begun_at(a.saturating_add(at).saturating_add(1));
@@ -216,19 +217,19 @@ impl<'l> Pairing<'l> {
         }
     }
 
-    /// Statements of A that are not paired yet.
+    /// Returns the statements of A that are not paired yet.
     fn left_of_a(&self) -> impl Iterator<Item = (u32, &'l Statement)> {
         let all = (0..).zip(&self.a.statements).zip(&self.taken);
         all.filter(|(_, taken)| !**taken).map(|(of, _)| of)
     }
 
-    /// The same of B.
+    /// Returns the statements of B that are not paired yet.
     fn left_of_b(&self) -> impl Iterator<Item = (u32, &'l Statement)> {
         let all = (0..).zip(&self.b.statements);
         all.filter(|(at, _)| !self.of_b.contains_key(at))
     }
 
-    /// Pairs those of the rest that are alone with something in either program.
+    /// Pairs remaining statements whose key occurs once in each program.
     fn alone<K: Ord>(&mut self, key: impl Fn(&'l Statement) -> Option<K>) {
         let mut found: BTreeMap<K, (Vec<u32>, Vec<u32>)> = BTreeMap::new();
         for (at, statement) in self.left_of_a() {
@@ -248,7 +249,7 @@ impl<'l> Pairing<'l> {
         }
     }
 
-    /// Pairs what is left in two stretches of lines (from 0) in order, where both have equally many of a kind and depth.
+    /// Pairs remaining statements in two ranges of lines (from 0) in order, if both have as many of a kind and depth.
     fn by_place(&mut self, a: std::ops::Range<u32>, b: std::ops::Range<u32>) {
         let mut found: BTreeMap<(StatementKind, u32), (Vec<u32>, Vec<u32>)> = BTreeMap::new();
         for at in self.a.begun_in(a).filter(|at| {

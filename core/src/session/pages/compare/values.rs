@@ -1,4 +1,4 @@
-//! Values and memories of two runs: which differ, and in which lines.
+//! Compares the values and memories of two runs, and finds the lines that differ.
 
 use std::collections::BTreeMap;
 
@@ -16,42 +16,42 @@ use crate::session::values::Place;
 use crate::trace::NodeId;
 use crate::view::{ComparedValue, NotCompared, ValueFormat, ValueView};
 
-/// How much of a value is compared line by line, in bytes.
+/// How many bytes of a value are compared line by line.
 const SHOWN: usize = 64 << 10;
 
-/// Bytes of longer values that are compared at most, of both runs together.
+/// The most bytes of longer values that are compared, of both runs together.
 const MOST: u64 = 128 << 20;
 
-/// Values that could not be compared and are named.
+/// The most values that are listed as not compared.
 const NAMED: usize = 20;
 
-/// Bindings whose times and attachments are read at once.
+/// How many bindings' times and attachments are read at once.
 const AT_ONCE: usize = 1_000;
 
-/// What differs.
+/// The differences of values and memories.
 #[derive(Debug, Default)]
 pub(super) struct Values {
-    /// By the entry of the row that wrote them.
+    /// The differences of values, by the entry of the row that wrote them.
     pub(super) of_row: BTreeMap<u32, Vec<ComparedValue>>,
     pub(super) of_run: Vec<ComparedValue>,
     pub(super) memories: Vec<ComparedValue>,
     pub(super) outputs: Vec<String>,
     pub(super) not_compared: Vec<NotCompared>,
     pub(super) not_compared_count: u32,
-    /// How many were compared.
+    /// How many values and memories were compared.
     pub(super) compared: u32,
-    /// Bytes of longer values that were read.
+    /// How many bytes of longer values were read.
     read: u64,
 }
 
-/// A binding of both runs, or of one.
+/// A binding of both runs, or of one of them.
 #[derive(Debug, Default)]
 struct Both {
     a: Option<u32>,
     b: Option<u32>,
 }
 
-/// Whether two values are the same.
+/// The result of comparing two values.
 enum Verdict {
     Same,
     Differs(ComparedValue),
@@ -62,7 +62,7 @@ enum Verdict {
 pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
     let mut values = Values::default();
     let mut both: BTreeMap<(Option<u32>, &str), Both> = BTreeMap::new();
-    // Of two rows that claim one name and frame the last one counts, as for readers.
+    // If two rows have the same name and frame, the last one counts, as elsewhere.
     for (at, binding) in written_in(a) {
         match frame(a, binding, |node| aligned.of_a(node)) {
             Frame::Entry(frame) => both.entry((frame, &*binding.name)).or_default().a = Some(at),
@@ -75,7 +75,7 @@ pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
             Frame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
         }
     }
-    // A call of a block that one run alone records has no counterpart for its values.
+    // If only one run records a call of a block, the values in it have no counterpart.
     both.retain(|(frame, _), _| {
         frame.is_none_or(|frame| aligned.get(frame).is_some_and(|entry| entry.is_pair()))
     });
@@ -91,15 +91,15 @@ pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
     values
 }
 
-/// Where a binding lies.
+/// The frame of a binding in the aligned rows.
 enum Frame {
-    /// The entry of its frame; `None` is the root.
+    /// The index of the frame's entry; `None` is the root.
     Entry(Option<u32>),
-    /// No row records its frame; in words.
+    /// The frame is not recorded; the text gives the reason.
     Unknown(String),
 }
 
-/// The bindings that have a value, by their index.
+/// Returns the bindings that have a value, with their indices.
 fn written_in(session: &Session) -> impl Iterator<Item = (u32, &Binding)> {
     let all = (0..).zip(&session.run.bindings);
     all.filter(|(_, binding)| binding.is_written())
@@ -111,11 +111,11 @@ fn frame(session: &Session, binding: &Binding, entry: impl Fn(NodeId) -> Option<
     };
     match session.node_of_row(id).and_then(entry) {
         Some(entry) => Frame::Entry(Some(entry)),
-        None => Frame::Unknown(format!("no row records execution {id}, in which it lies")),
+        None => Frame::Unknown(format!("its frame, execution {id}, is not recorded")),
     }
 }
 
-/// These bindings with their times and attachments, each in its place.
+/// Returns the bindings with their times and attachments, in the given order.
 fn full(session: &Session, of: impl Iterator<Item = Option<u32>>) -> Vec<Option<Binding>> {
     let places: Vec<Option<&Binding>> = of
         .map(|at| session.run.bindings.get(at? as usize))
@@ -146,7 +146,7 @@ impl Values {
         };
         let in_pair = row.is_none_or(|row| aligned.get(row).is_some_and(|entry| entry.is_pair()));
         if (of_a.is_none() || of_b.is_none()) && !in_pair {
-            // The row that wrote it is itself in one run only.
+            // The row that wrote the value is only in one run.
             return;
         }
         self.compared += 1;
@@ -164,7 +164,7 @@ impl Values {
                     }),
                 }
             }
-            // Whether the other run wrote it too is not known where its bindings could not be read.
+            // The other run may have the value in bindings that could not be read.
             _ => Verdict::Differs(ComparedValue::default()),
         };
         let is_output = [of_a, of_b]
@@ -216,7 +216,7 @@ impl Values {
                 ..ComparedValue::default()
             };
             let (Some(place_a), Some(place_b)) = (agent(a, at_a), agent(b, at_b)) else {
-                // Agents of the project and the user belong to no run: one alone says where that run lies.
+                // Agents of the project or the user do not belong to a run: their absence only shows where the run is.
                 if key.1 == AgentScope::Execution.word() {
                     self.compared += 1;
                     self.memories.push(found);
@@ -225,7 +225,7 @@ impl Values {
             };
             let lens = (found.a_len, found.b_len);
             if lens == (None, None) {
-                // Neither has a memory.
+                // Neither of the two has a memory.
                 continue;
             }
             self.compared += 1;
@@ -254,7 +254,7 @@ impl Values {
         }
     }
 
-    /// Compares two values.
+    /// Compares two values at their places.
     fn places(&mut self, a: &Session, at_a: &Place, b: &Session, at_b: &Place) -> Verdict {
         let view = |session: &Session, at: &Place, name: &str| {
             let view = session.values.view(at, SHOWN);
@@ -278,7 +278,7 @@ impl Values {
         Verdict::Differs(difference(&view_a, &view_b))
     }
 
-    /// Whether two values of one length have the same bytes.
+    /// Returns whether two values of the same length have the same bytes.
     fn are_same(
         &mut self,
         a: (&Session, &Place, &ValueView),
@@ -292,9 +292,7 @@ impl Values {
         }
         self.read = self.read.saturating_add(a.2.len).saturating_add(b.2.len);
         if self.read > MOST {
-            return Err(
-                "the values before it have more than 128 MiB, and no more are read".to_owned(),
-            );
+            return Err("earlier values used up the limit of 128 MiB".to_owned());
         }
         let digest = |(session, at, _): (&Session, &Place, &ValueView)| {
             let mut hash = Sha256::new();
@@ -309,7 +307,7 @@ impl Values {
     }
 }
 
-/// In which lines two values differ.
+/// Finds the lines in which two values differ.
 fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
     if a.format == ValueFormat::Binary || b.format == ValueFormat::Binary {
         return ComparedValue {
@@ -335,8 +333,9 @@ fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
     }
 }
 
-/// The lines of a value that are compared, each ended by one line break. Of a longer value those that end within its
-/// beginning, as the cut goes through one; of a line that is longer still, its beginning.
+/// Returns the lines of a value that are compared, each with one line break. Of a longer value, these are the lines
+/// that end within its beginning, without the one that was cut. If the first line is longer than that, its beginning is
+/// used.
 fn whole_lines(view: &ValueView) -> String {
     let text = view.text.get(..view.text.floor_char_boundary(SHOWN));
     let text = text.unwrap_or(&view.text);

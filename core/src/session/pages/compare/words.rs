@@ -1,4 +1,4 @@
-//! What a comparison says in words.
+//! Describes a comparison in words.
 
 use imara_diff::InternedInput;
 
@@ -7,19 +7,19 @@ use crate::text::counted;
 use crate::time::human_duration;
 use crate::view::{ChangedLine, CompareCounts, CompareView, ComparedRow, ComparedRun};
 
-/// How much of a line that differs is shown, in characters.
+/// The most characters of a line that differs.
 const LINE: usize = 400;
 
-/// How much of two long lines is shown before their first difference, in characters.
+/// How many characters of two long lines are shown before their first difference.
 const BEFORE: usize = 40;
 
-/// How many lines that differ are shown.
+/// The most lines that are listed as different.
 const LINES: usize = 40;
 
-/// Lines of the one and of the other, by their places.
+/// Ranges of lines in the two texts that differ from each other.
 pub(super) type Hunk = (std::ops::Range<u32>, std::ops::Range<u32>);
 
-/// The first lines in which two texts differ, and how many there are beside.
+/// Returns the first lines in which two texts differ, and how many more there are.
 pub(super) fn lines(input: &InternedInput<&str>, hunks: Vec<Hunk>) -> (Vec<ChangedLine>, u32) {
     let mut lines = Vec::new();
     for (gone, new) in hunks {
@@ -33,7 +33,7 @@ pub(super) fn lines(input: &InternedInput<&str>, hunks: Vec<Hunk>) -> (Vec<Chang
     (lines, more)
 }
 
-/// Lines that were replaced by others. Of two long ones the part around the first difference is shown.
+/// Returns lines that were replaced by others. Long lines are cut around the first difference.
 fn changed(gone: &[&str], new: &[&str]) -> Vec<ChangedLine> {
     let is_each = gone.len() == new.len();
     let line = |mark: char, text: &str, other: Option<&&str>| {
@@ -53,13 +53,13 @@ fn changed(gone: &[&str], new: &[&str]) -> Vec<ChangedLine> {
     gone_lines.chain(new_lines).collect()
 }
 
-/// How many characters two texts begin with alike.
+/// Returns how many characters at the beginning of two texts are equal.
 fn alike(a: &str, b: &str) -> usize {
     let both = a.chars().zip(b.chars());
     both.take_while(|(a, b)| a == b).count()
 }
 
-/// A line, cut so that what stands at a place of it is shown; and that place in what is left.
+/// Cuts a line so that a position in it stays visible. Returns the line, and the position in it.
 fn around(text: &str, at: usize) -> (String, usize) {
     let is_long = text.chars().nth(LINE).is_some();
     let skipped = match is_long {
@@ -78,7 +78,7 @@ fn around(text: &str, at: usize) -> (String, usize) {
     (out, at)
 }
 
-/// How much longer something took, in words: `+9m 12s`, `-1s`; `None` where it took as long, or nobody knows.
+/// Returns how much longer B took, in milliseconds and in words: `+9m 12s`, `-1s`. `None` if equal or unknown.
 pub(super) fn longer(a: Option<i64>, b: Option<i64>) -> (Option<i64>, Option<String>) {
     let by = a.zip(b).map(|(a, b)| b.saturating_sub(a));
     let by = by.filter(|by| *by != 0);
@@ -89,7 +89,7 @@ pub(super) fn longer(a: Option<i64>, b: Option<i64>) -> (Option<i64>, Option<Str
     (by, words)
 }
 
-/// How both runs ended, in one line.
+/// Describes how both runs ended, in one line.
 pub(super) fn headline(a: &ComparedRun, b: &ComparedRun) -> String {
     let said = |name: &str, run: &ComparedRun| {
         let headline = run.headline.as_str();
@@ -112,21 +112,21 @@ pub(super) fn headline(a: &ComparedRun, b: &ComparedRun) -> String {
     }
 }
 
-/// A headline without how long the run took.
+/// Returns a headline without the duration.
 fn untimed(run: &ComparedRun) -> &str {
     let took = run.duration.as_ref().map(|took| format!(" in {took}"));
     let headline = took.and_then(|took| run.headline.strip_suffix(&took));
     headline.unwrap_or(&run.headline)
 }
 
-/// A sentence as the end of another.
+/// Returns a sentence with a lower-case first letter, to continue another sentence.
 fn lower(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(char::to_lowercase);
     first.into_iter().flatten().chain(chars).collect()
 }
 
-/// What was found, in one line.
+/// Describes the result of the comparison in one line.
 pub(super) fn found(view: &CompareView, first: Option<&ComparedRow>) -> String {
     let CompareCounts {
         differ,
@@ -175,13 +175,13 @@ pub(super) fn found(view: &CompareView, first: Option<&ComparedRow>) -> String {
         parts.push(format!("the first difference is at {line}"));
     }
     let nothing = match view.equal {
-        true => "no difference but in durations: ",
+        true => "only durations differ: ",
         false => "",
     };
     format!("{nothing}{}{open}", parts.join(", "))
 }
 
-/// The line of the program of a row.
+/// Returns the program's line of a row.
 fn line_of(row: &ComparedRow) -> Option<String> {
     let own = |at: &crate::view::ComparedNode| {
         let line = at.at.line.filter(|_| !at.at.line_guessed)?;

@@ -1,67 +1,67 @@
-//! A part of the text: a heading of ours, and in fences below it what comes from the run.
+//! A block of the text: a heading by Prosescope, and the run's own text in fences below it.
 
 use crate::resume::fence;
 use crate::text::{bytes, escape};
 
-/// Bytes of a line of a list; a longer line is cut.
+/// The most bytes of a line in a list; longer lines are cut.
 pub(super) const LINE: usize = 240;
 
-/// What a block quotes.
+/// The quotation in a block.
 pub(super) enum Content {
-    /// A text, of which the beginning counts most.
+    /// A text whose beginning matters most.
     Text {
-        /// The text, or its beginning; escaped.
+        /// The text or its beginning, escaped.
         text: String,
-        /// Bytes of all of it, as they are stored.
+        /// Bytes of the whole text, as it is stored.
         len: u64,
         /// Whether `text` is only its beginning.
         more: bool,
     },
-    /// Lines, of which those around one count most.
+    /// Lines, of which those around one line matter most.
     Lines {
-        /// The lines; escaped.
+        /// The lines, escaped.
         lines: Vec<String>,
-        /// The line that counts most, by its place in `lines`.
+        /// The index of the most important line.
         focus: usize,
-        /// Lines before the first of `lines`.
+        /// How many lines there are before the first of `lines`.
         before: usize,
-        /// Lines in all.
+        /// How many lines there are in all.
         total: usize,
     },
 }
 
-/// A part of the text.
+/// A block of the text, before its size is decided.
 pub(super) struct Block {
-    /// The heading, in our words: nothing of the run.
+    /// The heading, in Prosescope's own words without text of the run.
     pub(super) title: String,
-    /// What to know of it, in our words.
+    /// An explanation below the heading, in Prosescope's own words.
     pub(super) lead: &'static str,
-    /// Facts of the run that come first, a line each; escaped.
+    /// Facts of the run that come first, one per line, escaped.
     pub(super) facts: Vec<String>,
-    /// What is quoted.
+    /// The quotation.
     pub(super) content: Option<Content>,
-    /// Bytes that it has in every case; 0 where it may be left out.
+    /// The bytes that are reserved for the block; 0 if it can be left out.
     pub(super) least: usize,
-    /// What of the room that is left it gets: lower numbers first.
+    /// The priority for the remaining bytes; lower numbers come first.
     pub(super) rank: u8,
 }
 
-/// A block as it is written into so much room.
+/// A block that was written within a limit of bytes.
 pub(super) struct Written {
-    /// The Markdown.
+    /// The Markdown text.
     pub(super) text: String,
-    /// What of it was cut: `1.2 KB of 12.3 KB`.
+    /// How much was left, if the block was cut: `1.2 KB of 12.3 KB`.
     pub(super) cut: Option<String>,
 }
 
-/// Returns a text of the run as it is quoted: CRLF as a line break, and what a reader does not see escaped.
+/// Escapes a text of the run for quotation: CRLF becomes a line break, and invisible characters are escaped.
 pub(super) fn quoted(text: &str) -> String {
     escape(&text.replace("\r\n", "\n"), true)
 }
 
-/// Returns the beginning of a text on one line, in at most so many bytes.
+/// Returns the beginning of a text on one line, with at most `most` bytes.
 pub(super) fn one_line(text: &str, most: usize) -> String {
-    // An escaped text is not shorter than the text: the rest of the text is never needed.
+    // Escaping never shortens a text, so bytes after the limit are not needed.
     let text = text.trim();
     let near = beginning(text, most.saturating_add(1));
     let cut = near.len() < text.len();
@@ -72,32 +72,32 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns the beginning of a text, in at most so many bytes.
+/// Returns the beginning of a text, with at most `most` bytes.
 pub(super) fn beginning(text: &str, most: usize) -> &str {
     text.get(..text.floor_char_boundary(most))
         .unwrap_or_default()
 }
 
-/// Puts a text into a fence that nothing in it closes: one that is longer than each run of backticks in the text.
+/// Puts a text into a fence that is longer than each run of backticks in it, so that the text cannot close the fence.
 pub(super) fn fenced(text: &str) -> String {
     let fence = fence(text);
     format!("{fence}text\n{}\n{fence}\n", text.trim_end_matches('\n'))
 }
 
 impl Block {
-    /// A block that quotes a whole text.
+    /// Creates a block that quotes a whole text.
     pub(super) fn text(title: impl Into<String>, text: &str) -> Block {
         Block::part_of(title, text, text.len() as u64, false)
     }
 
-    /// A block that quotes a text, of which only the beginning may be there.
+    /// Creates a block that quotes a text, or only the beginning of a longer one.
     pub(super) fn part_of(title: impl Into<String>, text: &str, len: u64, more: bool) -> Block {
-        // A fence ends without the line breaks that its text ends with: they need no room.
+        // Line breaks at the end of a text do not appear in its fence, so they take no bytes.
         let text = quoted(text).trim_end_matches('\n').to_owned();
         Block::of(title, Some(Content::Text { text, len, more }))
     }
 
-    /// A block that quotes lines, each on one line.
+    /// Creates a block that quotes lines.
     pub(super) fn lines(title: impl Into<String>, lines: Vec<String>, focus: usize) -> Block {
         let content = Content::Lines {
             focus: focus.min(lines.len().saturating_sub(1)),
@@ -108,7 +108,7 @@ impl Block {
         Block::of(title, Some(content))
     }
 
-    /// A block of facts alone.
+    /// Creates a block without explanation and facts.
     pub(super) fn of(title: impl Into<String>, content: Option<Content>) -> Block {
         Block {
             title: title.into(),
@@ -120,7 +120,7 @@ impl Block {
         }
     }
 
-    /// The same with a rank, and with bytes that it has in every case.
+    /// Sets the priority and the reserved bytes.
     pub(super) fn ranked(self, rank: u8, least: usize) -> Block {
         Block {
             rank,
@@ -129,7 +129,7 @@ impl Block {
         }
     }
 
-    /// The same with a fact, unless that is empty.
+    /// Adds a fact, unless it is empty.
     pub(super) fn fact(mut self, name: &str, fact: &str) -> Block {
         if !fact.is_empty() {
             self.facts
@@ -138,7 +138,7 @@ impl Block {
         self
     }
 
-    /// Writes the block into at most so many bytes, with as many of its facts as fit; `None` where not even its heading fits.
+    /// Writes the block within `room` bytes, with as many of its facts as fit. `None` if the heading does not fit.
     pub(super) fn write(&self, room: usize) -> Option<Written> {
         let mut keeps = (0..=self.facts.len()).rev();
         keeps.find_map(|keep| self.write_with(self.facts.get(..keep)?, room))
@@ -181,7 +181,7 @@ impl Block {
     }
 }
 
-/// The longest beginning of a text that fits into so many bytes with its fence, and what was cut.
+/// Writes the longest beginning of a text that fits into `room` bytes with its fence, and describes what was cut.
 fn write_text(text: &str, len: u64, more: bool, room: usize) -> Option<(String, Option<String>)> {
     let write = |most: usize| {
         let shown = beginning(text, most);
@@ -200,7 +200,7 @@ fn write_text(text: &str, len: u64, more: bool, room: usize) -> Option<(String, 
     if whole.is_some() {
         return whole;
     }
-    // The fence grows with the longest run of backticks, so that how much fits is not known beforehand.
+    // A longer beginning may need a longer fence, so the fitting length has to be searched.
     let (mut fits, mut over) = (0, text.len().min(room));
     while fits + 1 < over {
         let most = fits.midpoint(over);
@@ -212,8 +212,8 @@ fn write_text(text: &str, len: u64, more: bool, room: usize) -> Option<(String, 
     write(fits)
 }
 
-/// The lines around one that fit into so many bytes with their fence, and what was cut. `of`: the lines before the first, and
-/// the lines in all.
+/// Writes the lines around one that fit into `room` bytes with their fence, and describes what was cut. `of` has the
+/// number of lines before the first one, and of all lines.
 fn write_lines(
     lines: &[String],
     focus: usize,
@@ -246,7 +246,7 @@ fn write_lines(
     }
 }
 
-/// The largest stretch of lines around one that has at most so many bytes; that line in any case.
+/// Returns the largest range of lines around one with at most `most` bytes. That line is always included.
 fn around(lines: &[String], focus: usize, most: usize) -> std::ops::Range<usize> {
     let len = |at: usize| lines.get(at).map(|line| line.len() + 1);
     let Some(mut size) = len(focus) else {

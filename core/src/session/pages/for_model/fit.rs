@@ -1,14 +1,14 @@
-//! How much room each block gets.
+//! Distributes the limited size of the text among its blocks.
 
 use super::block::{Block, Written};
 use crate::view::ForModel;
 
-/// Bytes of the sentence that names what is left out.
+/// The bytes for the sentence that names omitted blocks.
 const FOOT: usize = 200;
-/// A block that may be left out is not written into less than this.
+/// The smallest size of a block that can be left out; with fewer bytes it would be useless.
 const WORTH: usize = 200;
 
-/// The text, and what is left out or shortened.
+/// Writes the text within `size` bytes, and lists what was left out or shortened.
 pub(super) fn fit(head: &str, blocks: &[Block], size: usize) -> (String, Vec<String>) {
     let room = size.saturating_sub(head.len() + FOOT + ForModel::ROOM);
     let rooms = rooms(blocks, room);
@@ -30,7 +30,7 @@ pub(super) fn fit(head: &str, blocks: &[Block], size: usize) -> (String, Vec<Str
     (text, left_out)
 }
 
-/// The sentence that names blocks that are left out as a whole, in at most [`FOOT`] bytes.
+/// Returns the sentence that names the omitted blocks, with at most [`FOOT`] bytes.
 fn foot(absent: &[String]) -> String {
     let mut said = String::new();
     for (n, title) in absent.iter().enumerate() {
@@ -45,7 +45,7 @@ fn foot(absent: &[String]) -> String {
     format!("\nLeft out for its size: {said}.\n")
 }
 
-/// The bytes that each block may have: first what it has in every case, then by rank.
+/// Returns the bytes for each block: first the reserved ones, and then the others by priority.
 fn rooms(blocks: &[Block], room: usize) -> Vec<usize> {
     let needs: Vec<usize> = blocks
         .iter()
@@ -62,7 +62,7 @@ fn rooms(blocks: &[Block], room: usize) -> Vec<usize> {
             }
         }
     }
-    // A long program does not take what a value and the tree could have: no rank gets more than half of what is left at first.
+    // In the first round, each priority gets at most half of the rest: a long program must leave bytes for the others.
     for half in [true, false] {
         for rank in 0..=last {
             let share = if half { left / 2 } else { left };
@@ -78,7 +78,7 @@ fn rooms(blocks: &[Block], room: usize) -> Vec<usize> {
     rooms
 }
 
-/// Shares bytes out among the blocks of a rank, those that need least first; returns how many were given.
+/// Distributes bytes among the blocks of a priority, the smallest need first. Returns how many were used.
 fn fill(blocks: &[Block], needs: &[usize], rooms: &mut [usize], rank: u8, share: usize) -> usize {
     let mut of_rank: Vec<(usize, &mut usize)> = blocks
         .iter()

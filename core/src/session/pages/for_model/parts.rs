@@ -1,5 +1,5 @@
-//! What the text holds, in its order. A rank says what comes first where not all of it fits: the error, the prompt and the beginnings
-//! of given values always have room; then come the program, longer values and the tree.
+//! Builds the blocks of the text, in their order. If not all of it fits, priorities decide: bytes are reserved for the
+//! error, the prompt and the beginnings of inputs; then come the program, longer values and the tree.
 
 use super::block::{Block, Content, LINE, beginning, one_line, quoted};
 use super::tree::tree;
@@ -13,23 +13,23 @@ use crate::view::{
     AnswerView, BindingRef, Excerpt, GivenName, ModelSize, NodeDetail, Overview, Section, Seen,
 };
 
-/// What is asked, given and went wrong.
+/// Prompts, inputs and errors.
 const FIRST: u8 = 0;
-/// What else explains it: the statement, the answer, what comes next.
+/// Other facts that help: the statement, the answer, the next steps.
 const NEAR: u8 = 1;
 const PROGRAM: u8 = 2;
 const VALUES: u8 = 3;
 const TREE: u8 = 4;
 
-/// Bytes that the beginnings of given values have together, however many they are.
+/// The bytes for the beginnings of all inputs together, however many there are.
 const GIVEN: usize = 1_700;
-/// Lines of the program on each side of the row's that are looked at.
+/// How many lines of the program before and after the row's line are considered.
 const LINES: u32 = 1_500;
-/// Bindings that are listed.
+/// The most bindings that are listed.
 const BINDINGS: u32 = 200;
 
-/// The blocks of a text about a node, or about the whole run. Together, what the blocks have in every case
-/// ([`Block::least`]) is less than the smallest size.
+/// Returns the blocks of a text about a node or about the whole run. All of their reserved bytes ([`Block::least`])
+/// together are less than the smallest size.
 pub(super) fn blocks(
     session: &Session,
     view: &Overview,
@@ -54,7 +54,7 @@ pub(super) fn blocks(
     let (lines, at) = tree(session, focus.or(session.index.cause));
     if !lines.is_empty() {
         let mut block = Block::lines("The tree of the trace", lines, at).ranked(TREE, 0);
-        block.lead = "One line is one row; rows in which all went well are folded. `>` marks the row that counts most here.";
+        block.lead = "Each line is a row; rows in which all went well are folded. `>` marks the row that this text is about.";
         blocks.push(block);
     }
     blocks
@@ -84,7 +84,7 @@ fn happened(view: &Overview) -> Block {
     Block::text("What happened", &lines.join("\n")).ranked(NEAR, 900)
 }
 
-/// What is known of a row.
+/// Adds the blocks about a row.
 fn row(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec<Block>) {
     let at = &detail.row;
     let work = &detail.work;
@@ -113,7 +113,7 @@ fn row(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec
         of = of.fact("agent", &agent);
     }
     if !path.is_empty() {
-        // The rows nearest to it count most.
+        // The nearest rows around it matter most.
         of.content = Some(Content::Lines {
             focus: path.len() - 1,
             before: 0,
@@ -161,7 +161,7 @@ fn row(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec
     }
 }
 
-/// The values that a statement was given: how each begins, then the longer ones.
+/// Adds the blocks about a statement's inputs: the beginnings of all values, and then the longer ones in full.
 fn given(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec<Block>) {
     let work = &detail.work;
     let many = work.context.len();
@@ -206,7 +206,7 @@ fn given(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut V
         }
     }
     let mut of = Block::lines("The values it was given", lines, 0).ranked(FIRST, GIVEN + 200);
-    of.lead = "One line a name, with how its value begins.";
+    of.lead = "One line for each name, with the beginning of its value.";
     of = of.fact("note", work.context_note.as_deref().unwrap_or_default());
     if work.more_context > 0 {
         of = of.fact("more names", &work.more_context.to_string());
@@ -215,7 +215,7 @@ fn given(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut V
     blocks.append(&mut longer);
 }
 
-/// The frame of the value that a name means.
+/// Returns the frame of the value that a name means.
 fn frame(name: &GivenName) -> String {
     let binding = name.binding.as_ref();
     binding.map_or(String::new(), |binding| match binding.execution_id {
@@ -224,7 +224,7 @@ fn frame(name: &GivenName) -> String {
     })
 }
 
-/// The beginning of a value, its length, and whether it is cut; where another value is there now, the excerpt that was kept.
+/// Returns the beginning of a value, its length, and whether it is cut. For a replaced value, uses the kept excerpt.
 fn value_of(
     session: &Session,
     binding: Option<&BindingRef>,
@@ -263,7 +263,7 @@ fn answered(session: &Session, answer: &AnswerView, size: ModelSize, of: (usize,
         .fact("note", answer.note.as_deref().unwrap_or_default())
 }
 
-/// What failed first, where the text is about something else.
+/// Returns the block about the first failure, if the text is about something else.
 fn failure(view: &Overview) -> Option<Block> {
     let failure = view.failure.as_ref()?;
     let error = failure
@@ -277,7 +277,7 @@ fn failure(view: &Overview) -> Option<Block> {
     Some(block.ranked(FIRST, 700))
 }
 
-/// How to go on.
+/// Adds the blocks about continuing the run.
 fn next(session: &Session, view: &Overview, now: Option<i64>, blocks: &mut Vec<Block>) {
     if view.status == "completed" {
         return;
@@ -305,7 +305,7 @@ fn next(session: &Session, view: &Overview, now: Option<i64>, blocks: &mut Vec<B
     }
 }
 
-/// The program, those of its lines first that the text is about.
+/// Returns the block with the program around the line that the text is about.
 fn program(session: &Session, detail: Option<&NodeDetail>, view: &Overview) -> Option<Block> {
     let line = match detail {
         Some(detail) => detail.row.line,
@@ -348,7 +348,7 @@ fn program(session: &Session, detail: Option<&NodeDetail>, view: &Overview) -> O
     Some(block.ranked(PROGRAM, 0))
 }
 
-/// The values of the run, and how each begins.
+/// Returns the block with the beginnings of the run's values.
 fn values(session: &Session) -> Option<Block> {
     let page = bindings_page(session, 0, BINDINGS);
     let line = |row: &crate::view::BindingRow| {

@@ -1,4 +1,4 @@
-//! The tree of the trace in few lines: what went well is folded.
+//! The tree of the trace in few lines, with rows that went well folded.
 
 use super::block::{LINE, one_line};
 use crate::session::Session;
@@ -8,13 +8,13 @@ use crate::text::{counted, short};
 use crate::trace::{Node, NodeId};
 use crate::view::{Tone, icon, tone};
 
-/// Lines that are made; the text holds fewer.
+/// The most lines that are made, more than fit into any size.
 const MOST: usize = 2_000;
 
-/// The lines of the tree around a node, and the place of that node's line among them.
+/// Returns the lines of the tree around a node, and the index of that node's line.
 pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, usize) {
     let trace = session.trace();
-    // What holds something that did not go well, or that the text is about, is unfolded.
+    // Nodes around the focus, or around a row that did not go well, are unfolded.
     let shown = trace.above(|at, node| is_odd(node) || focus == Some(at));
     let mut lines = Vec::new();
     let mut of_focus = 0;
@@ -25,7 +25,7 @@ pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, us
         }
         let is_folded = node.descendants > 0 && shown.get(at) != Some(&true);
         lines.push(line(session, at, node, is_folded, focus == Some(at)));
-        // The rows before the one that the text is about count as much as those after it.
+        // Lines after the focus are as important as those before it.
         if lines.len() > MOST && focus.is_none_or(|focus| at > focus) {
             break;
         }

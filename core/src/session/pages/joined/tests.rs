@@ -8,7 +8,7 @@ use crate::session::Options;
 use crate::session::pages::went_well;
 use crate::sqlite::MemorySource;
 
-/// A loop of three rounds: a call that went well, a call beside a session, and a call that failed.
+/// A loop with three rounds: a call that went well, a call beside a session, and a call that failed.
 const ROWS: &str = r#"
     (1, NULL, 'for p in parts:', 'started', '{"loop_id": "l1"}'),
     (2, 1, 'do piece(p)', 'executing', '{"loop_id": "l1", "iteration": 1, "block": "piece", "depth": 1}'),
@@ -73,11 +73,11 @@ fn a_round_that_holds_one_call_is_one_row_with_it() {
             "    session \"D\"",
         ]
     );
-    // The lines from block to block lead to what failed first, and not past it.
+    // The marked lines lead to the first cause of the failure and end there.
     let around = trace_screen(&session, &BTreeSet::new(), 0, 100).rows;
     let around: Vec<u32> = around.iter().map(|row| row.around_cause).collect();
     assert_eq!(around, [0, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
-    // What went well is folded by the row that is drawn.
+    // Folding hides the content of the drawn row.
     assert_eq!(
         lines(&session, went_well(&session)),
         [
@@ -98,7 +98,7 @@ fn the_way_up_leaves_out_rounds_that_have_no_row() {
     assert_eq!(session.node(call).unwrap().id, Some(12));
     let around = drawn_parent(&session, call).unwrap();
     assert_eq!(session.node(around).unwrap().id, Some(1));
-    // An address may name the round: its row is that of the call.
+    // An address may refer to the round, whose row is that of the call.
     let round = session.node(call).unwrap().parent.unwrap();
     assert_eq!(drawn(&session, round), call);
     assert_eq!(

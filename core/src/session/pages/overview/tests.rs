@@ -19,7 +19,7 @@ fn session(status: &str, rows: &str) -> Session {
     Session::open(Rc::new(source), "", &Options::default()).unwrap()
 }
 
-/// Two sessions in a call in a loop, the second of which failed: one statement failed, and one finished.
+/// Two sessions in a call in a loop: one finished, and one failed.
 const FAILED: &str = r#"
         (1, NULL, 1, 'loop (max: 3):', 'started', '{"loop_id": "l1", "max": 3}'),
         (2, 1, 2, 'do process(a)', 'executing', '{"block": "process", "depth": 1}'),
@@ -74,7 +74,7 @@ fn a_round_in_which_a_statement_failed_was_not_cut_off() {
     assert_eq!(round.status, "failed");
 }
 
-/// In place one row stands for all rounds: the rows in it name their loop, and none names its round.
+/// In an updated-in-place store, one row stands for all rounds. The rows inside name their loop, but not their round.
 #[test]
 fn what_was_inferred_of_a_place_is_said_beside_what_its_row_records() {
     let rows = r#"(1, NULL, 1, 'loop:', 'executing', '{"loop_id": "l1", "current_iteration": 2, "max_iterations": 5}'),
@@ -87,7 +87,7 @@ fn what_was_inferred_of_a_place_is_said_beside_what_its_row_records() {
         .inferred_why
         .unwrap();
     assert!(
-        why.starts_with("Its round is likely: its row names execution 1 around it"),
+        why.starts_with("Its round is inferred: its row records execution 1 around it"),
         "{why}"
     );
 }
@@ -107,7 +107,7 @@ fn a_completed_run_tells_of_a_failure_that_nothing_recovered() {
         view.story[..2],
         [
             "3 of 4 statements finished; 1 failed and nothing recovered it.",
-            "`b = session \"C\"` failed; no message of it is recorded; the parallel around it goes on without it (strategy: any).",
+            "`b = session \"C\"` failed; its error message is not recorded; the parallel around it goes on without it (strategy: any).",
         ]
     );
     let cause = view.failure.unwrap().cause;
@@ -115,7 +115,7 @@ fn a_completed_run_tells_of_a_failure_that_nothing_recovered() {
     let rows = pages::trace_page(&session, &Default::default(), 0, 100).rows;
     let marked = rows.iter().filter(|row| row.first_cause);
     assert_eq!(marked.map(|row| row.node).collect::<Vec<_>>(), [cause.node]);
-    // It is over all the same, and there is nothing to go on with.
+    // The run is over, so it cannot be resumed.
     assert!(!pages::resume(&session, None).resumable);
 }
 
@@ -152,7 +152,7 @@ fn what_was_under_way_in_a_run_at_rest_is_not_said_to_be() {
         assert_eq!(at.id, Some(3));
         let counted = view.by_status.iter().any(|of| of.status == at.status);
         assert!(counted, "{:?}", view.by_status);
-        // It is found by what its row says, too.
+        // The rows are also found by their recorded status.
         for status in [&*at.status, "executing"] {
             let choice = pages::TraceChoice {
                 status: status.to_owned(),

@@ -66,13 +66,14 @@ fn an_interrupted_run_says_since_when_it_is_silent() {
         last_sign: Some(crate::time::Stamp::parse("2026-01-15 09:11:30")),
         ..Overview::default()
     };
-    let since = "Nothing was heard of it since 15 Jan 2026, 09:11 UTC.";
+    let since = "Its last sign of life was on 15 Jan 2026, 09:11 UTC.";
     assert_eq!(sentences(&view, 0)[1], since);
     view.by_status = vec![StatusCount {
         status: WAS_EXECUTING.to_owned(),
         count: 1,
     }];
-    let unfinished = "What it did last was not finished; it may have happened in part.";
+    let unfinished =
+        "The statement that was running then did not finish; it may have been carried out in part.";
     assert_eq!(sentences(&view, 0)[1], format!("{since} {unfinished}"));
     view.last_sign = None;
     assert_eq!(sentences(&view, 0), ["1 of 2 statements finished."]);
@@ -150,7 +151,7 @@ fn what_could_not_be_read_is_never_said_to_be_none() {
             "unknown",
             &Part::ALL[..],
             "Status unknown: the run could not be read",
-            &["What was executed could not be read."][..],
+            &["The executed statements could not be read."][..],
         ),
         (
             "completed",
@@ -186,7 +187,7 @@ fn a_store_of_agents_is_no_run_of_unknown_status() {
         ..Overview::default()
     };
     assert_eq!(headline(&view, false), "A store of 3 agents");
-    assert!(sentences(&view, 0)[0].contains("no run"));
+    assert!(sentences(&view, 0)[0].contains("not a run"));
 }
 
 #[test]

@@ -1,17 +1,17 @@
-//! How much was worked on along the axis: a small picture of a run that has more rows than a screen shows.
+//! The load along the axis: a summary of a run with more rows than a screen shows.
 
 use super::{Axis, Spans};
 use crate::session::Opened;
 use crate::trace::{NodeId, NodeStatus};
 use crate::view::Dense;
 
-/// Rows from which on the picture is made.
+/// The largest number of rows for which no summary is made.
 const ROWS: usize = 2_000;
 
-/// The parts of the axis.
+/// The number of parts into which the axis is divided.
 const PARTS: usize = 160;
 
-/// The axis in parts; empty for a run that is seen without the picture.
+/// Returns the parts of the axis; empty for a run with few rows.
 pub(super) fn dense(
     opened: &Opened,
     innermost: &[NodeId],
@@ -26,7 +26,7 @@ pub(super) fn dense(
         let place = u128::from(axis.at(time)) * PARTS as u128 / u128::from(len.max(1));
         (place as usize).min(PARTS - 1)
     };
-    // What begins in a part, less what ended before it.
+    // The number of nodes that begin in each part, minus those that ended in the part before.
     let mut change = [0_i64; PARTS + 1];
     let mut failed = [false; PARTS];
     for at in innermost {

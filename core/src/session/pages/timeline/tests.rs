@@ -7,7 +7,8 @@ use crate::schema::STATE_SQL;
 use crate::session::{Options, Session};
 use crate::sqlite::MemorySource;
 
-/// A run with these rows of `execution`: id, parent, statement, status, begun and ended in minutes after ten, metadata.
+/// Opens a run with these rows of `execution`: id, parent, statement, status, begin and end in minutes after ten,
+/// metadata.
 fn session(rows: &str) -> Session {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
@@ -24,7 +25,7 @@ fn session(rows: &str) -> Session {
     Session::open(source, "", &Options::default()).unwrap()
 }
 
-/// Each bar: its statement, where it begins and ends in minutes of the axis, its end, and `*` where it is critical.
+/// Describes each bar: its statement, its begin and end in minutes of the axis, its kind of end, and `*` if critical.
 fn bars(session: &Session, timeline: &Timeline) -> Vec<String> {
     let bar = |bar: &Bar| {
         let text = session
@@ -87,7 +88,7 @@ fn a_block_whose_statements_have_no_times_is_not_idle() {
     assert_eq!(drawn.len, 100 * 60_000);
     let longest: Vec<&str> = drawn.longest.iter().map(|one| &*one.node.text).collect();
     assert_eq!(longest.first(), Some(&"parallel:"));
-    // Two branches may have run at once.
+    // The two branches may have run at the same time.
     assert_eq!(drawn.sequential, None);
 }
 
@@ -152,7 +153,7 @@ fn what_did_not_end_and_what_has_no_time_is_said() {
 
 #[test]
 fn a_run_of_many_rows_has_a_picture_of_where_it_was_busy_and_failed() {
-    // 1,600 statements one after the other in the first half, 800 at once at the end, of which one failed.
+    // 1,600 statements in sequence in the first half, and 800 in parallel in the second, of which one failed.
     let row = |n: u32| match n {
         1..=1600 => format!("({n}, NULL, 'session \"a\"', 'completed', {n}, {n} + 1, NULL)"),
         1601 => format!("({n}, NULL, 'session \"b\"', 'failed', 1601, 3200, NULL)"),

@@ -1,4 +1,4 @@
-//! The attempts of a statement, from its rows.
+//! The attempts of a statement, as far as its rows record them.
 
 use crate::model::{Execution, Status};
 use crate::session::Session;
@@ -7,7 +7,7 @@ use crate::text::short;
 use crate::trace::Node;
 use crate::view::{AttemptView, NodeWork};
 
-/// How many attempts are listed, and how much of an error.
+/// The most attempts in the list, and the most characters of each error.
 const MOST: usize = 200;
 const ERROR: usize = 400;
 
@@ -19,25 +19,25 @@ pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
     let all = &session.run.executions;
     let rows = ids.filter_map(|id| all.get(all.binary_search_by_key(&id, |e| e.id).ok()?));
     for row in rows {
-        tell(&mut work.attempts, row);
+        add_row(&mut work.attempts, row);
     }
-    let told = work.attempts.len() as u32;
-    if told < node.attempts {
-        // A row that is updated in place tells of the last one.
+    let listed = work.attempts.len() as u32;
+    if listed < node.attempts {
+        // A row that is updated in place records the last attempt.
         if let [only] = work.attempts.as_mut_slice() {
             only.number = node.attempts;
         }
-        let rows = match told {
-            0 => "no row tells of one by itself".to_owned(),
-            1 => "the rows tell of one".to_owned(),
-            n => format!("the rows tell of {n}"),
+        let rows = match listed {
+            0 => "the rows record none of them separately".to_owned(),
+            1 => "the rows record one of them".to_owned(),
+            n => format!("the rows record {n} of them"),
         };
         work.attempts_note = Some(format!(
-            "There were {} attempts; {rows}, and what the others did is not kept.",
+            "There were {} attempts; {rows}, and the results of the others were not kept.",
             node.attempts
         ));
     }
-    // The last one ended with the run, whatever its row says.
+    // The last attempt ended with the run, whatever its row records.
     if let Some(last) = work.attempts.last_mut()
         && node.status.is_open()
         && session.is_at_rest()
@@ -47,8 +47,8 @@ pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
     work.attempts.truncate(MOST);
 }
 
-/// What a row adds to what is known.
-fn tell(attempts: &mut Vec<AttemptView>, row: &Execution) {
+/// Adds the facts of a row to the attempts.
+fn add_row(attempts: &mut Vec<AttemptView>, row: &Execution) {
     let recorded = row.meta.as_deref().and_then(|meta| meta.attempt);
     let recorded = recorded.and_then(|n| u32::try_from(n).ok());
     let error = row.error.as_deref().filter(|e| !e.trim().is_empty());
@@ -57,7 +57,7 @@ fn tell(attempts: &mut Vec<AttemptView>, row: &Execution) {
     let last = attempts.last().map_or(0, |last| last.number);
     let next = recorded == Some(last + 1) && attempts.last().is_some_and(|l| l.status == "failed");
     if let Some(failed) = attempts.last_mut().filter(|_| retry) {
-        // The row that begins the next attempt says why the one before failed.
+        // The row that begins an attempt may contain the error of the previous one.
         failed.status = "failed".to_owned();
         failed.error = failed.error.take().or(error.clone());
     }

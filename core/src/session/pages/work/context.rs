@@ -1,4 +1,4 @@
-//! What a statement was given: each name as its frame means it, and the value that it had then.
+//! The inputs of a statement: the binding that each name means in its frame, and the value that it had then.
 
 use super::order::{self, before};
 use super::{guessed, kept, of_binding, sentence, tied};
@@ -13,10 +13,10 @@ use crate::time::Stamp;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{GivenName, NodeWork, Part, Seen};
 
-/// How many names are resolved.
+/// The most names that are resolved.
 const MOST: usize = 50;
 
-/// When a binding was first written is not read behind a larger value than this.
+/// The largest value, in bytes, after which a row's times are read; reading past larger ones takes too long.
 const NEAR: u64 = 1 << 20;
 
 pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWork) {
@@ -24,7 +24,7 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
         return;
     }
     if at.status == NodeStatus::Skipped {
-        work.context_note = Some("It was passed over, and was given nothing.".to_owned());
+        work.context_note = Some("It was skipped, and received no values.".to_owned());
         return;
     }
     let alone;
@@ -36,14 +36,14 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
         }
         (program, _) => {
             let why = match program {
-                Some(_) => "no line of the program is tied to it".to_owned(),
+                Some(_) => "its line in the program is not known".to_owned(),
                 None => session.run.program.missing(),
             };
-            // A gate and a branch say nothing of a context in any case.
+            // Gates and branches have no inputs in any case.
             let asked = matches!(at.kind, NodeKind::Statement | NodeKind::Frame { .. });
             work.context_note = asked.then(|| {
                 sentence(&format!(
-                    "{why}: it may have been given more than its record says"
+                    "{why}: it may have received more values than its record shows"
                 ))
             });
             alone = scan(&at.text);
@@ -68,16 +68,16 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
 struct Asked<'s> {
     session: &'s Session,
     node: NodeId,
-    /// When it was under way.
+    /// The time from its begin to its end.
     span: (Option<i64>, Option<i64>),
-    /// The frame that its names are looked up in; `Err` where it has no id to look it up by.
+    /// The frame in which its names are resolved; `Err` if the frame has no id.
     from: Result<Option<i64>, ()>,
     pending: bool,
 }
 
 impl<'s> Asked<'s> {
     fn new(session: &'s Session, node: NodeId, at: &Node) -> Asked<'s> {
-        // What a call is given is looked up where it is called from.
+        // The arguments of a call are resolved outside of the call.
         let inside = match at.kind.is_frame() {
             true => at.parent,
             false => Some(node),
@@ -96,7 +96,8 @@ impl<'s> Asked<'s> {
         }
     }
 
-    /// A name that its surroundings give without binding it, unless a binding of the frame itself records it.
+    /// Resolves a name that a block, loop or catch defines without binding it, unless the frame has a binding of the
+    /// name.
     fn around(&self, name: &str, how: Given, line: Option<u32>) -> GivenName {
         let candidates = self.candidates(name).unwrap_or_default();
         let here = self.from.ok().flatten();
@@ -110,20 +111,20 @@ impl<'s> Asked<'s> {
         let what = match how {
             Given::Parameter => "a parameter of the block",
             Given::Counter => "given by the loop",
-            Given::Error => "what was caught",
-            Given::Item => "handed over by the pipe",
+            Given::Error => "the error that was caught",
+            Given::Item => "an item of the pipe",
         };
         let line = line.map_or(String::new(), |line| format!(" at line {line}"));
-        let why = format!("it is {what}{line}; no record of this frame has its value");
-        told(name, Seen::default(), why)
+        let why = format!("it is {what}{line}; its value in this frame is not recorded");
+        without_value(name, Seen::default(), why)
     }
 
-    /// A name; `None` for what may be mere text and means nothing.
+    /// Resolves a name; `None` if it may be plain text and means nothing.
     fn name(&self, used: &NameUse) -> Option<GivenName> {
         let name = &used.name;
         let Some(candidates) = self.candidates(name) else {
-            let why = "its frame has no id in the records to look names up in";
-            return used.sure.then(|| told(name, Seen::default(), why));
+            let why = "its frame has no recorded id, so names in it cannot be resolved";
+            return used.sure.then(|| without_value(name, Seen::default(), why));
         };
         let reach = |c: &Candidate| c.outcome != Outcome::OutOfReach;
         let near: Vec<Candidate> = candidates.iter().filter(|c| reach(c)).cloned().collect();
@@ -152,14 +153,14 @@ impl<'s> Asked<'s> {
             0 => (Seen::Nothing, "no value of that name is recorded"),
             _ => (
                 Seen::Nothing,
-                "values of that name are not in reach of its frame",
+                "values of that name exist, but not in its frame or those around it",
             ),
         };
-        told(name, seen, why)
+        without_value(name, seen, why)
     }
 
-    /// The first candidate that was there when the statement began. One that was made later is passed over: then the name
-    /// meant the next.
+    /// Returns the first candidate that existed when the statement began. Candidates that were written later are
+    /// skipped, so that the name means the next one.
     fn among(&self, name: &str, candidates: &[Candidate]) -> GivenName {
         let mut late = None;
         for (nth, candidate) in candidates.iter().enumerate() {
@@ -168,7 +169,7 @@ impl<'s> Asked<'s> {
                 continue;
             };
             let mut by = written(self.session, at, None);
-            // Of a name that no statement binds, nobody asked yet when it was written.
+            // For a name that no statement binds, the time of writing was not read yet.
             by.at = by.at.or_else(|| {
                 let (created, updated) = self.times(binding)?;
                 updated.or(created)
@@ -177,7 +178,7 @@ impl<'s> Asked<'s> {
             let (mut seen, inferred) =
                 order::seen(self.session, self.node, self.span, binding, &by);
             if seen == Seen::Replaced && claimed && by.at.is_none() {
-                // Each claim has a writer of its own, and without times nothing tells which.
+                // Each row with this name has its own writer, and without times it is unknown which one.
                 seen = Seen::Unknown;
             }
             if seen != Seen::Replaced {
@@ -187,7 +188,7 @@ impl<'s> Asked<'s> {
                         "it is the row of that name that was there when the statement began"
                             .to_owned()
                     }
-                    _ => "the nearer ones were written later".to_owned(),
+                    _ => "nearer bindings were written later".to_owned(),
                 };
                 let by = by.by.filter(|_| seen == Seen::Same);
                 let written_by = by.and_then(|node| node_ref(self.session, node));
@@ -210,14 +211,14 @@ impl<'s> Asked<'s> {
         }
     }
 
-    /// Whether a binding was first written after the statement began.
+    /// Returns whether a binding was first written after the statement began.
     fn made_later(&self, binding: &Binding) -> bool {
         let created = self.times(binding).and_then(|(created, _)| created);
         let since = self.span.0.zip(created);
         since.is_some_and(|(from, at)| before(from, at))
     }
 
-    /// When a binding was first and last written; `None` behind a large value.
+    /// Returns when a binding was first and last written; `None` after a large value.
     fn times(&self, binding: &Binding) -> Option<(Option<i64>, Option<i64>)> {
         let near = binding.tail_known || binding.value.len().is_none_or(|len| len <= NEAR);
         let full = near.then(|| self.session.values.binding_tail(binding))?;
@@ -236,8 +237,8 @@ impl<'s> Asked<'s> {
     ) -> GivenName {
         let note = match seen {
             Seen::Same => None,
-            _ if self.pending => Some("It has not begun; this is the value there now."),
-            _ => Some("May have had another value then: only the last one was kept."),
+            _ if self.pending => Some("The statement has not begun; this is the present value."),
+            _ => Some("The value may have been different then: only the last one was kept."),
         };
         GivenName {
             name: name.to_owned(),
@@ -261,7 +262,7 @@ impl<'s> Asked<'s> {
     ) -> GivenName {
         let kept = kept::there_at(self.session, binding, self.span);
         let who = match by.by.map(|by| (by == self.node, self.session.node(by))) {
-            Some((true, _)) => "It wrote the name itself afterwards".to_owned(),
+            Some((true, _)) => "The statement itself wrote the name later".to_owned(),
             Some((_, Some(node))) => {
                 let text = short(&node.text, 60);
                 match node.id {
@@ -275,9 +276,9 @@ impl<'s> Asked<'s> {
             kept::Kept::Value(value) => (Some(value), "this is the value before that"),
             kept::Kept::Some => (
                 None,
-                "the run keeps earlier values, but not which of them it was given",
+                "the run keeps earlier values, but does not record which of them the statement received",
             ),
-            kept::Kept::None => (None, "what it was given is not kept"),
+            kept::Kept::None => (None, "the value that the statement received was not kept"),
         };
         GivenName {
             name: name.to_owned(),
@@ -292,8 +293,8 @@ impl<'s> Asked<'s> {
     }
 }
 
-/// A name of which no value is there.
-fn told(name: &str, seen: Seen, why: impl Into<String>) -> GivenName {
+/// Builds a name without a value.
+fn without_value(name: &str, seen: Seen, why: impl Into<String>) -> GivenName {
     GivenName {
         name: name.to_owned(),
         seen,

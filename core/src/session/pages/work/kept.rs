@@ -1,4 +1,4 @@
-//! Values that were replaced, where the run keeps them: the tables and folders of earlier values that our writer fills.
+//! Finds replaced values in the tables and folders of earlier values that Prosescope keeps.
 
 use super::order::before;
 use super::{BYTES, Excerpt, Text, of_bytes};
@@ -11,17 +11,17 @@ use crate::time::Stamp;
 
 use super::Table;
 
-/// What is kept of an earlier value.
+/// An earlier value of a binding.
 pub(super) enum Kept {
-    /// The value.
+    /// The value was kept.
     Value(Excerpt),
-    /// Earlier values are there, but which one it is, is not recorded.
+    /// Earlier values were kept, but it is unknown which one is meant.
     Some,
-    /// Nothing.
+    /// No earlier value was kept.
     None,
 }
 
-/// The value that was written while a statement was under way.
+/// Finds the value that was written while a statement was running.
 pub(super) fn written_in(
     session: &Session,
     binding: &Binding,
@@ -33,7 +33,7 @@ pub(super) fn written_in(
     })
 }
 
-/// The value that was there when a statement began.
+/// Finds the value that existed when a statement began.
 pub(super) fn there_at(
     session: &Session,
     binding: &Binding,
@@ -45,7 +45,7 @@ pub(super) fn there_at(
     })
 }
 
-/// The one earlier value of which this holds, by when it was written and when it was replaced.
+/// Finds the only earlier value whose times of writing and replacement satisfy a condition.
 fn find(
     session: &Session,
     binding: &Binding,

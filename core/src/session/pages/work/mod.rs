@@ -1,7 +1,8 @@
-//! The answer in the row: what a statement was asked, what it was given, and what it answered.
+//! The work of a statement: its prompt, its inputs, and its answers.
 //!
-//! A store keeps the last value of a name. What a statement saw or wrote may have been replaced since, so each value is
-//! shown only where the records say that it is the one; else they say that it is not, or that this is not known.
+//! A store keeps only the last value of a name, so the value that a statement received or wrote may have been replaced.
+//! A value is only shown if the records show that it is the right one. Otherwise a note explains that it is not, or
+//! that this is unknown.
 
 mod attempts;
 mod context;
@@ -21,11 +22,11 @@ use crate::view::{
     AgentOfTask, AnswerView, AskedAgent, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat,
 };
 
-/// How much of a value is shown, in bytes and in lines.
+/// The most bytes and the most lines of a value that are shown.
 const BYTES: usize = 1_200;
 const LINES: usize = 10;
 
-/// What a node was asked, what it was given, and what it answered.
+/// Builds the prompt, inputs and answers of a node.
 pub(super) fn work(session: &Session, node: NodeId) -> Option<NodeWork> {
     let at = session.node(node)?;
     let mut work = NodeWork::default();
@@ -34,23 +35,23 @@ pub(super) fn work(session: &Session, node: NodeId) -> Option<NodeWork> {
     answers(session, node, at, &mut work);
     attempts::add(session, at, &mut work);
     if work.context_note == work.prompt_note {
-        // What is said of the prompt holds for both.
+        // The note on the prompt covers both.
         work.context_note = None;
     }
     Some(work)
 }
 
-/// The statement of a node in the program.
+/// Returns the statement of a node in the program.
 fn tied(session: &Session, node: &Node) -> Option<u32> {
     session.listing.as_ref()?.begun_at(node.line?)
 }
 
-/// What a node was asked, whole.
+/// The complete prompt of a node.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// The prompt.
+    /// The text of the prompt.
     pub(super) prompt: Option<String>,
-    /// What to know of the prompt, or why it is not known.
+    /// A note on the prompt, or why it is not known.
     note: Option<String>,
     agent: Option<AgentOfTask>,
 }
@@ -63,7 +64,7 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
     work.by = by(session, node);
 }
 
-/// The agent that a session or a resumed memory names.
+/// Returns the agent that a session or a resumption names.
 fn by(session: &Session, node: &Node) -> Option<AskedAgent> {
     let listing = session.listing.as_ref()?;
     let name = match tied(session, node).filter(|_| !node.line_guessed) {
@@ -91,7 +92,7 @@ fn agent_of(statement: &Statement) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// What a node was asked: as the program says it, or as its record has it where that tells more surely.
+/// Returns the prompt of a node: from the program, or from its record if that is more reliable.
 pub(super) fn asked(session: &Session, node: &Node) -> Asked {
     if let NodeKind::Gate { gate } = &node.kind {
         let gate = session.index.gate(&session.run, gate);
@@ -106,7 +107,7 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
     let listing = session.listing.as_ref();
     let alone = scan(&node.text);
     let own = alone.asked_whole(0);
-    // What a record holds whole is no guess, though its line may be one.
+    // A prompt that the record contains completely is certain, even if the line is a guess.
     let of_line = tied(session, node).filter(|_| !node.line_guessed || own.is_none());
     if let Some((listing, at)) = listing.zip(of_line) {
         let task = TaskView::of(listing, at, listing);
@@ -118,7 +119,7 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
             agent,
         };
     }
-    // Without a line in the program, the row's own text may hold the prompt.
+    // Without a line in the program, the row's own text may contain the prompt.
     let asks = |s: &Statement| matches!(s.kind, StatementKind::Session | StatementKind::Resume);
     if !alone.statements.first().is_some_and(asks) {
         return Asked::default();
@@ -127,9 +128,9 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
     let task = TaskView::of(&alone, 0, listing.unwrap_or(&alone));
     let prompt = own.or_else(|| alone.asked(0));
     let note = match (&prompt, listing) {
-        (Some(_), _) if is_whole => "As its record has it.".to_owned(),
-        (Some(_), _) => "As its record has it, which may be shortened.".to_owned(),
-        (None, Some(_)) => "No line of the program is tied to it.".to_owned(),
+        (Some(_), _) if is_whole => "As recorded.".to_owned(),
+        (Some(_), _) => "As recorded, possibly shortened.".to_owned(),
+        (None, Some(_)) => "Its line in the program is not known.".to_owned(),
         (None, None) => sentence(&session.run.program.missing()),
     };
     Asked {
@@ -139,12 +140,12 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
     }
 }
 
-/// That what a line says may be of another statement.
+/// Returns a note that the line, and so the prompt, may belong to another statement.
 fn guessed(node: &Node) -> Option<String> {
     let line = node.line.filter(|_| node.line_guessed)?;
     let why = node.line_by.map(|by| by.why_guessed());
     let why = why.map_or(String::new(), |why| format!(": {why}"));
-    Some(format!("That it is line {line} is a guess{why}."))
+    Some(format!("Line {line} is a guess{why}."))
 }
 
 fn answers(session: &Session, node: NodeId, at: &Node, work: &mut NodeWork) {
@@ -160,7 +161,7 @@ fn answers(session: &Session, node: NodeId, at: &Node, work: &mut NodeWork) {
 fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> AnswerView {
     let of = session.run.bindings.get(binding.binding as usize);
     if !binding.overwritten {
-        let note = "That it wrote this follows from names and order.";
+        let note = "The writer was inferred from names and order.";
         return AnswerView {
             value: of.and_then(|of| of_binding(session, of)),
             note: binding.inferred.then(|| note.to_owned()),
@@ -184,7 +185,7 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
             None,
             "Another write replaced it. The run keeps earlier values, but not which statement wrote them.",
         ),
-        kept::Kept::None => (None, "Another write replaced it, and it is not kept."),
+        kept::Kept::None => (None, "Another write replaced it, and it was not kept."),
     };
     AnswerView {
         note: Some(note.to_owned()),
@@ -194,7 +195,7 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
     }
 }
 
-/// Why a node has no answer.
+/// Returns the reason why a node has no answer.
 fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     if let NodeKind::Gate { gate } = &at.kind {
         return outcome(session.index.gate(&session.run, gate)?);
@@ -210,14 +211,16 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     }
     let words = match (&at.status, binds) {
         (NodeStatus::Pending, _) => "It has not begun.".to_owned(),
-        (NodeStatus::Skipped, _) => "It was passed over.".to_owned(),
+        (NodeStatus::Skipped, _) => "It was skipped.".to_owned(),
         (NodeStatus::Completed, Some(name)) if there(session, node, name) => {
-            format!("{name} has a value, but the records do not say that this statement wrote it.")
+            format!("{name} has a value, but the records do not show that this statement wrote it.")
         }
         (NodeStatus::Completed, Some(name)) => {
             format!("It completed, but no value of {name} is recorded in its frame.")
         }
-        (NodeStatus::Completed, None) => "It binds no name, and no binding names it.".to_owned(),
+        (NodeStatus::Completed, None) => {
+            "It binds no name, and no anonymous binding belongs to it.".to_owned()
+        }
         (status, _) if status.is_open() && !session.is_at_rest() => {
             "No value is recorded yet.".to_owned()
         }
@@ -226,7 +229,7 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     Some(words)
 }
 
-/// How a gate was decided, by whom, and with which comment; `None` while it is pending.
+/// Describes how a gate was decided, by whom, and with which comment; `None` while it is pending.
 pub(super) fn outcome(gate: &Gate) -> Option<String> {
     let by = gate.resolved_by.as_deref().map(|by| format!(" by {by}"));
     let comment = gate
@@ -238,7 +241,7 @@ pub(super) fn outcome(gate: &Gate) -> Option<String> {
     (gate.status != GateStatus::Pending).then(|| format!("{word}{by}{comment}"))
 }
 
-/// Whether a binding of that name lies in the frame that a node writes to.
+/// Returns whether a binding of this name exists in the frame to which a node writes.
 fn there(session: &Session, node: NodeId, name: &str) -> bool {
     let above = session.node(node).and_then(|at| at.parent);
     let frame = session.trace.frame(above);
@@ -248,14 +251,14 @@ fn there(session: &Session, node: NodeId, name: &str) -> bool {
     })
 }
 
-/// The first lines of a binding's value; of its attachment where that is there.
+/// Returns the first lines of a binding's value, or of its attachment if that exists.
 fn of_binding(session: &Session, binding: &crate::model::Binding) -> Option<Excerpt> {
     let place = session.values.of_binding(binding);
     let view = session.values.view(&place, BYTES).ok()?;
     Some(cut_lines(view.text, view.len, view.format))
 }
 
-/// The first lines of a value in a table.
+/// Returns the first lines of a value, given its first bytes.
 fn of_bytes(bytes: &[u8], len: u64) -> Excerpt {
     let cut = (bytes.len() as u64) < len;
     let (text, _) = shown::to_text(bytes, cut);
@@ -275,7 +278,7 @@ fn of_text(text: &str) -> Excerpt {
 
 fn cut_lines(mut text: String, len: u64, format: ValueFormat) -> Excerpt {
     let cut = if format == ValueFormat::Binary {
-        // Three characters a byte.
+        // Each byte takes three characters.
         text.truncate(3 * 64);
         text.truncate(text.trim_end().len());
         len > 64
@@ -293,7 +296,7 @@ fn cut_lines(mut text: String, len: u64, format: ValueFormat) -> Excerpt {
     }
 }
 
-/// A clause as a sentence: a capital letter before, a full stop behind.
+/// Turns a clause into a sentence, with a capital letter and a full stop.
 pub(super) fn sentence(clause: &str) -> String {
     format!("{}.", sentence_start(clause))
 }

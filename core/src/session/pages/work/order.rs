@@ -1,4 +1,4 @@
-//! Whether a value was there when a statement began.
+//! Decides whether a value existed when a statement began.
 
 use crate::model::{Binding, BindingKind};
 use crate::session::Session;
@@ -6,13 +6,14 @@ use crate::session::pages::writes::{Written, second};
 use crate::trace::{NodeId, NodeKind, NodeStatus};
 use crate::view::Seen;
 
-/// Whether one instant lies before another, by a second at least: many writers record whole seconds, so within one there
-/// is no order.
+/// Returns whether one time is before another by at least a second. Many programs record whole seconds, so times within
+/// the same second have no order.
 pub(super) fn before(a: i64, b: i64) -> bool {
     second(a).1 < second(b).0
 }
 
-/// Whether a node saw the present value of a binding; and whether that follows from the order of the statements.
+/// Returns whether a node received the present value of a binding, and whether that was inferred from the order of
+/// nodes.
 pub(super) fn seen(
     session: &Session,
     node: NodeId,
@@ -24,7 +25,7 @@ pub(super) fn seen(
     if at.is_some_and(|at| at.status == NodeStatus::Pending) {
         return (Seen::Unknown, false);
     }
-    // A later attempt is given what is there when it begins, and only the first one's begin is known.
+    // A later attempt receives the values of its own begin, but only the first attempt's begin is recorded.
     let retried = at.is_some_and(|at| at.attempts > 1);
     if let (Some(written), Some(from)) = (by.at, from) {
         if before(written, from) {
@@ -39,14 +40,14 @@ pub(super) fn seen(
         }
     }
     let Some(writer) = by.by else {
-        // What a caller gave was there before anything ran.
+        // The caller's inputs existed before any statement ran.
         let given = binding.kind == BindingKind::Input && binding.execution_id.is_none();
         return match given && by.at.is_none() {
             true => (Seen::Same, true),
             false => (Seen::Unknown, false),
         };
     };
-    // A block writes its result when it ends, after what lies in it.
+    // A block writes its result when it ends, after the nodes inside of it.
     if writer == node
         || session
             .trace
@@ -64,7 +65,7 @@ pub(super) fn seen(
     }
 }
 
-/// Whether two nodes lie in different branches of one parallel: what came first is not told by their places.
+/// Returns whether two nodes are in different branches of one parallel, so that their order is unknown.
 fn side_by_side(session: &Session, a: NodeId, b: NodeId) -> bool {
     let around = |at| session.trace.upward(Some(at));
     let common = around(a).find(|at| *at <= b && b < session.trace.end(*at));

@@ -7,8 +7,8 @@ use crate::session::{Options, Session, pages};
 use crate::sqlite::MemorySource;
 use crate::view::{NodeWork, Seen};
 
-/// A run of this program, with these rows of `execution` (id, text, status, began, ended, error, metadata), `bindings`
-/// (name, frame, kind, created, updated, value), and whatever else.
+/// Opens a run of this program with rows of `execution` (id, text, status, begin, end, error, metadata) and `bindings`
+/// (name, frame, kind, created, updated, value), and with any further SQL.
 fn session(program: &str, rows: &str, bindings: &str, more: &str) -> Session {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
@@ -34,7 +34,7 @@ fn work(session: &Session, row: i64) -> NodeWork {
     pages::node_detail(session, node).unwrap().work
 }
 
-/// Each name: whether the value there now is the one it was given, and what is shown.
+/// Describes each input: the name, whether its present value is the received one, and the shown value.
 fn given(work: &NodeWork) -> Vec<String> {
     let line = |g: &crate::view::GivenName| {
         let value = g.value.as_ref().map_or("-", |value| &value.text);
@@ -63,25 +63,30 @@ fn a_value_that_was_replaced_is_never_shown_as_the_one_that_was_given() {
     assert!(first.answers[0].binding.overwritten);
     assert_eq!(first.answers[0].value, None);
     let note = first.answers[0].note.as_deref();
-    assert_eq!(note, Some("Another write replaced it, and it is not kept."));
+    assert_eq!(
+        note,
+        Some("Another write replaced it, and it was not kept.")
+    );
     let by = first.answers[0].replaced_by.as_ref();
     assert_eq!(by.and_then(|by| by.id), Some(3));
     assert_eq!(given(&work(&run, 2)), ["draft Replaced -"]);
     assert_eq!(
         work(&run, 2).context[0].note.as_deref(),
-        Some("#3 wrote the name later (draft = session \"Again\"); what it was given is not kept.")
+        Some(
+            "#3 wrote the name later (draft = session \"Again\"); the value that the statement received was not kept."
+        )
     );
     let last = work(&run, 3);
     assert_eq!(given(&last), ["draft Replaced -", "review Same good"]);
     assert_eq!(last.answers[0].value.as_ref().unwrap().text, "the second");
-    // Of a value that was replaced nobody is named: who wrote it last did not write what was given.
+    // For a replaced value no writer is shown, because the last writer did not write the received value.
     let wrote = last
         .context
         .iter()
         .map(|given| given.written_by.as_ref().and_then(|by| by.id));
     assert_eq!(wrote.collect::<Vec<_>>(), [None, Some(2)]);
 
-    // Our writer keeps what it replaces.
+    // Prosescope keeps the values that it replaces.
     let history = "INSERT INTO x_binding_history (name, created_at, updated_at, replaced_at, value) VALUES
         ('draft', '2026-01-15 10:00:50', '2026-01-15 10:00:50', '2026-01-15 10:02:50', 'the first');";
     let run = session(TWICE, &rows, bindings, history);
@@ -135,13 +140,13 @@ fn names_mean_what_they_mean_in_the_frame_of_the_statement() {
     );
     assert_eq!(
         inside.context[0].why,
-        "it is a parameter of the block at line 1; no record of this frame has its value"
+        "it is a parameter of the block at line 1; its value in this frame is not recorded"
     );
     assert_eq!(
         inside.context[1].binding.as_ref().unwrap().execution_id,
         Some(1)
     );
-    // What the call itself was given is looked up where it stands.
+    // The argument of a call is resolved outside of the call.
     assert_eq!(given(&work(&run, 1)), ["style Same outer"]);
     assert_eq!(
         inside.answer_note.as_deref(),
@@ -162,7 +167,7 @@ fn a_binding_that_did_not_exist_yet_is_passed_over() {
     assert_eq!(given(&work(&run, 2)), ["style Same outer"]);
     assert_eq!(
         work(&run, 2).context[0].why,
-        "the nearer ones were written later"
+        "nearer bindings were written later"
     );
 }
 
@@ -193,7 +198,9 @@ fn attempts_are_told_row_by_row() {
     assert_eq!(told.attempts.len(), 1);
     assert_eq!(
         told.attempts_note.as_deref(),
-        Some("There were 3 attempts; the rows tell of one, and what the others did is not kept.")
+        Some(
+            "There were 3 attempts; the rows record one of them, and the results of the others were not kept."
+        )
     );
 }
 
@@ -225,7 +232,8 @@ fn an_excerpt_is_bounded_and_says_so() {
     assert_eq!(Seen::default(), Seen::Unknown);
 }
 
-/// 2,000 statements that begin alike: what a record quotes whole is no beginning of another one's prompt.
+/// 2,000 statements begin with the same words: a prompt that is recorded completely must not match the beginning of
+/// another.
 #[test]
 fn a_prompt_that_is_recorded_whole_is_shown_and_no_other_one() {
     let program: String = (1..2_000)
@@ -256,24 +264,21 @@ fn a_prompt_that_is_recorded_whole_is_shown_and_no_other_one() {
     let (prompt, note, guesses, line) = told(1);
     assert_eq!(
         (&*prompt, &*note, guesses, line),
-        ("Step 40000", "As its record has it.", 0, None)
+        ("Step 40000", "As recorded.", 0, None)
     );
     assert_eq!(
         told(2),
         ("Step 400".to_owned(), String::new(), 0, Some(400))
     );
-    // What was cut is a guess, said once.
+    // The line of a shortened text is a guess, which is only mentioned once.
     let (prompt, note, guesses, line) = told(3);
     assert_eq!(
         (&*prompt, guesses, line),
         ("Step 15", 1, Some(15)),
         "{note}"
     );
-    // The line that it fills is a guess, the prompt is not.
+    // The line is a guess, but the prompt is not.
     let (prompt, note, guesses, line) = told(4);
-    assert_eq!(
-        (&*prompt, &*note),
-        ("Sing of the sea", "As its record has it.")
-    );
+    assert_eq!((&*prompt, &*note), ("Sing of the sea", "As recorded."));
     assert_eq!((guesses, line), (1, Some(2_000)));
 }

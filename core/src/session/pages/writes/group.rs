@@ -1,3 +1,5 @@
+//! Bindings of one name in one frame, and the nodes that may have written them.
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -7,24 +9,24 @@ use super::{Written, written};
 use crate::session::Session;
 use crate::trace::{NodeId, NodeStatus, Trace};
 
-/// How many nodes are asked whether their times speak for or against a write.
+/// The most nodes whose times are compared with that of a write.
 const ASKED_MOST: usize = 1_000;
 
-/// The bindings of one name in one frame, and the nodes whose statements bind it.
+/// The bindings of one name in one frame, and the nodes whose statements bind the name.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) bindings: Vec<u32>,
-    /// Its statements bind no name, so each value has a name of its own and replaces no other.
+    /// Whether the statements bind no name, so that each value has its own name and replaces no other.
     pub(super) anonymous: bool,
-    /// In preorder.
+    /// The times of the nodes, in preorder.
     pub(super) spans: Vec<Span>,
-    /// The last node that is recorded as a writer, by its place in `spans`.
+    /// The index in `spans` of the last node that is recorded as a writer.
     recorded: Option<usize>,
-    /// Nodes with both times, by when they ended, of those that ended at once the later node first: end, node, begin.
+    /// Nodes with both times as (end, node, begin), ordered by end; of equal ends, the later node comes first.
     ended: Vec<(i64, Reverse<NodeId>, i64)>,
-    /// Nodes without both times: places in `spans`.
+    /// Indices in `spans` of nodes without both times.
     untimed: Vec<usize>,
-    /// Of an anonymous group, what each node wrote; made when the first node asks.
+    /// For an anonymous group: the bindings of each node, computed on first use.
     of_nodes: OnceLock<BTreeMap<NodeId, Vec<u32>>>,
 }
 
@@ -40,7 +42,7 @@ impl Group {
     pub(super) fn settle(&mut self, trace: &Trace) {
         let status = |span: &Span| trace.node(span.node).map(|node| &node.status);
         let begun = |span: &Span| status(span) != Some(&NodeStatus::Pending);
-        // An announced statement is named only where no other can be meant.
+        // A statement that was only announced counts if there is no other.
         if self.spans.iter().any(begun) {
             self.spans.retain(begun);
         }
@@ -59,7 +61,7 @@ impl Group {
             .collect();
     }
 
-    /// What each node wrote.
+    /// Returns the bindings that each node wrote.
     pub(super) fn of_nodes(&self, session: &Session) -> &BTreeMap<NodeId, Vec<u32>> {
         self.of_nodes.get_or_init(|| {
             let mut of_nodes: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
@@ -72,7 +74,7 @@ impl Group {
         })
     }
 
-    /// Who wrote a value at `at`.
+    /// Finds the writer of a value that was written at a time.
     pub(super) fn written(&self, at: Option<i64>) -> Written {
         if let Some(by) = self.recorded(at) {
             return Written {
@@ -97,24 +99,24 @@ impl Group {
         Written { by, inferred, at }
     }
 
-    /// The last node that is recorded as the writer; `None` where the value was written again since.
+    /// Returns the last node that is recorded as the writer; `None` if the value was written again since.
     fn recorded(&self, at: Option<i64>) -> Option<NodeId> {
         let last = self.spans.get(self.recorded?)?;
         let replaced = at.zip(last.to).is_some_and(|(at, to)| to < second(at).0);
         (!replaced).then_some(last.node)
     }
 
-    /// The node that was under way between two instants. A statement writes its value before it ends, so of several
-    /// the one that ended first.
+    /// Returns the node that was running between two times. A statement writes its value before it ends, so of several
+    /// nodes it is the one that ended first.
     fn under_way(&self, low: i64, high: i64) -> Option<NodeId> {
         let from = self.ended.partition_point(|(to, ..)| *to < low);
-        // What runs side by side under one name is little; the bound keeps hostile runs cheap.
+        // Few nodes with one name run at the same time. The limit protects against malicious runs.
         let mut near = self.ended.iter().skip(from).take(ASKED_MOST);
         let (_, Reverse(node), _) = near.find(|(.., begin)| *begin <= high)?;
         Some(*node)
     }
 
-    /// The last node that no recorded time speaks against, if it completed or is the only one.
+    /// Returns the last node whose recorded times allow the write, if it completed or is the only one.
     fn untimed(&self, at: Option<i64>) -> Option<NodeId> {
         let open: Box<dyn Iterator<Item = &Span>> = match at {
             None => Box::new(self.spans.iter().rev()),

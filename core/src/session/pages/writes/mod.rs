@@ -1,22 +1,21 @@
-//! Which node wrote which value.
+//! Finds the node that wrote each value.
 //!
-//! Our writer records with the completion of a node which binding it wrote (`binding` in the metadata). The last such
-//! node wrote the value, unless the value was written again after that completion. Other runs do not record it, so it is
-//! derived:
+//! When Prosescope completes a node, it records the binding that the node wrote (`binding` in the metadata). The last
+//! such node is the writer, unless the value was written again after that. Other programs do not record the writer, so
+//! it is derived:
 //!
-//! A node may have written a binding when its statement binds that name in the binding's frame. The value is
-//! attributed to the one of these nodes that was under way when the value was last written (`started <= updated <=
-//! completed`, or not completed), and to none when none was: a later write then replaced what these nodes wrote, and
-//! nothing records whose it is. Where times are missing, the last of the nodes is taken if it completed, or if it is the
-//! only one; that is marked as inferred.
+//! A node may have written a binding if its statement binds the name in the binding's frame. The writer is the one of
+//! these nodes that was running when the value was last written (`started <= updated <= completed`, or not completed).
+//! If none was, a later write replaced the value, and its writer is unknown. If times are missing, the last of these
+//! nodes is the writer, provided that it completed or is the only one; the result is then marked as inferred.
 //!
-//! A session that binds no name writes `anon_001` and the like. Such a value names the session by its text.
+//! A session that binds no name writes a binding such as `anon_001`, which records the session's text as its source.
 //!
-//! | file | holds |
+//! | file | contains |
 //! |---|---|
 //! | `group.rs` | the bindings of one name in one frame, and which of its nodes wrote at a time |
-//! | `span.rs` | when nodes were under way |
-//! | `names.rs` | what names a binding, and what a statement binds |
+//! | `span.rs` | when nodes were running |
+//! | `names.rs` | the names of bindings, and the names that statements bind |
 
 mod group;
 mod names;
@@ -40,26 +39,26 @@ use crate::view::BindingRef;
 
 pub(super) use self::span::second;
 
-/// The time of a write that lies behind a larger value in its row is not read: the way there leads over all pages of
-/// the value.
+/// The largest value, in bytes, after which the time of a write is read from the row. Reading it requires reading all
+/// pages of the value.
 const TAIL_MOST: u64 = 1 << 20;
 
-/// Who wrote a value.
+/// The writer of a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::session) struct Written {
-    /// The node; `None` when none was under way, or when several may have been.
+    /// The node; `None` if none was running, or if several may have written the value.
     pub(super) by: Option<NodeId>,
-    /// Not all times are recorded: the node follows from the name, or from the order of the rows.
+    /// Whether the node was inferred from the name or the order of rows, because times are missing.
     pub(super) inferred: bool,
-    /// When, in milliseconds since 1970 UTC.
+    /// The time of the write, in milliseconds since 1970 UTC.
     pub(super) at: Option<i64>,
 }
 
-/// Nodes and bindings by what they name, and who wrote what as far as it was asked.
+/// The groups of nodes and bindings with the same name and frame.
 #[derive(Debug, Default)]
 pub(super) struct Writes {
     groups: Vec<Group>,
-    /// `(node, group)`, ascending.
+    /// The group of each node, as `(node, group)` in ascending order.
     of_node: Vec<(NodeId, u32)>,
     of_binding: BTreeMap<u32, u32>,
 }
@@ -73,7 +72,7 @@ impl Writes {
         let mut named: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
         let mut unnamed: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
         for (at, node) in trace.nodes.iter_enumerated() {
-            // What was passed over wrote nothing.
+            // A skipped statement wrote nothing.
             if node.status == NodeStatus::Skipped {
                 continue;
             }
@@ -83,7 +82,8 @@ impl Writes {
                 continue;
             }
             let frame = frames.get(at).copied().flatten();
-            // A branch is called by its number where its statement binds no name.
+            // If its statement binds no name, a branch is called by its number, so its name only counts if a binding
+            // has it.
             let is_branch = matches!(node.kind, NodeKind::Branch { .. });
             let name = binds(trace, listing, node)
                 .filter(|name| !is_branch || there.contains(&(*name, frame)));
@@ -143,7 +143,7 @@ impl Writes {
     }
 }
 
-/// Who wrote the value of a binding. `full`: the binding with its times, where they were read already.
+/// Finds the writer of a binding's value. `full` is the binding with its times, if they were read already.
 pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -> Written {
     let writes = &session.index.writes;
     let group = writes.of_binding.get(&binding);
@@ -163,8 +163,7 @@ pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -
     let at = at.updated.as_ref().or(at.created.as_ref());
     let mut written = group.written(at.filter(|_| near).and_then(Stamp::millis));
     if group.anonymous && (written.by.is_none() || written.inferred) {
-        // Each of these sessions wrote one of these values, in their order.
-        // They were added in the order of the run.
+        // Each of these sessions wrote one of these values, in the order of the run.
         let nth = group.bindings.binary_search(&binding).ok();
         let spans = &group.spans;
         let by = nth.filter(|_| spans.len() == group.bindings.len());
@@ -175,7 +174,7 @@ pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -
     written
 }
 
-/// The bindings whose value a node wrote, and those whose value another replaced since.
+/// Returns the bindings that a node wrote, including those whose value was replaced later.
 pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
     let Some(group) = session.index.writes.group_of_node(node) else {
         return Vec::new();
@@ -184,7 +183,7 @@ pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
     let Some(own) = own.ok().and_then(|at| group.spans.get(at)) else {
         return Vec::new();
     };
-    // Each of an anonymous group wrote another value, and none replaced one.
+    // In an anonymous group, each node wrote its own bindings.
     let bindings = match group.anonymous && own.recorded.is_none() {
         false => &group.bindings,
         true => match group.of_nodes(session).get(&node) {
@@ -208,10 +207,10 @@ pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
     refs.collect()
 }
 
-/// Whether a node completed, so that it wrote the binding, before its present value was written; and whether that
-/// follows from the order of the nodes alone.
+/// Returns whether a node wrote the binding before its present value was written. `Some(true)` means that this was
+/// inferred from the order of nodes alone.
 fn replaced(opened: &Opened, own: &Span, binding: u32, written: Written) -> Option<bool> {
-    // Of several rows that claim one name and frame, each has its own writer.
+    // If several rows have the same name and frame, each has its own writer.
     let group = opened.index.writes.group_of_node(own.node)?;
     if own.recorded.is_some() && !opened.index.claims.contains_key(&binding) {
         return Some(false);

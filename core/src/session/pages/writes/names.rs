@@ -1,14 +1,16 @@
+//! The names of bindings, and the names that statements bind.
+
 use crate::model::{Binding, Run};
 use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-/// Under this name the values lie that a run was called with.
+/// The prefix of bindings with the values that the caller gave to the run.
 const CALLER: &str = "caller";
 
-/// A name, and the node of the frame in which it is bound.
+/// A name, with the node of the frame in which it is bound.
 pub(super) type Key<'a> = (&'a str, Option<NodeId>);
 
-/// The binding that a node's last row records that it wrote, and that row.
+/// Returns the binding that a node's last row records as written, and that row.
 pub(super) fn recorded<'r>(run: &'r Run, trace: &Trace, node: &Node) -> Option<(u32, Key<'r>)> {
     let last = node.last_row?;
     let meta = run.executions.get(last as usize)?.meta.as_deref()?;
@@ -20,7 +22,7 @@ pub(super) fn recorded<'r>(run: &'r Run, trace: &Trace, node: &Node) -> Option<(
     Some((last, (name, frame)))
 }
 
-/// The node of a binding's frame, which the root does not have; `None` where the trace has no such frame.
+/// Returns the node of a binding's frame, which is `Some(None)` for the root. `None` if the trace lacks the frame.
 pub(super) fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<NodeId>> {
     match binding.execution_id {
         Some(id) => trace.of_row(id).map(Some),
@@ -28,7 +30,7 @@ pub(super) fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<NodeId
     }
 }
 
-/// What may name the statement that wrote a binding: its name, or that of the service whose output it is
+/// Returns the names by which a binding's writer may be found: its own name, or the service whose output it is
 /// (`researcher/findings`), or the input that the caller gave (`caller/topic`).
 pub(super) fn names_of(binding: &Binding) -> [Option<&str>; 2] {
     let parts = binding.name.split_once('/');
@@ -39,8 +41,8 @@ pub(super) fn names_of(binding: &Binding) -> [Option<&str>; 2] {
     [Some(&binding.name), other]
 }
 
-/// The texts of the session without a name that may have written an anonymous binding: the source that it names, whose
-/// first line is all that a trace may show of it.
+/// Returns the texts by which the session of an anonymous binding may be found: the binding's source, and its first
+/// line, because a trace may only show that.
 pub(super) fn texts_of(binding: &Binding) -> [Option<&str>; 2] {
     let source = binding.source.as_deref().map(str::trim);
     let source = source.filter(|text| !text.is_empty() && binding.name.starts_with("anon_"));
@@ -50,7 +52,7 @@ pub(super) fn texts_of(binding: &Binding) -> [Option<&str>; 2] {
     ]
 }
 
-/// The name that a node's statement binds.
+/// Returns the name that a node's statement binds.
 pub(super) fn binds<'a>(
     trace: &Trace,
     listing: Option<&'a Listing>,
@@ -60,7 +62,7 @@ pub(super) fn binds<'a>(
         return Some(branch);
     }
     let from_program = || node.statement(listing)?.name.as_deref();
-    // A log calls a statement by the name that it binds, a service by its own.
+    // A log calls a statement by the name that it binds, and a service by its own name.
     let by_log = || {
         node.state_line.filter(|_| !trace.told.is_empty())?;
         Some(&*node.text).filter(|text| !text.contains(' '))
@@ -68,7 +70,7 @@ pub(super) fn binds<'a>(
     bound_name(&node.text).or_else(from_program).or_else(by_log)
 }
 
-/// The name that a statement text binds: `let x = …`, `const x = …`, `output x = …`, `x = …`.
+/// Returns the name that a statement's text binds: `let x = …`, `const x = …`, `output x = …`, `x = …`.
 pub(super) fn bound_name(text: &str) -> Option<&str> {
     let (left, _) = text.split_once('=')?;
     let left = left.trim();

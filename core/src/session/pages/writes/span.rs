@@ -1,7 +1,9 @@
+//! The times of a node that may have written a value.
+
 use crate::model::Run;
 use crate::trace::{Node, NodeId, NodeStatus};
 
-/// When a node was under way, in milliseconds since 1970 UTC.
+/// The times of a node, in milliseconds since 1970 UTC.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub(super) node: NodeId,
@@ -9,7 +11,7 @@ pub(super) struct Span {
     pub(super) to: Option<i64>,
     pub(super) over: bool,
     pub(super) completed: bool,
-    /// The row that records that it wrote the name, by its place in the run.
+    /// The index of the row that records that the node wrote the name.
     pub(super) recorded: Option<u32>,
 }
 
@@ -26,7 +28,7 @@ impl Span {
         }
     }
 
-    /// Both ends where they are recorded; what is not over has no end.
+    /// Returns begin and end if both are recorded; a node that is not over has an infinite end.
     pub(super) fn timed(&self) -> Option<(i64, i64)> {
         match (self.from, self.to) {
             (Some(from), Some(to)) => Some((from, to)),
@@ -35,7 +37,7 @@ impl Span {
         }
     }
 
-    /// Whether the times that are recorded leave a write at `at` possible.
+    /// Returns whether the recorded times allow that the node wrote a value at a time.
     pub(super) fn allows(&self, at: Option<i64>) -> bool {
         let Some((low, high)) = at.map(second) else {
             return true;
@@ -44,8 +46,8 @@ impl Span {
     }
 }
 
-/// The second that an instant lies in. Many writers record seconds beside milliseconds, so within one second the times
-/// of two rows have no order.
+/// Returns the first and last millisecond of the second around a time. Many programs record only seconds, so times
+/// within the same second have no order.
 pub(in crate::session::pages) fn second(at: i64) -> (i64, i64) {
     let low = at.div_euclid(1000).saturating_mul(1000);
     (low, low.saturating_add(999))

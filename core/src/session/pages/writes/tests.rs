@@ -9,7 +9,7 @@ use crate::schema::STATE_SQL;
 use crate::session::Options;
 use crate::sqlite::MemorySource;
 
-/// A run of these rows of `execution` (id, text, status, began, ended, metadata) and `bindings` (name, created,
+/// Opens a run with rows of `execution` (id, text, status, begin, end, metadata) and `bindings` (name, created,
 /// updated, value).
 fn session(schema: &str, rows: &str, bindings: &str) -> Session {
     let mut conn = Connection::open_in_memory().unwrap();
@@ -27,7 +27,7 @@ fn session(schema: &str, rows: &str, bindings: &str) -> Session {
     Session::open(source, "", &Options::default()).unwrap()
 }
 
-/// What the trace says of each row that wrote something, and what the bindings say of themselves.
+/// Returns the bindings that each row of the trace wrote, and the writer of each binding.
 fn told(session: &Session) -> (Vec<String>, Vec<String>) {
     let mut wrote = Vec::new();
     for row in pages::trace_page(session, &BTreeSet::new(), 0, 100).rows {
@@ -227,7 +227,7 @@ fn a_recorded_writer_is_not_inferred_until_the_value_is_written_again() {
     );
 }
 
-/// The documents' own table has the times behind the value, where a list does not read them.
+/// OpenProse's own table has the times after the value, where a list does not read them.
 #[test]
 fn the_time_of_a_large_value_counts_too() {
     let schema = "CREATE TABLE run (id TEXT);
