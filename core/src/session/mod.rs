@@ -102,8 +102,8 @@ pub struct Options {
     pub now: Option<i64>,
     /// The folders of agents of wider scopes.
     pub around: Vec<Around>,
-    /// The run to open in a database of several: `latest`, its id, or a unique beginning of it. `None` opens the run of the
-    /// database's folder, or else the latest.
+    /// The run to open in a database of several: `latest`, its id, or a unique beginning of it. `None` opens the run of
+    /// the database's folder, or else the latest.
     pub run_id: Option<String>,
     /// The name for the run in commands, if its own name would not find it, such as a path.
     pub called: Option<String>,

@@ -127,7 +127,7 @@ impl Session {
             let name = split(root.trim_end_matches('/')).1;
             run.id = last_part(&source.label(), name).into();
         }
-        // Files are those of one run.
+        // A run in files is always a single run.
         if let (None, Some(name)) = (
             &values.db,
             options.run_id.as_deref().filter(|id| *id != "latest"),
@@ -239,7 +239,7 @@ fn open_database(
     })
 }
 
-/// The id of the run that is meant among those of a database; `None` where that one has none.
+/// Returns the id of the run to open among those of a database; `None` if that run has none.
 fn wanted(
     runs: &[RunEntry],
     name: &str,

@@ -1,5 +1,5 @@
-//! What TypeScript calls the words that fields of views hold as texts: each set is what our own enums write. Where a run
-//! may record another word, any text is in the set, too.
+//! TypeScript types for fields of views that contain one of a set of words. The words are those of the core's enums. If
+//! a run may record other words, the type also allows any text.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::model::{self, Dialect, FolderForm, Form, Stored};
 use crate::session::pages::{DERIVED, form_words};
 use crate::trace::{self, NodeStatus};
 
-/// Makes a type of a set of words; `or any` lets any other text in.
+/// Defines a type for each set of words; `or any` also allows any other text.
 macro_rules! sets {
     ($($(#[doc = $doc:literal])* $name:ident = $words:expr, $other:literal;)*) => {$(
         $(#[doc = $doc])*
@@ -51,36 +51,36 @@ macro_rules! sets {
 }
 
 sets! {
-    /// How a run stands. `unknown`: nothing in it records that; `agents`: it is a store of agents. A run may record a word unknown
-    /// to OpenProse.
+    /// The status of a run. `unknown`: it is not recorded; `agents`: this is a store of agents. A run may record a word
+    /// that OpenProse does not define.
     RunStatus = [model::RunStatus::WORDS, &["unknown", "agents"]].concat(), "or any";
 
-    /// What a run was read as, in words. Another version may know more.
+    /// The form that a run was read as, in words. Other versions may have further forms.
     RunForm = forms(), "or any";
 
-    /// How a statement stands. `recovered`, `was executing`, `was waiting`, `abandoned`, `cut off` and `unknown` are derived;
-    /// a row may record a word unknown to OpenProse.
+    /// The status of a statement. `recovered`, `was executing`, `was waiting`, `abandoned`, `cut off` and `unknown` are
+    /// derived. A row may record a word that OpenProse does not define.
     StatementStatus = statements(), "or any";
 
-    /// What a row of the trace is.
+    /// The kind of a row of the trace.
     NodeKind = kinds(), "only";
 
-    /// How a name was bound. A row may record a word unknown to OpenProse.
+    /// The kind of a binding. A row may record a word that OpenProse does not define.
     BindingKind = model::BindingKind::WORDS.to_vec(), "or any";
 
-    /// How a value is stored: as a cell of which type, as a file, or not at all.
+    /// How a value is stored: in a cell of some type, in a file, or not at all.
     StoredAs = [stored(), vec!["file", "missing"]].concat(), "only";
 
-    /// How a gate stands. A row may record a word unknown to OpenProse.
+    /// The status of a gate. A row may record a word that OpenProse does not define.
     GateStatus = model::GateStatus::WORDS.to_vec(), "or any";
 
-    /// What happened to a gate. A row may record a word unknown to OpenProse.
+    /// An event of a gate. A row may record a word that OpenProse does not define.
     AuditEventKind = model::AuditKind::WORDS.to_vec(), "or any";
 
-    /// How long an agent's memory lives. A row may record a word unknown to OpenProse.
+    /// How long an agent's memory lives. A row may record a word that OpenProse does not define.
     AgentScope = model::AgentScope::WORDS.to_vec(), "or any";
 
-    /// What the verification of an audit log says.
+    /// The state of an audit log after its verification.
     ChainState = audit::ChainState::ALL.map(audit::ChainState::word), "only";
 
     /// The type with which a cell is stored.
@@ -91,7 +91,7 @@ fn statements() -> Vec<&'static str> {
     static KNOWN: [NodeStatus; 15] = NodeStatus::KNOWN;
     let mut words: Vec<&str> = KNOWN.iter().map(NodeStatus::word).collect();
     words.extend(DERIVED);
-    // Attempts have the words of their rows.
+    // Attempts have the status words of their rows.
     let of_rows = model::Status::WORDS.iter().copied();
     words.extend(of_rows.filter(|word| KNOWN.iter().all(|known| known.word() != *word)));
     words
