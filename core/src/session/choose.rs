@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(chosen("a").as_deref(), Ok("a"));
         assert_eq!(chosen("b2").as_deref(), Ok("b2"));
         for (name, message) in [
-            ("b", "b begins 2 runs: b1, b2"),
+            ("b", "b matches 2 runs: b1, b2"),
             ("c", "there is no run c in state.db"),
         ] {
             assert_eq!(chosen(name).unwrap_err().to_string(), message);
