@@ -179,7 +179,7 @@ fn of_two_ways_one_is_taken_in_a_branch_too() {
                 };
                 ask(0, &format!("exec begin --line {first}{own}"));
                 let said = ask(4, &format!("exec begin --line {other}{own}"));
-                let says = format!("line {other} is another way of what went by line {first}");
+                let says = format!("line {other} is an alternative to line {first}");
                 assert!(said.contains(&says), "{program}{said}");
                 if own.ends_with('p') {
                     ask(0, &format!("exec begin --line {other} --item q"));

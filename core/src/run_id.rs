@@ -34,7 +34,7 @@ pub enum RunIdError {
     #[error("`{0}` cannot end a run id: expected six of a-z and 0-9")]
     Random(String),
     /// The time is outside the years 0 to 9999.
-    #[error("{0} ms since 1970 is no time that a run id can carry: expected the years 0 to 9999")]
+    #[error("{0} ms since 1970 cannot be in a run id: expected the years 0 to 9999")]
     Time(i64),
 }
 
@@ -208,7 +208,7 @@ mod tests {
             (
                 i64::MAX,
                 "a7b3c9",
-                "9223372036854775807 ms since 1970 is no time that a run id can carry: expected the years 0 to 9999",
+                "9223372036854775807 ms since 1970 cannot be in a run id: expected the years 0 to 9999",
             ),
         ] {
             assert_eq!(RunId::new(now, random).unwrap_err().to_string(), message);

@@ -219,17 +219,14 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
         .collect();
     let message = match folders.as_slice() {
         [] => return None,
-        [one] => format!("the folder {one} was not looked into"),
-        [one, other] => format!("the folders {one} and {other} were not looked into"),
+        [one] => format!("the folder {one} was skipped"),
+        [one, other] => format!("the folders {one} and {other} were skipped"),
         [one, more @ ..] => {
-            format!(
-                "{one} and {} other folders were not looked into",
-                more.len()
-            )
+            format!("{one} and {} other folders were skipped", more.len())
         }
     };
     let issue = Issue::noted("folder-left-out", message).at_file(*folders.first()?);
-    Some(issue.hint("Folders called .git, node_modules and target hold very many files and no runs; name one of them to look into it."))
+    Some(issue.hint("Folders called .git, node_modules and target contain very many files but not runs; name one of them to read it."))
 }
 
 /// Folders of a run, and the folder of runs.
@@ -289,7 +286,7 @@ pub fn link(path: &str) -> Option<Issue> {
         )
         .at_file(path)
         .hint(
-            "Put what it leads to in its place, if that is the run's; or open it by its own path.",
+            "If its target belongs to the run, put the target in its place; otherwise open the target by its own path.",
         )
     })
 }
@@ -318,17 +315,17 @@ pub fn misplaced(path: &str, found: Odd) -> Option<Issue> {
         ),
         Odd::Folder => (
             FILES.contains(&name) || is_file_of(name, above),
-            "a folder, and no file",
+            "a folder instead of a file",
         ),
         Odd::File => (
             FOLDERS.contains(&name) || is_folder_of(name, above),
-            "a file, and no folder",
+            "a file instead of a folder",
         ),
     };
     is_odd.then(|| {
         Issue::error("file-unreadable", format!("{path} is {what}"))
             .at_file(path)
-            .hint("Put back what stood there; what it says is missing here.")
+            .hint("Restore the original; its contents are missing here.")
     })
 }
 
@@ -367,7 +364,7 @@ pub fn not_given(files: &[String]) -> Option<Issue> {
     };
     let issue = Issue::warning("file-not-given", message).at_file(first.as_str());
     Some(issue.hint(
-        "Check that you may read it and that its name is text; `prosescope view` reads it in any case.",
+        "Check your permission to read it and that its name is valid text; `prosescope view` reads it in any case.",
     ))
 }
 
@@ -441,7 +438,7 @@ mod tests {
         ];
         assert_eq!(
             left_out(&two).map(|i| i.message).as_deref(),
-            Some("the folders web/node_modules and .git were not looked into")
+            Some("the folders web/node_modules and .git were skipped")
         );
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn undialled(address: &Address, error: &Undialled) -> Fault {
 /// Returns why waiting for an answer ended.
 fn unanswered(lost: &Lost) -> String {
     match lost {
-        Lost::Flood(what) => format!("this is no answer of a PostgreSQL server: {what}"),
+        Lost::Flood(what) => format!("this is not an answer of a PostgreSQL server: {what}"),
         Lost::AtCommit(lost) => unanswered(lost),
         Lost::Silent | Lost::Error(_) => "the server does not answer".to_owned(),
     }
@@ -120,14 +120,14 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
         ),
         Some(_) => (
             FaultKind::Damaged,
-            "`prosescope postgres status` says what is wrong with the schema openprose",
+            "`prosescope postgres status` shows the faults of the schema openprose",
         ),
     };
     Fault::new(kind, format!("{address} was not written: {}", words(error))).hint(hint)
 }
 
 /// Advice if it is unknown whether an idempotent command was executed.
-pub(crate) const REPEAT: &str = "repeat it: what is there already is not made again";
+pub(crate) const REPEAT: &str = "repeat it: existing parts are not created again";
 
 /// Advice if row security hides rows.
 const SEES_ALL: &str = "row security hides rows from this role, and fewer rows would look like all: use a role that sees all of them (`ALTER ROLE … BYPASSRLS`, or a policy `USING (true)` for it), or let the owner disable it (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";

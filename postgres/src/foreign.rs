@@ -211,10 +211,7 @@ pub(crate) fn refusal(server: &Server) -> WriteError {
     match what {
         Some(what) => refused(address, &what),
         // The cause was a row that differed when read back, or code that was removed meanwhile.
-        None => otherwise(
-            address,
-            "what was written reads otherwise than it was written",
-        ),
+        None => otherwise(address, "the stored row differs from the written one"),
     }
 }
 
@@ -274,7 +271,7 @@ pub(crate) fn look_through(server: &Server, name: &str) -> Vec<Issue> {
             "odd-type",
             format!("{column} is declared {is}, and the schema has {wanted}"),
         )
-        .hint("A value may read otherwise than it was written. `prosescope` reads each row back, and refuses what was changed.")
+        .hint("A stored value may differ from the written one. `prosescope` reads each row back and refuses changed rows.")
     });
     code.chain(types).map(|issue| issue.at_file(name)).collect()
 }

@@ -507,7 +507,7 @@ fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Optio
     let odd = row.iter().position(|same| *same != Some(true));
     let column = columns.get(odd?).copied().unwrap_or_default();
     Some(format!(
-        "openprose.{table}.{column} reads otherwise than it was written"
+        "openprose.{table}.{column} differs from the written value"
     ))
 }
 

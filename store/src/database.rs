@@ -199,7 +199,7 @@ fn not_read(name: &str, ends: &[&str]) -> Issue {
     Issue::warning(
         "beside-no-file",
         format!(
-            "beside {name} lies what is no file and is not read: {}",
+            "entries beside {name} are not files and are not read: {}",
             names.join(", ")
         ),
     )
@@ -441,7 +441,7 @@ impl Watch {
         Some(
             Issue::error(
                 "changed-while-reading",
-                format!("{name} was written to while it was read: what is shown may be wrong"),
+                format!("{name} changed while it was read: the result may be wrong"),
             )
             .at_file(name)
             .hint("Open it again."),

@@ -328,7 +328,7 @@ impl Disk {
                 format!("a folder cannot be listed: {}: {cause}", folder.display()),
             )
             .at_file(place)
-            .hint("Check that you may list it; what lies there is missing here."),
+            .hint("Check your permission to list it; its contents are missing here."),
         );
     }
 
@@ -577,10 +577,7 @@ mod tests {
         let disk = Disk::open(dir.path()).unwrap();
         assert_eq!(listing(&disk), ["a/.prose/runs/r/bindings/target/out.md"]);
         let said: Vec<String> = disk.listed().into_iter().map(|i| i.message).collect();
-        assert_eq!(
-            said,
-            ["the folders a/target and node_modules were not looked into"]
-        );
+        assert_eq!(said, ["the folders a/target and node_modules were skipped"]);
         // A folder that the user names is listed.
         let named = Disk::open(&dir.path().join("a/target")).unwrap();
         assert_eq!(

@@ -232,7 +232,7 @@ fn at(path: &Path, what: &str, fault: Fault) -> Fault {
 /// Refuses a database without workflow tables.
 fn fits(path: &Path, shape: &Shape) -> Result<(), Fault> {
     shape.fits().map_err(|unfit| {
-        let message = format!("{} is no database of workflows: {unfit}", path.display());
+        let message = format!("{} is not a database of workflows: {unfit}", path.display());
         Fault::new(FaultKind::Damaged, message)
             .hint("`prosescope workflow setup --apply` makes the tables that are missing")
     })

@@ -49,7 +49,7 @@ test('folders that no list looks into are left out, and said to be', async () =>
   const list = await listPath(project);
   assert.deepEqual(list.runs.map(run => run.id), [FAILED]);
   const issues = list.issues.filter(issue => issue.rule === 'folder-left-out');
-  assert.deepEqual(issues.map(issue => issue.message), ['the folder node_modules was not looked into']);
+  assert.deepEqual(issues.map(issue => issue.message), ['the folder node_modules was skipped']);
 });
 
 test('a run in a worker has the methods of a run', async () => {

@@ -326,7 +326,7 @@ pub fn note_cursor(
     if tables.shape().table(Table::Followers).is_none() {
         return Err(WriteError::refused(
             "no-followers-table",
-            "the database has no table x_workflow_followers, which keeps what named followers have read",
+            "the database has no table x_workflow_followers, which stores the cursors of named followers",
             "`prosescope workflow setup --apply` adds it; or follow with --after, without a name",
         ));
     }

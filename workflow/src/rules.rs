@@ -60,7 +60,7 @@ pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, Write
                 (Action::Pause, _) | (_, WorkflowStatus::Paused | WorkflowStatus::Error) => {
                     "`prosescope workflow resume WORKFLOW` makes it active again"
                 }
-                _ => "`prosescope workflow show WORKFLOW` says how it stands",
+                _ => "`prosescope workflow show WORKFLOW` shows its status",
             },
         )),
     }

@@ -363,7 +363,7 @@ pub fn record<C: Command>(
                     "workflow {} has version {found}, not {wanted}: it changed after it was read",
                     workflow.id
                 ),
-                "read it again, and decide anew",
+                "read it again, and decide again",
             ));
         }
         let plan = command.plan(facts, now)?;

@@ -474,7 +474,7 @@ fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
             );
             // A message is broken into lines anywhere.
             let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-            let is_named = words.contains("no answer of a PostgreSQL server");
+            let is_named = words.contains("not an answer of a PostgreSQL server");
             // A list may go without what could not be read, and says so: `runs` by a column.
             let is_said = match code {
                 Some(0 | 1) => said == plain || is_named || said.contains("  ISSUES"),

@@ -127,7 +127,7 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
     locking.wait().unwrap();
     assert!(
         doctor.contains("is whole")
-            && doctor.contains("rows of bindings belong to no run was not found out in time"),
+            && doctor.contains("counting rows of bindings without a run took too long"),
         "{doctor}"
     );
     assert!(!doctor.contains("rows of agents"), "{doctor}");

@@ -89,7 +89,7 @@ impl Repair {
             table: RUN.to_owned(),
             row: row.rowid,
             column: String::new(),
-            did: "made the run's row, with what is known",
+            did: "added the run's row with the known values",
             before: Value::Null,
             after: Value::text(&self.run),
         };
@@ -133,7 +133,7 @@ impl Repair {
         }
         let own = row.get("id").and_then(Value::as_text) == Some(&*self.run);
         if let Some(status) = self.status.as_ref().filter(|_| own) {
-            let did = "set the status to what the evidence says";
+            let did = "set the status to the one that the evidence supports";
             let at = (RUN, "status");
             notes.push(row.fix("status-disagrees", at, Value::text(status), did));
         }
@@ -249,7 +249,7 @@ fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Op
         return None;
     }
     let after = Value::text(&json!({ "x_malformed": text }).to_string());
-    let did = "put a text that is no JSON into an object";
+    let did = "put a text that is not valid JSON into an object";
     Some(row.fix("malformed-json", (table, column), after, did))
 }
 

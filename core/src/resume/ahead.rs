@@ -92,7 +92,7 @@ fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
 fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop)> {
     if facts.trace.verdict.status == RunStatus::Failed.word() {
         let Some(cause) = facts.trace.first_cause else {
-            notes.push("the run failed, and no record says where".to_owned());
+            notes.push("the run failed at an unknown place".to_owned());
             return Vec::new();
         };
         return vec![(Some(cause), Stop::Failed)];
@@ -111,10 +111,10 @@ fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop
         found.push((Some(failed), Stop::Failed));
         return found;
     } else if unknown && facts.trace.nodes.is_empty() {
-        "nothing says what ran: whether it is at its beginning is not known"
+        "no execution is recorded: it is unknown whether the run has begun"
     } else {
         found.push((None, Stop::Between));
-        "nothing records how the run stands: what follows the last statement that is recorded is listed as ahead"
+        "the run's status is not recorded: the statements after the last recorded one are listed as ahead"
     };
     notes.extend(unknown.then(|| note.to_owned()));
     found

@@ -179,7 +179,7 @@ impl Look<'_> {
             self.add(Risk::Outside, at, text);
         }
         if matches!(statement.property("idempotent"), Some("false" | "no")) {
-            let text = "the program says that it is not idempotent".to_owned();
+            let text = "the program declares it as not idempotent".to_owned();
             self.add(Risk::Outside, at, text);
         }
     }

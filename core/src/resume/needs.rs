@@ -231,7 +231,7 @@ impl Names<'_> {
             .split_once('=')
             .map(|(_, right)| right.trim_start());
         if this.kind == Kind::Assign && right.is_some_and(is_literal) {
-            let why = format!("line {line} of the program says what it is");
+            let why = format!("line {line} of the program states the value");
             return Origin::of(NeedState::Given, why);
         }
         Origin {

@@ -47,15 +47,13 @@ impl<'a> Outlook<'a> {
         let on_reject = on_reject.filter(|action| !action.trim().is_empty());
         let reject = match on_reject.or_else(|| says("on_reject")) {
             Some(action) => self.rejected(at, action.trim(), &go_on),
-            None => "nothing says what the program does then".to_owned(),
+            None => "the program's action is not recorded".to_owned(),
         };
         GateOutcomes {
             line: found.map(|(_, s)| s.line),
             if_timed_out: match (says("on_timeout"), &gate.timeout_at, &gate.timeout) {
                 (Some(action), ..) => format!("does `{}`", short(&action, 80)),
-                (None, None, None) => {
-                    "it has no deadline, and waits until somebody decides".to_owned()
-                }
+                (None, None, None) => "no deadline: the gate waits for a decision".to_owned(),
                 _ => format!("counts as a rejection by system: {reject}"),
             },
             if_rejected: reject,
@@ -69,7 +67,7 @@ impl<'a> Outlook<'a> {
     /// Returns where the program continues after the gate.
     fn go_on(&self, node: Option<NodeId>, gate: Option<u32>) -> String {
         let Some(listing) = self.facts.listing else {
-            return "goes on; what comes next is not known without the program".to_owned();
+            return "goes on; without the program, the next statement is unknown".to_owned();
         };
         let Some(&stand) = node.and_then(|node| self.stands.get(&node)) else {
             return "the run does not stand at it".to_owned();
@@ -89,7 +87,7 @@ impl<'a> Outlook<'a> {
     fn rejected(&self, gate: Option<u32>, action: &str, go_on: &str) -> String {
         let shown = short(action, 80);
         match first_word(action) {
-            _ if is_continue(action) => format!("the gate is passed all the same: {go_on}"),
+            _ if is_continue(action) => format!("the program continues anyway: {go_on}"),
             "throw" => self.thrown(gate, action, &shown),
             "retry" | "goto" => format!("it goes back, and asks again (`{shown}`)"),
             "stop" | "exit" | "abort" | "end" | "fail" => format!("the run ends (`{shown}`)"),

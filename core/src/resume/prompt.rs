@@ -38,7 +38,7 @@ pub fn prompt(view: &ResumeView) -> String {
     if !view.resumable {
         out.push_str(match view.status.as_str() {
             "completed" => "\nThere is nothing to go on with. Do not run anything again.\n",
-            _ => "\nWhat was recorded does not say where it stands. Do not run anything: ask.\n",
+            _ => "\nThe records do not show the current position. Do not run anything: ask.\n",
         });
         return out;
     }
@@ -90,7 +90,7 @@ pub fn prompt(view: &ResumeView) -> String {
     section(
         &mut out,
         "The program from here on",
-        "here: it stands there; next: it follows; again: if there is another round; maybe: a condition decides; called: in a block that is called.",
+        "here: the current position; next: follows; again: if there is another round; maybe: if a condition holds; called: in a called block.",
         "text",
         ahead
             .map(|a| format!("{:>5}  {:<6}  {}", a.line, a.how, a.text))

@@ -44,7 +44,7 @@ pub fn sections(view: &ResumeView) -> Sections {
         ),
         gates: section(
             "Gates that wait",
-            "Nobody but those who are admitted decides a gate: you do not.",
+            "Only admitted persons decide a gate: you do not.",
             view.gates.iter().map(gate).collect(),
         ),
         steps: section("What to do next", "In this order.", steps.collect()),

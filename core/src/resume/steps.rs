@@ -80,10 +80,13 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
             (_, Stop::Refused) => format!(
                 "Act on the gate at line {} that was turned down: {}.",
                 position.line.unwrap_or_default(),
-                position.meaning.as_deref().unwrap_or("nothing says how")
+                position
+                    .meaning
+                    .as_deref()
+                    .unwrap_or("the action is not recorded")
             ),
             (Some(next), Stop::Failed) => {
-                format!("Begin again at {next}, once what made it fail is changed.")
+                format!("Begin again at {next}, after removing the cause of the failure.")
             }
             (Some(next), _) => format!("Go on at {next}."),
             (None, _) => continue,

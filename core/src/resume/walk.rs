@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
             }
             (None, true) => {
                 self.unknown(format!(
-                    "`{}` is tied to no line of the program: what follows it there is not known",
+                    "the line of `{}` in the program is unknown: the statements after it are unknown",
                     short(&own.text, 60)
                 ));
                 self.out_of(own.parent);
@@ -277,9 +277,7 @@ impl<'a> Walk<'a> {
         }
         let trace = self.facts.trace;
         let Some(mut frame) = trace.frame(around.node) else {
-            self.unknown(
-                "no record says what called the block: what follows the call is not known",
-            );
+            self.unknown("the block's call is not recorded: the statements after it are unknown");
             return None;
         };
         if frames == FRAMES {
@@ -294,7 +292,9 @@ impl<'a> Walk<'a> {
         }
         // A call without a line is inside a node that has one.
         let Some((node, call)) = self.facts.tied(Some(frame)) else {
-            self.unknown("a frame's call is tied to no line: what follows it is not known");
+            self.unknown(
+                "the line of a frame's call is unknown: the statements after it are unknown",
+            );
             return None;
         };
         Some((call, self.around(node)))

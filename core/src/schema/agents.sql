@@ -1,6 +1,6 @@
 /* Agents that outlive a run: `.prose/agents.db` (project) and `~/.prose/agents.db` (user); sqlite.md,
-   "Project-Scoped and User-Scoped Agents". Scopes live in stores of their own (A1).
-   Loads in one go in sqlite3 3.40.1, and again over itself. */
+   "Project-Scoped and User-Scoped Agents". Each scope has its own database (errata A1).
+   Running this again changes nothing (tested with sqlite3 3.40.1). */
 
 CREATE TABLE IF NOT EXISTS agents (
     name TEXT PRIMARY KEY,
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS agent_segments (
     UNIQUE (agent_name, segment_number)
 );
 
--- A1: memory is overwritten by design; what it was before stays here.
+-- A1: memory is overwritten by design; earlier values are kept here.
 CREATE TABLE IF NOT EXISTS x_agent_memory_history (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     agent_name TEXT NOT NULL,

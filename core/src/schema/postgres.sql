@@ -1,6 +1,6 @@
-/* The state of many runs in one database: postgres.md, "Core Schema", corrected as the errata say. PostgreSQL 15 or later.
-   Loads in one go, and again over itself. Tables that the document's own SQL made are completed: P1, its expressions in
-   keys are syntax errors, so that bindings, agents and agent_segments are missing there. */
+/* The state of many runs in one database: the schema of OpenProse's postgres.md, with corrections. PostgreSQL 15 or later.
+   Letters with numbers, such as P1, name entries of docs/contribute/errata.md of Prosescope. Running this again changes
+   nothing. Tables made by OpenProse's own SQL are completed; that SQL fails for bindings, agents and agent_segments (P1). */
 
 BEGIN;
 
@@ -44,7 +44,7 @@ CREATE INDEX IF NOT EXISTS idx_run_id_time ON openprose.run (left(id, 15) COLLAT
     WHERE id ~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C";
 CREATE INDEX IF NOT EXISTS idx_run_started ON openprose.run (started_at) WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C";
 
--- P8: ids are the database's, one sequence for all runs.
+-- P8: the database assigns the ids, by one sequence for all runs.
 CREATE TABLE IF NOT EXISTS openprose.execution (
     id SERIAL PRIMARY KEY,
     run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
@@ -58,11 +58,11 @@ CREATE TABLE IF NOT EXISTS openprose.execution (
     parent_id INTEGER REFERENCES openprose.execution(id) ON DELETE CASCADE,
     metadata JSONB DEFAULT '{}'::jsonb
 );
--- P11: a statement that the program does not have has no line. The document's table refuses it.
+-- P11: a statement that is not in the program has no line; OpenProse's own table refuses such a row.
 ALTER TABLE openprose.execution ALTER COLUMN statement_index DROP NOT NULL;
--- P3, P11: the word of a row that came from the append-only form; the row says what its last word is in place.
+-- P3, P11: the last status in the append-only form; the column status has its in-place equivalent.
 ALTER TABLE openprose.execution ADD COLUMN IF NOT EXISTS x_status TEXT;
--- P8: the id in the store that the row came from.
+-- P8: the id in the store from which the row was copied.
 ALTER TABLE openprose.execution ADD COLUMN IF NOT EXISTS x_source_id BIGINT;
 
 CREATE TABLE IF NOT EXISTS openprose.bindings (
@@ -77,11 +77,11 @@ CREATE TABLE IF NOT EXISTS openprose.bindings (
     attachment_path TEXT,
     metadata JSONB DEFAULT '{}'::jsonb
 );
--- P11: the word of a binding whose kind is none of the four; the row then says let.
+-- P11: the original kind of a binding, if it is not one of the four words. The column kind is then let.
 ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_kind TEXT;
--- The frame around the row's frame, where no row of execution records it: a run that comes from a folder.
+-- The frame around the row's frame, if no row of execution records it; only in runs copied from a folder.
 ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_parent_execution_id INTEGER;
--- P1: the document's ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) finds this index.
+-- P1: OpenProse's ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) uses this index.
 CREATE UNIQUE INDEX IF NOT EXISTS idx_bindings_scope ON openprose.bindings (name, run_id, COALESCE(execution_id, -1));
 
 CREATE TABLE IF NOT EXISTS openprose.agents (
@@ -93,7 +93,7 @@ CREATE TABLE IF NOT EXISTS openprose.agents (
     updated_at TIMESTAMPTZ DEFAULT NOW(),
     metadata JSONB DEFAULT '{}'::jsonb
 );
--- P13: the project that an agent without a run belongs to; NULL is everybody's.
+-- P13: the project of an agent without a run; NULL means that all projects share the agent.
 ALTER TABLE openprose.agents ADD COLUMN IF NOT EXISTS x_project TEXT;
 CREATE UNIQUE INDEX IF NOT EXISTS idx_agents_scope ON openprose.agents (name, run_id, x_project) NULLS NOT DISTINCT;
 
@@ -123,7 +123,8 @@ CREATE TABLE IF NOT EXISTS openprose.imports (
     PRIMARY KEY (alias, run_id)
 );
 
--- Gates and their log are those of sqlite.md: the document has none. P11: what the log's hashes are taken of is text.
+-- Gates and their log are those of sqlite.md, because postgres.md has none. P11: metadata is text, because the log's
+-- hashes cover its exact bytes.
 CREATE TABLE IF NOT EXISTS openprose.gates (
     id TEXT NOT NULL,
     run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
@@ -142,7 +143,7 @@ CREATE TABLE IF NOT EXISTS openprose.gates (
     PRIMARY KEY (run_id, id)
 );
 
--- Ids count in each run, so that a log that comes from elsewhere keeps those that its chain was made with.
+-- Ids are unique within a run, so that a log copied from another store keeps the ids that its hash chain covers.
 CREATE TABLE IF NOT EXISTS openprose.gate_audit_log (
     id BIGINT NOT NULL,
     gate_id TEXT NOT NULL,
@@ -155,7 +156,7 @@ CREATE TABLE IF NOT EXISTS openprose.gate_audit_log (
     PRIMARY KEY (run_id, id)
 );
 
--- B6: what a binding was before it was written again.
+-- B6: earlier values of overwritten bindings.
 CREATE TABLE IF NOT EXISTS openprose.x_binding_history (
     id BIGSERIAL PRIMARY KEY,
     run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
@@ -171,7 +172,7 @@ CREATE TABLE IF NOT EXISTS openprose.x_binding_history (
 );
 CREATE INDEX IF NOT EXISTS idx_x_binding_history ON openprose.x_binding_history (run_id, name, execution_id);
 
--- A1: what a memory was before it was written again.
+-- A1: earlier values of overwritten memories.
 CREATE TABLE IF NOT EXISTS openprose.x_agent_memory_history (
     id BIGSERIAL PRIMARY KEY,
     run_id TEXT REFERENCES openprose.run(id) ON DELETE CASCADE,
@@ -183,7 +184,7 @@ CREATE TABLE IF NOT EXISTS openprose.x_agent_memory_history (
 );
 CREATE INDEX IF NOT EXISTS idx_x_agent_memory_history ON openprose.x_agent_memory_history (run_id, agent_name);
 
--- P3: execution rows are updated in place; the events that made them stay here, in order of id.
+-- P3: execution rows are updated in place; this table keeps the events, in order of id.
 CREATE TABLE IF NOT EXISTS openprose.x_events (
     id BIGSERIAL PRIMARY KEY,
     run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
@@ -195,7 +196,7 @@ CREATE TABLE IF NOT EXISTS openprose.x_events (
 );
 CREATE INDEX IF NOT EXISTS idx_x_events_run ON openprose.x_events (run_id, id);
 
--- P12: files beside the rows, in pieces of at most 1 MB.
+-- P12: attachments, in pieces of at most 1 MB.
 CREATE TABLE IF NOT EXISTS openprose.x_attachments (
     run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
     path TEXT NOT NULL,
@@ -204,7 +205,8 @@ CREATE TABLE IF NOT EXISTS openprose.x_attachments (
     PRIMARY KEY (run_id, path, piece)
 );
 
--- P14: what a writer whose connection was lost at COMMIT looks for. Rows of more than a day ago go with the next command.
+-- P14: tokens by which a writer that lost its connection at COMMIT finds out whether it was recorded. Tokens older than
+-- a day are removed by later commands.
 CREATE TABLE IF NOT EXISTS openprose.x_commands (
     token UUID PRIMARY KEY DEFAULT gen_random_uuid(),
     run_id TEXT REFERENCES openprose.run(id) ON DELETE CASCADE, -- NULL: of an agent of a project or a user
@@ -212,8 +214,8 @@ CREATE TABLE IF NOT EXISTS openprose.x_commands (
 );
 CREATE INDEX IF NOT EXISTS idx_x_commands_run ON openprose.x_commands (run_id, at);
 
--- P11: what a column of the document refuses or respells, byte for byte: of the row whose address is the key, for as long as
--- the column holds what was stored in place of it.
+-- P11: original values, byte for byte, that a column refuses or changes. The key is the row's address; an entry is
+-- valid while the column still contains the replacement.
 CREATE TABLE IF NOT EXISTS openprose.x_original (
     run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
     table_name TEXT NOT NULL,
@@ -224,8 +226,8 @@ CREATE TABLE IF NOT EXISTS openprose.x_original (
     PRIMARY KEY (run_id, table_name, key, column_name)
 );
 
--- A run that comes from a folder or from SQLite may lack a time, or the source of an import. The document's columns
--- refuse that, and their default would invent a time.
+-- A run copied from a folder or from SQLite may lack a time, or the source of an import. OpenProse's columns refuse
+-- that, and their defaults would invent a time.
 ALTER TABLE openprose.run ALTER COLUMN started_at DROP NOT NULL, ALTER COLUMN updated_at DROP NOT NULL;
 ALTER TABLE openprose.bindings ALTER COLUMN created_at DROP NOT NULL, ALTER COLUMN updated_at DROP NOT NULL;
 ALTER TABLE openprose.agents ALTER COLUMN created_at DROP NOT NULL, ALTER COLUMN updated_at DROP NOT NULL;
@@ -234,13 +236,13 @@ ALTER TABLE openprose.imports ALTER COLUMN source_url DROP NOT NULL;
 ALTER TABLE openprose.x_binding_history ALTER COLUMN replaced_at DROP NOT NULL;
 ALTER TABLE openprose.x_agent_memory_history ALTER COLUMN replaced_at DROP NOT NULL;
 
--- The order in which rows came, which PostgreSQL itself does not keep.
+-- The order of insertion, which PostgreSQL itself does not record.
 ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
 ALTER TABLE openprose.agents ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
 ALTER TABLE openprose.imports ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
 ALTER TABLE openprose.gates ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
 
--- The document's indexes for common queries.
+-- OpenProse's indexes for common queries.
 CREATE INDEX IF NOT EXISTS idx_execution_run_id ON openprose.execution (run_id);
 CREATE INDEX IF NOT EXISTS idx_execution_status ON openprose.execution (status);
 CREATE INDEX IF NOT EXISTS idx_execution_parent_id ON openprose.execution (parent_id) WHERE parent_id IS NOT NULL;
@@ -251,7 +253,7 @@ CREATE INDEX IF NOT EXISTS idx_agents_run_id ON openprose.agents (run_id) WHERE 
 CREATE INDEX IF NOT EXISTS idx_agents_project_scoped ON openprose.agents (name) WHERE run_id IS NULL;
 CREATE INDEX IF NOT EXISTS idx_agent_segments_lookup ON openprose.agent_segments (agent_name, run_id);
 
--- What a writer and a reader of one run ask for: its rows in order, those of one place, those that stand open.
+-- Indexes for a writer and a reader of one run: its rows in order, those of one place, and the open ones.
 CREATE INDEX IF NOT EXISTS idx_execution_order ON openprose.execution (run_id, id);
 CREATE INDEX IF NOT EXISTS idx_execution_place ON openprose.execution (run_id, parent_id, statement_index);
 CREATE INDEX IF NOT EXISTS idx_execution_open ON openprose.execution (run_id, id) WHERE completed_at IS NULL;
@@ -260,7 +262,7 @@ CREATE INDEX IF NOT EXISTS idx_gates_pending ON openprose.gates (run_id) WHERE s
 CREATE INDEX IF NOT EXISTS idx_gates_execution ON openprose.gates (execution_id) WHERE execution_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idx_audit_gate ON openprose.gate_audit_log (run_id, gate_id, id);
 
--- G7: the log is appended to and never changed. Rows may go with their run, once that is deleted.
+-- G7: rows are added to the log and never changed. They may be deleted only after their run.
 CREATE OR REPLACE FUNCTION openprose.x_audit_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN

@@ -1,7 +1,7 @@
-/* The state of one run: sqlite.md, "Core Schema", corrected as the errata say.
-   Loads in one go in sqlite3 3.40.1, and again over itself.
-   Columns that may hold large values stand last in their row: SQLite reads a row's columns in order, so a list
-   of the others touches no page of a value. */
+/* The state of one run: the schema of OpenProse's sqlite.md, with corrections. Letters with numbers, such as S1, name
+   entries of docs/contribute/errata.md of Prosescope. Running this again changes nothing (tested with sqlite3 3.40.1).
+   Columns with large values are last in their row: SQLite reads a row's columns in order, so a list of the others does
+   not read a page of a value. */
 
 CREATE TABLE IF NOT EXISTS run (
     id TEXT PRIMARY KEY,
@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS bindings (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS idx_bindings_scope ON bindings(name, IFNULL(execution_id, -1));
 
--- B6: what a binding was before it was written again.
+-- B6: earlier values of overwritten bindings.
 CREATE TABLE IF NOT EXISTS x_binding_history (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,
@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS agent_segments (
     UNIQUE (agent_name, segment_number)
 );
 
--- A1: memory is overwritten by design; what it was before stays here.
+-- A1: memory is overwritten by design; earlier values are kept here.
 CREATE TABLE IF NOT EXISTS x_agent_memory_history (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     agent_name TEXT NOT NULL,
@@ -98,7 +98,7 @@ CREATE TABLE IF NOT EXISTS imports (
     outputs_schema TEXT               -- JSON
 );
 
--- G1: the id alone is not a key; a gate that is met again reads id#2, with metadata.gate and metadata.visit.
+-- G1: the id alone is not a key; a second visit to a gate has the id id#2, with metadata.gate and metadata.visit.
 CREATE TABLE IF NOT EXISTS gates (
     id TEXT NOT NULL,
     run_id TEXT NOT NULL REFERENCES run(id),

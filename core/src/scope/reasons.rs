@@ -98,8 +98,8 @@ impl Asked<'_> {
     fn out_of_reach(&self, exists: bool) -> String {
         let id = self.place.unwrap_or_default();
         match self.from {
-            _ if !exists => format!("there is no execution {id}, so no way leads through it"),
-            None => format!("asked from the root, from where execution {id} is not seen"),
+            _ if !exists => format!("execution {id} does not exist"),
+            None => format!("the search starts at the root, which does not see execution {id}"),
             Some(from) => format!(
                 "{} is none of the calls around execution {from}{}",
                 self.called(id),
@@ -114,7 +114,7 @@ impl Asked<'_> {
             // A parent that is not a scope, such as a loop, still counts as a parent.
             (None, [_]) if !self.way.alone => String::new(),
             (Some(Bend::Orphan(id, parent)), _) => {
-                format!(": execution {id} names parent {parent}, and there is no such row")
+                format!(": execution {id} names parent {parent}, which does not exist")
             }
             (Some(Bend::Circle(id)), _) => {
                 format!(": the parents of execution {id} lead back to it")
@@ -150,25 +150,25 @@ pub(super) fn bent(bend: Bend, from: Option<i64>) -> Issue {
             "parent-cycle",
             id,
             format!("the parents of execution {id} lead back to it"),
-            "The way stops where it would come to an execution again; the root comes next.",
+            "The search ends before an execution repeats, and continues at the root.",
         ),
         Bend::Orphan(id, parent) => (
             "orphan-parent",
             id,
-            format!("execution {id} names parent {parent}, and there is no such row"),
-            "The way goes on at the root.",
+            format!("execution {id} names parent {parent}, which does not exist"),
+            "The search continues at the root.",
         ),
         Bend::Itself(id) => (
             "self-parent",
             id,
             format!("execution {id} names itself as its parent"),
-            "The way goes on at the root.",
+            "The search continues at the root.",
         ),
         Bend::NoParent(id, depth) => (
             "missing-parent",
             id,
-            format!("execution {id} says depth {depth} but names no parent"),
-            "The way goes on at the root, past the frames that it may lie in.",
+            format!("execution {id} records depth {depth} but names no parent"),
+            "The search continues at the root and may skip enclosing frames.",
         ),
     };
     let message = match row == from {

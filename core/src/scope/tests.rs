@@ -304,7 +304,7 @@ fn b5_without_a_frame_a_name_means_the_root() {
     assert_eq!(winner(&run, &found), Err(()));
     assert_eq!(
         found.candidates[0].reason,
-        "asked from the root, from where execution 1 is not seen"
+        "the search starts at the root, which does not see execution 1"
     );
 }
 
@@ -315,10 +315,7 @@ fn b10_an_unknown_frame_is_an_issue_and_its_own_bindings_are_found() {
     assert_eq!(winner(&run, &found), Ok(Some(77)));
     let found = ask(&run, "x", Some(1));
     assert_eq!(winner(&run, &found), Ok(None));
-    assert_eq!(
-        found.candidates[1].reason,
-        "there is no execution 77, so no way leads through it"
-    );
+    assert_eq!(found.candidates[1].reason, "execution 77 does not exist");
     let found = ask(&run, "x", Some(99));
     assert_eq!(winner(&run, &found), Ok(None));
     assert_eq!(rules(&found), ["unknown-frame"]);
@@ -423,11 +420,11 @@ fn an_orphan_goes_to_the_root_and_is_reported() {
     assert_eq!(rules(&found), ["orphan-parent"]);
     assert_eq!(
         found.issues[0].message,
-        "execution 1 names parent 50, and there is no such row, on the way from execution 2"
+        "execution 1 names parent 50, which does not exist, on the way from execution 2"
     );
     assert_eq!(
         found.candidates[0].reason,
-        "nothing between execution 2 and the root has one; the root comes last: execution 1 names parent 50, and there is no such row"
+        "nothing between execution 2 and the root has one; the root comes last: execution 1 names parent 50, which does not exist"
     );
 }
 

@@ -72,15 +72,15 @@ pub enum EntryKind {
 pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteError> {
     if request.runs.is_empty() && request.filter == Filter::default() {
         return Err(WriteError::wrong(
-            "which runs: name some, or say --older-than or --status",
-            "`prosescope clean --status completed,failed --older-than 30d` says what would go; nothing goes without --yes",
+            "no run was selected: name runs, or give --older-than or --status",
+            "`prosescope clean --status completed,failed --older-than 30d` lists the runs it would remove; it removes nothing without --yes",
         ));
     }
     let runs = entries.iter().filter_map(|entry| entry.run.as_ref());
     request.filter.known_status(runs).map_err(|unknown| {
         WriteError::wrong(
             unknown.to_string(),
-            "`prosescope runs` shows how the runs stand",
+            "`prosescope runs` shows the status of each run",
         )
     })?;
     let mut named: Vec<&str> = Vec::new();
@@ -123,7 +123,7 @@ fn filled(request: &Request, entry: &Entry) -> Option<String> {
     let recent = entry.name.starts_with(UNFINISHED) && silent < FILLED;
     (recent && !request.force).then(|| {
         format!(
-            "it may be in the making: it changed {} ago; --force takes it all the same",
+            "it may still be written: it changed {} ago; --force removes it anyway",
             rough(silent)
         )
     })
@@ -143,17 +143,17 @@ fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
     match entry.kind {
         EntryKind::Link => {
             return unless_named(
-                "it is a link: nothing outside of .prose is touched; remove it yourself",
+                "it is a link, and nothing outside .prose is removed; remove it yourself",
             );
         }
-        EntryKind::Other => return unless_named("it is no folder"),
+        EntryKind::Other => return unless_named("it is not a folder"),
         EntryKind::Folder => {}
     }
     let Some(run) = known(entry) else {
-        return unless_named("it is no run");
+        return unless_named("it is not a run");
     };
     if !request.filter.wants(&run) {
-        return unless_named("it is not of the status, the age or the program that was asked for");
+        return unless_named("it does not match the given status, age or program");
     }
     if run.error.is_some() {
         let asked = by_name || !request.filter.status.is_empty();
@@ -184,7 +184,7 @@ fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
 fn forced(request: &Request, why: &str) -> Judged {
     match request.force {
         true => Judged::Remove(format!("--force, although {why}")),
-        false => Judged::Keep(format!("{why}; --force takes it all the same")),
+        false => Judged::Keep(format!("{why}; --force removes it anyway")),
     }
 }
 
@@ -263,11 +263,11 @@ fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
         ),
         None => (
             ".prose/runs",
-            "`prosescope runs` lists the runs; only what lies straight in .prose/runs can be removed",
+            "`prosescope runs` lists the runs; only direct entries of .prose/runs can be removed",
         ),
     };
     if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
-        let message = format!("{name:?} is no run's id: a run to remove is named by its id");
+        let message = format!("{name:?} is not a run's id: name the run to remove by its id");
         return Err(WriteError::wrong(message, hint));
     }
     let is_id = |entry: &&Entry| entry.run.as_ref().is_some_and(|run| run.id == name);

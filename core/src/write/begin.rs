@@ -263,7 +263,7 @@ fn holds(
             "line {line} is neither a loop around the statement nor a call of its block: {}",
             shown(&own.text)
         ),
-        "leave --in out: the statement then runs in what is open",
+        "leave --in out: the statement then runs in the open execution",
     ))
 }
 
@@ -405,7 +405,7 @@ pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteE
                 open.id,
                 shown(&row.text)
             ),
-            "complete, fail or skip that one first; two at once belong into branches of a parallel",
+            "complete, fail or skip that one first; concurrent statements belong in branches of a parallel",
         )),
     }
 }

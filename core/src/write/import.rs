@@ -137,7 +137,7 @@ impl AddImport {
         used.and_then(|s| s.target.clone()).ok_or_else(|| {
             WriteError::wrong(
                 format!(
-                    "the program has no `use … as {}`, so it does not say where that comes from",
+                    "the program has no `use … as {}`, so its source is unknown",
                     self.alias
                 ),
                 "give the source: `prosescope import add HANDLE SOURCE`",

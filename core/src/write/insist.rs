@@ -112,11 +112,11 @@ impl Insisted {
             return Err(WriteError::refused(
                 "against-program",
                 format!(
-                    "{what} {} contradicts {line}the program, which says {}",
+                    "{what} {} contradicts {line}the program, which has {}",
                     plain(&given),
                     plain(&says)
                 ),
-                "leave it out to record what the program says; `--override` records yours, and that it differs",
+                "leave it out to record the program's value; `--override` records yours and the difference",
             ));
         }
         self.differs

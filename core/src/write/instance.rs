@@ -257,11 +257,11 @@ pub(super) fn open_parent(facts: &dyn Facts, parent: Option<i64>) -> Result<(), 
     Err(WriteError::refused(
         "parent-closed",
         format!(
-            "execution {id} is {} already, nothing runs in it: {}",
+            "execution {id} is {} already, so no statement can run in it: {}",
             parent.last.status.word(),
             shown(&parent.first.text)
         ),
-        "give the execution that it runs in now; `prosescope resume RUN` says where the run stands",
+        "give the execution that it runs in now; `prosescope resume RUN` shows the current positions",
     ))
 }
 

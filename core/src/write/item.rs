@@ -174,7 +174,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
                 at_line(&found),
                 parallel.id
             ),
-            "`--item NAME` says which item it runs in; the first statement of the body begins the next one",
+            "`--item NAME` names the item it runs in; the first statement of the body begins the next one",
         )),
         several => {
             let names: Vec<String> = several
@@ -218,7 +218,7 @@ fn named_branch(
         (_, Some(one)) => Ok(Where::In(one.id)),
         ([], _) => Err(WriteError::not_found(
             format!("no open branch or item {name} holds {}", at_line(found)),
-            "leave --item out, or name one that is open: `prosescope resume` lists what is",
+            "leave --item out, or name an open one: `prosescope resume` lists them",
         )),
         _ => Ok(Where::Elsewhere),
     }

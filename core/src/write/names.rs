@@ -41,7 +41,7 @@ pub fn plain(what: &'static str, name: &str) -> Result<(), WriteError> {
         return Err(wrong(what, name, &format!("{odd:?} is not allowed in it")));
     }
     if name.starts_with('.') || name.ends_with('.') || name.contains("..") {
-        return Err(wrong(what, name, "a dot stands between two parts only"));
+        return Err(wrong(what, name, "a dot is allowed only between two parts"));
     }
     Ok(())
 }
@@ -57,9 +57,7 @@ pub fn file(what: &'static str, name: &str) -> Result<(), WriteError> {
     }
     let shown: String = name.chars().take(60).collect();
     Err(WriteError::wrong(
-        format!(
-            "{shown:?} cannot be the name of this {what}: Windows keeps it for a device, and has no such file"
-        ),
+        format!("{shown:?} cannot be the name of this {what}: Windows reserves it for a device"),
         "take another name, such as `console` for `con`",
     ))
 }

@@ -39,13 +39,13 @@ impl Turn<'_> {
                 return Err(WriteError::refused(
                     "way-taken",
                     format!(
-                        "{} is another way of what went by line {} already (execution {}: {})",
+                        "{} is an alternative to line {}, which was already taken (execution {}: {})",
                         at_line(self.found),
                         way.line,
                         row.id,
                         shown(&row.text)
                     ),
-                    "go on after it: of these ways one is taken",
+                    "go on after it: only one alternative is taken",
                 ));
             }
         }

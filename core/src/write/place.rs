@@ -346,7 +346,7 @@ fn fits(
     Err(WriteError::refused(
         "parent-differs",
         format!("{at} does not run in execution {id} ({text}): it lies in {lies}"),
-        "leave --parent out, and it is taken from what stands open",
+        "leave --parent out: the parent is then chosen from the open executions",
     ))
 }
 

@@ -195,7 +195,7 @@ impl Put {
                 return Err(WriteError::refused(
                     rule,
                     message,
-                    "`--execution ID` says which of them is completed",
+                    "`--execution ID` names the one to complete",
                 ));
             }
             picked => picked?,
@@ -220,7 +220,7 @@ impl Put {
         let Some(agent) = self.agent.clone().or(says) else {
             return Err(WriteError::wrong(
                 "no agent is named, and the execution's statement names none",
-                "`--agent NAME` says whose memory and segment these are",
+                "`--agent NAME` names the agent",
             ));
         };
         let listing = source.listing.as_ref();
@@ -316,7 +316,7 @@ impl Put {
                         says.word(),
                         shown(text)
                     ),
-                    "leave --kind out to record what the program says, or take another name",
+                    "leave --kind out to record the program's kind, or choose another name",
                 ));
             }
             (Some(word), ..) => known_kind(word)?,
@@ -414,7 +414,7 @@ fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(),
             "{name} belongs to a branch, each of which writes its own: {}",
             listed(&own)
         ),
-        "`--execution ID` says which branch writes it",
+        "`--execution ID` names the branch that writes it",
     ))
 }
 

@@ -49,7 +49,7 @@ impl Record for Retry {
             return Err(WriteError::refused(
                 "retry-not-failed",
                 format!(
-                    "execution {} is {}: only what failed is tried again",
+                    "execution {} is {}: only a failed execution can be retried",
                     self.id,
                     instance.last.status.word()
                 ),
@@ -63,7 +63,7 @@ impl Record for Retry {
                     "execution {} was begun again, as execution {again}",
                     self.id
                 ),
-                "what is recorded next is the later one's",
+                "record the next event for the later one",
             ));
         }
         open_parent(facts, instance.first.parent)?;

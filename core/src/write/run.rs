@@ -97,7 +97,7 @@ pub(super) fn finished(run: &RunFact) -> WriteError {
 pub(super) fn another(status: &RunStatus) -> &'static str {
     match status {
         RunStatus::Failed => {
-            "`prosescope resume RUN --begin` takes it up again where it failed; `prosescope init PROGRAM` begins another run"
+            "`prosescope resume RUN --begin` resumes it where it failed; `prosescope init PROGRAM` begins another run"
         }
         _ => "a completed run is not written to; `prosescope init PROGRAM` begins another",
     }
@@ -177,7 +177,7 @@ impl Record for Reopen {
             return Err(WriteError::refused(
                 "run-finished",
                 format!(
-                    "run {} is {}: nothing is left to go on with",
+                    "run {} is {}: nothing is left to do",
                     run.name,
                     run.status.word()
                 ),

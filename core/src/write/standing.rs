@@ -219,10 +219,8 @@ impl Standing {
             .map_or_else(|| "this".to_owned(), |line| format!("line {line}"));
         Err(WriteError::refused(
             "out-of-turn",
-            format!("{line} comes after what is still open: {}", listed(&[open])),
-            format!(
-                "{end} ends it first; what runs at the same time belongs into branches of a parallel"
-            ),
+            format!("{line} cannot begin yet: {}", listed(&[open])),
+            format!("{end} ends it first; concurrent statements belong in branches of a parallel"),
         ))
     }
 

@@ -151,7 +151,7 @@ fn sarif_of_every_rule_is_whole() {
     }
     runs.push(CheckedRun {
         run: "broken".to_owned(),
-        error: Some("it is no run".to_owned()),
+        error: Some("it is not a run".to_owned()),
         ..CheckedRun::default()
     });
     let log = sarif(&report(runs, &[], Severity::Note), "1.2.3");

@@ -421,8 +421,8 @@ fn gates_and_what_their_outcomes_mean() {
          ahead 1! 2
          gate look
            + goes on at line 2, `session "End"`
-           - nothing says what the program does then
-           t it has no deadline, and waits until somebody decides
+           - the program's action is not recorded
+           t no deadline: the gate waits for a decision
         "#,
     );
 }
@@ -477,7 +477,7 @@ fn a_failed_run_begins_again_at_its_first_cause() {
         "",
         r#"
          Failed, but no record shows where; how to go on is unknown
-         note: the run failed, and no record says where
+         note: the run failed at an unknown place
         "#,
     );
 }
@@ -541,7 +541,7 @@ fn runs_that_need_no_more_or_tell_no_more() {
          Stands at water the orchids twice
          open - in root next -
          begun: `water the orchids twice` was begun, and no end is recorded: it may have done its work
-         note: `water the orchids twice` is tied to no line of the program: what follows it there is not known
+         note: the line of `water the orchids twice` in the program is unknown: the statements after it are unknown
         "#,
     );
 }

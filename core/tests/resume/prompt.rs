@@ -103,5 +103,5 @@ fn a_finished_run_says_that_there_is_nothing_to_do() {
         &database("session \"A\"\n", "failed", ""),
         Some(NOW),
     ));
-    assert!(text.ends_with("does not say where it stands. Do not run anything: ask.\n"));
+    assert!(text.ends_with("do not show the current position. Do not run anything: ask.\n"));
 }

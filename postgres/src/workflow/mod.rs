@@ -76,7 +76,7 @@ impl PostgresTables {
     pub fn open(address: &Address) -> Result<PostgresTables, Fault> {
         let tables = PostgresTables::look(address)?;
         tables.shape.fits().map_err(|unfit| {
-            let message = format!("{address} is no database of workflows: {unfit}");
+            let message = format!("{address} is not a database of workflows: {unfit}");
             Fault::new(FaultKind::Damaged, message).hint(SETUP)
         })?;
         Ok(tables)
@@ -398,7 +398,7 @@ fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
             "the server is a read replica, or a table of workflows has a rule, which PostgreSQL does not run here: name the primary, or make a trigger of the rule",
         ),
         Some(code) if code.starts_with("23") => fault.hint(
-            "a constraint of the table refuses the row: compare the table with what `prosescope workflow setup` prints",
+            "a constraint of the table refuses the row: compare the table with the output of `prosescope workflow setup`",
         ),
         _ if fault.kind == FaultKind::Damaged || fault.hint.contains("openprose") => fault.hint(SETUP),
         _ => fault,

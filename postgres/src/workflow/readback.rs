@@ -146,7 +146,7 @@ pub(super) fn otherwise(server: &Server, table: &TableShape) -> WriteError {
             "{address} was not written: a row of {} reads otherwise than it was written{on_it}",
             table.name
         ),
-        "nothing was recorded; have what changes the row leave alone what others write, or record with the program that the tables belong to",
+        "nothing was recorded; change the trigger or rule so that it keeps the rows of other programs, or record with the program that owns the tables",
     )
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
     let fault = io(dir, "cannot be opened", cause);
     match cause.kind() {
         ErrorKind::NotADirectory => {
-            fault.hint("nothing is written behind a link: name the folder that is meant itself")
+            fault.hint("links are not followed for writing: name the folder itself")
         }
         _ => fault,
     }
@@ -78,7 +78,7 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
             | ErrorCode::TypeMismatch,
         )
         | None => Fault::new(FaultKind::Damaged, message).hint(
-            "`prosescope check RUN` says what is wrong with it, `prosescope check RUN --fix` writes a repaired copy",
+            "`prosescope check RUN` shows the fault, `prosescope check RUN --fix` writes a repaired copy",
         ),
         Some(_) => Fault::new(FaultKind::Io, message),
     }

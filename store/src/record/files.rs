@@ -173,7 +173,7 @@ pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Resul
     let (mut file, new) = match root.writable(path)? {
         Some(file) => (file, false),
         None if root.look(path)?.is_some() => {
-            let message = "it is no plain file";
+            let message = "it is not a plain file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         None => (root.create(path)?, true),

@@ -44,8 +44,8 @@ fn plain(dir: &Dir, name: &str) -> Result<(), Fault> {
         let found = dir.look(&place);
         let found = found.map_err(|cause| fault::io(&path, "cannot be opened", &cause))?;
         let what = match found {
-            Some(meta) if meta.is_symlink() => "a link: nothing is written behind it",
-            Some(meta) if meta.is_dir() => "a folder, and no file: nothing was written",
+            Some(meta) if meta.is_symlink() => "a link, which is not followed for writing",
+            Some(meta) if meta.is_dir() => "a folder instead of a file: nothing was written",
             Some(meta) if !meta.is_file() => "a pipe, a socket or a device: nothing was written",
             _ => continue,
         };

@@ -71,6 +71,9 @@ fn open(dir: &Dir) -> Result<File, Fault> {
             made => return made.map_err(wrong),
         }
     }
-    let message = format!("{} is no plain file, and cannot be locked", path.display());
+    let message = format!(
+        "{} is not a plain file, so it cannot be locked",
+        path.display()
+    );
     Err(Fault::new(FaultKind::Damaged, message).hint("remove it: the next writer makes it anew"))
 }

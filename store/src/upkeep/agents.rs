@@ -124,7 +124,10 @@ fn has_database(prose: &Dir) -> Result<bool, Fault> {
 }
 
 fn link(path: &Path) -> Fault {
-    let message = format!("{} is a link: nothing is removed behind it", path.display());
+    let message = format!(
+        "{} is a link, which is not followed for removing",
+        path.display()
+    );
     Fault::new(FaultKind::Io, message)
 }
 

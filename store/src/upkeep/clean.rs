@@ -87,7 +87,7 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
 
 fn changed(shown: &Path) -> Fault {
     let message = format!("{} changed since it was looked at: kept", shown.display());
-    Fault::new(FaultKind::Busy, message).hint("somebody writes to it; look again")
+    Fault::new(FaultKind::Busy, message).hint("another process is writing to it; try again")
 }
 
 /// Removes the leftover of an interrupted clean-up.
@@ -114,7 +114,7 @@ fn finish(runs: &Dir, trash: &str) -> Result<(), Fault> {
         .map_err(|cause| {
             fault::io(
                 &runs.shown(trash),
-                "is what is left of a run: it cannot be removed",
+                "is a half-removed run: it cannot be removed",
                 &cause,
             )
             .hint("the next `prosescope clean --yes` tries again")
@@ -128,7 +128,7 @@ fn runs(prose: &Path) -> Result<Option<Dir>, Fault> {
     opened.map_err(|cause| match cause.kind() {
         io::ErrorKind::NotADirectory => {
             let message = format!(
-                "{} is a link: nothing is removed behind it",
+                "{} is a link, which is not followed for removing",
                 shown.display()
             );
             Fault::new(FaultKind::Io, message)

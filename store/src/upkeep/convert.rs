@@ -105,7 +105,7 @@ fn written_to() -> Fault {
         FaultKind::Busy,
         "the run was written to while it was converted: nothing was made",
     )
-    .hint("convert it again, when nobody writes to it")
+    .hint("convert it again while no process writes to it")
 }
 
 /// A snapshot for detecting writes to the run.

@@ -115,7 +115,7 @@ fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
     let rules = stale.rules.join(", ");
     Ok(Some(Done {
         rule: rules,
-        did: format!("rendered {path} from what is believed; what it was lies in x_history"),
+        did: format!("rendered {path} from the evidence; the old file is in x_history"),
         count: 1,
     }))
 }

@@ -123,7 +123,7 @@ fn a_lock_is_a_plain_file() {
     let lock = run.dir.join(".lock");
     let refused = |run: &mut Recorded| {
         let said = run.step("complete 1").unwrap_err();
-        assert!(said.contains("is no plain file"), "{said}");
+        assert!(said.contains("is not a plain file"), "{said}");
         fs::remove_file(&lock).unwrap();
     };
     fs::remove_file(&lock).unwrap();

@@ -239,13 +239,9 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
         // time-outs of one run are recorded, and another run could not be read.
         Some(5 | 6)
             if now == *tried.after
-                && [
-                    "is what is left of a run",
-                    "and is now .trash-",
-                    "skipped: ",
-                ]
-                .iter()
-                .any(|says| said.contains(says)) =>
+                && ["is a half-removed run", "and is now .trash-", "skipped: "]
+                    .iter()
+                    .any(|says| said.contains(says)) =>
         {
             Verdict::Done
         }

@@ -746,7 +746,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "begun",
         "exec retry 1",
         4,
-        "only what failed is tried again",
+        "only a failed execution can be retried",
         "--error TEXT",
     ),
     (
@@ -810,14 +810,14 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "begun",
         "parallel run --line 16",
         4,
-        "line 16 comes after what is still open: execution 1",
+        "line 16 cannot begin yet: execution 1",
         "`prosescope exec complete 1`",
     ),
     (
         "parallel",
         "exec run --line 21 --in 20",
         4,
-        "line 20 comes after what is still open: execution 1",
+        "line 20 cannot begin yet: execution 1",
         "`prosescope parallel join 1`",
     ),
     (

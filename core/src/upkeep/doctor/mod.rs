@@ -199,7 +199,7 @@ fn git(facts: &Facts) -> Vec<Check> {
         (true, _) => Check::ok("git-env", "git ignores .prose/.env"),
         (false, true) => Check::error(
             "git-env",
-            "git does not ignore .prose/.env, and it is there: what it holds may be committed",
+            "git does not ignore the existing .prose/.env: its contents may be committed",
         ),
         (false, false) => Check::warning("git-env", "git would not ignore a .prose/.env"),
     };
@@ -207,7 +207,7 @@ fn git(facts: &Facts) -> Vec<Check> {
         true => Check::ok("git-runs", "git ignores .prose/runs"),
         false => Check::warning(
             "git-runs",
-            "git does not ignore .prose/runs: what runs wrote, secrets too, may be committed",
+            "git does not ignore .prose/runs: values of runs, including secrets, may be committed",
         ),
     };
     let add = |check: Check, line: &str| match check.state {

@@ -142,8 +142,8 @@ fn questions(facts: &Facts) -> Vec<Answer> {
         because: because.unwrap_or_else(|| unless.to_owned()),
     };
     let unlooked = "no program was looked at (--program FILE)";
-    let unknown = "nothing here says so; only you know";
-    let unlarge = "no run here is that large; how fast they write is not recorded";
+    let unknown = "not recorded here; only you know";
+    let unlarge = "no run here is that large; the rate of writes is not recorded";
     let few = "fewer than 30 statements and nothing in parallel?";
     let network = "do dashboards or other tools query the state over the network?";
     let shared = "do several machines or people share one run?";

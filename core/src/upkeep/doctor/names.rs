@@ -29,7 +29,7 @@ pub(super) fn check(found: &[Named]) -> Check {
     let Some((first, later)) = found.split_first() else {
         return Check::ok(
             "prose",
-            "there is no `prose` in PATH; the command is called `prosescope`",
+            "`prose` is not in PATH; the command is called `prosescope`",
         );
     };
     match &first.whose {
@@ -44,7 +44,7 @@ pub(super) fn check(found: &[Named]) -> Check {
         Whose::Unknown(why) => Check::warning(
             "prose",
             format!(
-                "`prose` is {}, which may be another program: its file cannot be read ({why}), and was not run",
+                "`prose` is {}, which may be another program: its file cannot be read ({why}) and was not run",
                 first.path
             ),
         )

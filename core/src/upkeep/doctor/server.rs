@@ -109,7 +109,7 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
             format!("{of}; runs need PostgreSQL 15 or later"),
         )
         .next("use a newer server"),
-        (_, true) => Check::warning("postgres", format!("{of}, and takes no writes"))
+        (_, true) => Check::warning("postgres", format!("{of}, and is read-only"))
             .next("name the primary to record runs"),
         _ if facts.in_the_open => Check::warning(
             "postgres",
@@ -127,16 +127,15 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
     for (table, rows) in &facts.orphans {
         checks.push(match rows {
             Some(rows) => {
-                let found = format!("{rows} rows of {table} belong to no run or execution");
+                let found = format!("{rows} rows of {table} have no run or execution");
                 Check::warning("postgres-orphans", found).next(
                     "`prosescope clean` removes runs with all their rows; other tools may not",
                 )
             }
             None => {
-                let found =
-                    format!("whether rows of {table} belong to no run was not found out in time");
+                let found = format!("counting rows of {table} without a run took too long");
                 Check::warning("postgres-orphans", found)
-                    .next("`prosescope postgres status` takes its time")
+                    .next("`prosescope postgres status` counts without a time limit")
             }
         });
     }

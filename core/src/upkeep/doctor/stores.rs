@@ -43,7 +43,7 @@ fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     Some(match db.wal_mode {
         true => Check::error("storage", format!("it is in WAL mode on {kind}: several writers there corrupt it silently"),
         )
-        .next("`PRAGMA journal_mode = DELETE` while nobody writes, or move it to a local disk"),
+        .next("`PRAGMA journal_mode = DELETE` while no process writes, or move it to a local disk"),
         false => Check::warning("storage", format!("it is a database on {kind}, where locks may not hold between machines"),
         )
         .next("let one machine write at a time, or keep the run as files (`prosescope init --state filesystem`)"),
@@ -73,11 +73,8 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     }
     if wal.is_none() && db.wal_mode && db.shm && ended {
         checks.push(
-            Check::warning(
-                "wal",
-                "it is in WAL mode, and what its writer shared is still there without a -wal",
-            )
-            .next("see that no writer hangs; was the -wal deleted, its rows are lost"),
+            Check::warning("wal", "it is in WAL mode and has a -shm, but no -wal")
+                .next("check that no writer hangs; if the -wal was deleted, its rows are lost"),
         );
     }
     if db.journal.is_some_and(|len| len > 0) {
@@ -114,7 +111,7 @@ fn schema(store: &StoreFacts) -> Option<Check> {
     let found = format!("{}: {}{more}", first.rule, first.message);
     Some(
         Check::new("schema", state, found).next(
-            "`prosescope check RUN` says all of it, `prosescope check RUN --fix` writes a repaired copy",
+            "`prosescope check RUN` lists all issues, `prosescope check RUN --fix` writes a repaired copy",
         ),
     )
 }
@@ -141,7 +138,7 @@ fn summary(facts: &Facts, troubles: usize) -> Check {
         parts.push(format!("on {kind}"));
     }
     if troubles == 0 && !facts.stores.is_empty() {
-        parts.push("nothing wrong with any".to_owned());
+        parts.push("no fault found".to_owned());
     }
     Check::ok("stores", parts.join(", "))
 }
@@ -244,7 +241,7 @@ mod tests {
         assert_eq!(checks.len(), 1);
         assert_eq!(
             checks[0].found,
-            "2 stores, 1 with a rollback journal, 0 in WAL mode, 1 of files, on ext4, nothing wrong with any"
+            "2 stores, 1 with a rollback journal, 0 in WAL mode, 1 of files, on ext4, no fault found"
         );
     }
 }

@@ -25,7 +25,9 @@ pub(super) fn checks(facts: &Facts) -> Vec<Check> {
 fn sqlite3(facts: &Facts, wal: usize) -> Check {
     let says = match &facts.sqlite3 {
         Tool::Missing => {
-            return Check::warning("sqlite3", "there is no sqlite3 in PATH: models that follow sqlite.md to the letter fall back to files",
+            return Check::warning(
+                "sqlite3",
+                "sqlite3 is not in PATH: models that follow sqlite.md exactly fall back to files",
             )
             .next("install sqlite3, or have them use `prosescope`, which needs none");
         }
@@ -40,7 +42,7 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
     match reset_bug(version) {
         Some(true) if wal > 0 => Check::warning("sqlite3", format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
         )
-        .next("use 3.51.3 or newer, or end WAL mode with `PRAGMA journal_mode = DELETE` while nobody writes"),
+        .next("use 3.51.3 or newer, or end WAL mode with `PRAGMA journal_mode = DELETE` while no process writes"),
         Some(true) => Check::ok("sqlite3", format!("{found}; keep it from databases in WAL mode, none is here: before 3.51.3 it may corrupt them"),
         ),
         _ => Check::ok("sqlite3", found),
@@ -58,11 +60,11 @@ fn library(facts: &Facts, wal: usize) -> Check {
                 are(wal)
             ),
         )
-        .next("end WAL mode with `PRAGMA journal_mode = DELETE` while nobody writes"),
+        .next("end WAL mode with `PRAGMA journal_mode = DELETE` while no process writes"),
         Some(true) => Check::ok(
             "sqlite",
             format!(
-                "{found}; what it makes has a rollback journal, which its WAL-reset bug does not touch"
+                "{found}; its databases have a rollback journal, which the WAL-reset bug does not affect"
             ),
         ),
         _ => Check::ok("sqlite", found),
@@ -78,12 +80,12 @@ fn psql(facts: &Facts) -> Check {
         }
         Tool::Missing if facts.postgres_url => Check::warning(
             "psql",
-            "there is no psql in PATH, and OPENPROSE_POSTGRES_URL is set",
+            "psql is not in PATH, although OPENPROSE_POSTGRES_URL is set",
         )
         .next("install the client of PostgreSQL"),
         Tool::Missing => Check::ok(
             "psql",
-            "there is no psql in PATH; only runs in PostgreSQL need it",
+            "psql is not in PATH; only runs in PostgreSQL need it",
         ),
     }
 }

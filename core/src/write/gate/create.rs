@@ -108,7 +108,7 @@ impl CreateGate {
                         "the program has no gate {base}, so it has no prompt for its approver"
                     ),
                 },
-                "`--prompt TEXT` says what is to be approved",
+                "`--prompt TEXT` gives the question to approve",
             ));
         }
         fits("prompt", &prompt)?;

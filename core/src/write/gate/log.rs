@@ -144,6 +144,6 @@ fn unsealed(why: impl std::fmt::Display) -> WriteError {
         FaultKind::Damaged,
         format!("the audit log takes no further row: {why}"),
     )
-    .hint("`prosescope audit verify RUN` says how it stands")
+    .hint("`prosescope audit verify RUN` shows the fault")
     .into()
 }

@@ -77,7 +77,7 @@ pub fn principal(name: &str) -> Result<&str, WriteError> {
     } else if name == RESERVED {
         return Err(WriteError::refused(
             "principal-reserved",
-            format!("`{RESERVED}` is reserved for time-outs: nobody decides in its name"),
+            format!("`{RESERVED}` is reserved for time-outs, so it cannot decide"),
             "give your own name, `--as NAME`",
         ));
     } else {
@@ -99,6 +99,6 @@ fn fits(what: &str, text: &str) -> Result<(), WriteError> {
             "the {what} has {} bytes, more than {LONGEST_TEXT}",
             text.len()
         ),
-        "shorten it; what is longer belongs into a binding that it names",
+        "shorten it: put the long text into a binding and name that",
     ))
 }

@@ -150,7 +150,7 @@ impl Decision {
             Decision::Reject { reason } if reason.trim().is_empty() => {
                 return Err(WriteError::wrong(
                     "a rejection needs a reason",
-                    "`--reason TEXT` says why; whoever goes on with the run reads it",
+                    "give the reason: `--reason TEXT`",
                 ));
             }
             Decision::Reject { reason } => (AuditKind::Rejected, Some(reason.as_str())),
@@ -165,14 +165,14 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
     let allow = Allow::parse(gate.allow.as_deref()).map_err(|error| {
         WriteError::refused(
             "gate-allow-unreadable",
-            format!("gate {} admits nobody: {error}", gate.id),
-            "its `allow` has to be mended first; `prosescope check RUN` says what is wrong",
+            format!("gate {} admits no principal: {error}", gate.id),
+            "its `allow` has to be mended first; `prosescope check RUN` shows the fault",
         )
     })?;
     allow.check(by, acting_for).map_err(|refusal| {
         let hint = match &refusal {
             Refusal::NotListed { .. } => {
-                "decide as somebody whom it admits, or for them: `--as NAME --for NAME`"
+                "decide as an admitted principal, or for one: `--as NAME --for NAME`"
             }
             _ => "nothing was changed",
         };

@@ -53,7 +53,10 @@ impl<'a> At<'a> {
             input: InputOfTask {
                 state: InputState::Text,
                 value: Some(text),
-                note: Some(format!("as line {} of the program says", statement.line)),
+                note: Some(format!(
+                    "as stated in line {} of the program",
+                    statement.line
+                )),
                 ..InputOfTask::default()
             },
             names: Some((

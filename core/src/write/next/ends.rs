@@ -92,7 +92,7 @@ impl Look<'_> {
             return self.round(row);
         }
         let id = row.id;
-        let done = format!("what runs in execution {id} is done");
+        let done = format!("the statements of execution {id} are done");
         Ok(vec![match output_of(self.source, row) {
             Some((name, _)) => {
                 let end = Ending::Writes(Some(&name)).command(id);
@@ -228,7 +228,7 @@ impl Look<'_> {
         };
         let retry = choice(
             format!("prosescope exec retry {failed}"),
-            format!("{what}; once what made it fail is changed"),
+            format!("{what}; after removing the cause of the failure"),
         );
         let Some(row) = row else {
             let finish = choice("prosescope finish --status failed", what);

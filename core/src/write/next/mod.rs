@@ -78,14 +78,14 @@ fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
     match run.status {
         RunStatus::Completed => return Ok(view(Vec::new())),
         RunStatus::Failed => {
-            return begin("the run failed: this takes it up again where it failed");
+            return begin("the run failed: this resumes it where it failed");
         }
         RunStatus::Interrupted => return begin("the run is interrupted"),
         _ => {}
     }
     let source = Source::of(facts)?;
     let Some(listing) = &source.listing else {
-        let why = "the run holds no program, so what comes next is not known";
+        let why = "the run has no program, so the next statement is unknown";
         return Ok(view(vec![choice("prosescope resume", why)]));
     };
     let standing = Standing::of(facts)?;
@@ -204,9 +204,7 @@ impl Look<'_> {
             let id = last.row.id;
             return Ok(vec![choice(
                 "prosescope resume",
-                format!(
-                    "execution {id} is tied to no line of the program, so what follows it is not known"
-                ),
+                format!("the line of execution {id} is unknown, so the next statement is unknown"),
             )]);
         };
         self.offers(self.listing.after(statement, body.of), row, body)

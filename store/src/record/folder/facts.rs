@@ -111,8 +111,7 @@ impl<'a> FolderFacts<'a> {
                 "{}: what ran cannot be taken over: {why}",
                 self.root.path().display()
             );
-            Fault::new(FaultKind::Damaged, message)
-                .hint("`prosescope check RUN` says what is wrong")
+            Fault::new(FaultKind::Damaged, message).hint("`prosescope check RUN` shows the fault")
         };
         let disk = Disk::held(self.root);
         let session = Session::open(Rc::new(disk), "", &Options::default());

@@ -87,7 +87,7 @@ impl StateHead {
         Err(WriteError::refused(
             "state-file-of-others",
             format!(
-                "{} tells what ran in {form}, and has no events that more could be added to",
+                "{} records the executions as {form}, which cannot be continued with events",
                 root.path().display()
             ),
             "go on in the way it was begun, or record a new run: `prosescope init PROGRAM`",

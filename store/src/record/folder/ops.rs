@@ -149,7 +149,7 @@ pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
         .ok()
         .filter(|ops: &Vec<Op>| ops.iter().all(Op::is_ours))
         .ok_or_else(|| {
-            let message = format!("{} is no journal of this writer", path.display());
+            let message = format!("{} is not a journal of this writer", path.display());
             Fault::new(FaultKind::Damaged, message)
                 .hint("look at it, and move it away: what it says is done before anything else is recorded")
         })?;
@@ -213,7 +213,7 @@ impl Doing for Op {
             Op::Append { path, .. } => match root.look(path)? {
                 Some(meta) if !meta.is_file() => Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    format!("{} is no plain file", root.shown(path).display()),
+                    format!("{} is not a plain file", root.shown(path).display()),
                 )),
                 _ => Ok(()),
             },

@@ -74,6 +74,6 @@ pub(super) fn unknown(path: &std::path::Path, error: &rusqlite::Error) -> Fault 
         fault.message
     );
     Fault::new(FaultKind::Io, message).hint(
-        "check the disk; `prosescope show RUN` says whether it is there, before you repeat it",
+        "check the disk; before you repeat the command, check with `prosescope show RUN` whether it was recorded",
     )
 }

@@ -191,7 +191,7 @@ impl SqliteStore {
             let message =
                 format!("{name} was not made smaller: that would run {foreign} of its schema");
             return Err(Fault::new(FaultKind::Damaged, message)
-                .hint("what was recorded is there; leave out --vacuum"));
+                .hint("the records are unchanged; leave out --vacuum"));
         }
         let conn = &mut self.conn;
         let done = || -> rusqlite::Result<()> {

@@ -24,9 +24,9 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("begun", "put report --file value --done", 4, "its statement writes outline", "`prosescope put outline --execution 1 --done`"),
     ("finished", "put outline --file value --done", 4, "run finished is completed already", "`prosescope init PROGRAM`"),
     // Statements out of order.
-    ("begun", "exec begin --line 36", 4, "line 36 comes after what is still open: execution 1", "`prosescope exec complete 1`"),
-    ("loop", "exec run --line 36", 4, "line 36 comes after what is still open: execution 1", "`prosescope loop exit 1`"),
-    ("parallel", "exec run --line 36", 4, "line 36 comes after what is still open: execution 1", "`prosescope parallel join 1`"),
+    ("begun", "exec begin --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope exec complete 1`"),
+    ("loop", "exec run --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope loop exit 1`"),
+    ("parallel", "exec run --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope parallel join 1`"),
     ("parallel", "parallel run --line 16", 4, "execution 1 of this statement is still open", "complete, fail or skip"),
     // Items and branches.
     ("fresh", "exec run --line 13 --item x", 3, "no open branch or item x holds line 13", "leave --item out"),
