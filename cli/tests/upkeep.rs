@@ -90,7 +90,7 @@ fn clean_says_what_it_removed_and_nothing_else() {
         (&false.into(), vec!["running".to_owned()])
     );
     let why = told["keep"][0]["why"].as_str().expect("why");
-    assert!(why.contains("is no file"), "{why}");
+    assert!(why.contains("is not a file"), "{why}");
     // The same for a person, when nothing goes at all.
     let out = prose(
         at,

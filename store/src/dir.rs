@@ -392,7 +392,7 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
 fn no_folder(path: &Path) -> io::Error {
     io::Error::new(
         io::ErrorKind::NotADirectory,
-        format!("{} is no folder of its own", path.display()),
+        format!("{} is not a folder of its own", path.display()),
     )
 }
 
@@ -414,7 +414,7 @@ fn single(name: &str) -> io::Result<&str> {
     if plain {
         Ok(name)
     } else {
-        let message = format!("{name:?} is no name of a file");
+        let message = format!("{name:?} is not a file name");
         Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 }

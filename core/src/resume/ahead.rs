@@ -141,7 +141,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let Some(listing) = facts.listing else {
         if !plan.stands.is_empty() {
             plan.notes.push(format!(
-                "{}: what lies ahead, and what that needs, is not known",
+                "{}: the statements ahead and their inputs are unknown",
                 facts.run.program.missing()
             ));
         }

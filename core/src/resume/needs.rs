@@ -218,8 +218,7 @@ impl Names<'_> {
         if this.kind == Kind::Input {
             let given = format!("caller/{name}");
             let mut bindings = self.facts.run.bindings.iter();
-            let why =
-                format!("line {line} takes it as an input, and no binding records what was given");
+            let why = format!("line {line} takes it as an input, but its value is not recorded");
             return match bindings.position(|b| b.is_written() && *b.name == given) {
                 Some(at) => Origin::binding(NeedState::There, at, "the caller gave it"),
                 None => Origin::of(NeedState::Given, why),

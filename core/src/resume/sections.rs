@@ -39,7 +39,7 @@ pub fn sections(view: &ResumeView) -> Sections {
         ),
         missing: section(
             "Missing",
-            "The rest uses these, and they are nowhere. Ask for them; do not make them up.",
+            "The remaining statements use these values, which are not recorded. Ask for them; do not invent them.",
             missing.collect(),
         ),
         gates: section(

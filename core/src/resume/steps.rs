@@ -49,8 +49,9 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
     let memories = view.memories.iter();
     for memory in memories.filter(|m| m.state == NeedState::Nowhere) {
         let (agent, line) = (&memory.agent, first(&memory.lines));
-        let text =
-            format!("Find the memory of agent {agent} before line {line}, or let it begin anew.");
+        let text = format!(
+            "Find the memory of agent {agent} before line {line}, or let it start without one."
+        );
         add(text, Vec::new());
     }
     let names: Vec<&str> = view.there().map(|n| n.name.as_str()).collect();

@@ -38,7 +38,7 @@ impl Record for AddImport {
         for (mark, why) in [
             (
                 ".",
-                "a dot stands between the handle and a binding of the import: `research.findings`",
+                "a dot separates the handle from a binding of the import: `research.findings`",
             ),
             (
                 "--",

@@ -189,7 +189,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
                     names.len(),
                     names.join(", ")
                 ),
-                "`--item NAME` says which",
+                "name it with `--item NAME`",
             ))
         }
     }

@@ -190,7 +190,7 @@ fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option
             Err(WriteError::refused(
                 "parent-ambiguous",
                 format!("{at} may run in any of {many} executions: {candidates}"),
-                "`--parent ID` says which",
+                "name it with `--parent ID`",
             ))
         }
     }
@@ -222,7 +222,7 @@ fn a_branch(
     });
     let next = match (open, begun) {
         (_, Some(id)) => format!(
-            "it has begun, as execution {id}: `prosescope brief --execution {id}` says what it is to do"
+            "it has begun, as execution {id}: `prosescope brief --execution {id}` shows its task"
         ),
         (Some(open), None) => format!("use `prosescope parallel branch {open} {name}`"),
         (None, None) => {

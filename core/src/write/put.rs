@@ -139,7 +139,7 @@ fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
             shown(&row.text)
         ),
         format!(
-            "run what is in it (line {line} is the first), write the values there, then {end} ends it"
+            "run the statements in it (first line {line}), which write the values; then {end} ends it"
         ),
     ))
 }

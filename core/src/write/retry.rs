@@ -71,10 +71,10 @@ impl Record for Retry {
             return Err(WriteError::refused(
                 "retry-superseded",
                 format!(
-                    "execution {} belongs to an earlier attempt, or round, of what it ran in",
+                    "execution {} belongs to an earlier attempt or round of its parent",
                     self.id
                 ),
-                "begin its statement anew: `prosescope exec run --line N`",
+                "begin its statement again: `prosescope exec run --line N`",
             ));
         }
         let last = meta(&instance.last);
@@ -100,7 +100,7 @@ impl Record for Retry {
             return Err(WriteError::refused(
                 "retry-used-up",
                 format!("execution {} had its {max} attempts", self.id),
-                "`prosescope exec fail` leaves it failed; `--max N` allows more, with --override where the program says how many",
+                "`prosescope exec fail` leaves it failed; `--max N` allows more, with --override if the program has a limit",
             ));
         }
         let style = facts.style();

@@ -49,7 +49,7 @@ impl Record for Finish {
                     run.name,
                     run.status.word()
                 ),
-                "`--status completed`, `failed` or `interrupted` says it",
+                "give `--status completed`, `failed` or `interrupted`",
             ));
         };
         if !matches!(
@@ -111,7 +111,7 @@ fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError
         return Err(WriteError::refused(
             "statements-open",
             format!("run {run} is not completed: {}", listed(&open)),
-            "complete, fail or skip what is open, and decide its gates; `--status failed` and `interrupted` leave them",
+            "complete, fail or skip the open executions, and decide the gates; `--status failed` and `interrupted` leave them open",
         ));
     }
     let pending = facts

@@ -248,7 +248,7 @@ impl Standing {
         Err(WriteError::refused(
             "children-open",
             format!("{what} {id} {verb}: {}", listed(&open)),
-            "complete, fail or skip what is open, or decide its gate, first",
+            "first complete, fail or skip the open execution, or decide its gate",
         ))
     }
 

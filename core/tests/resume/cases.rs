@@ -529,7 +529,7 @@ fn runs_that_need_no_more_or_tell_no_more() {
          Stands at exec "make"
          open - in root next -
          exec: `exec "make"` was begun, and no end is recorded: its command may have run, whole or in part
-         note: the run holds no program: what lies ahead, and what that needs, is not known
+         note: the run holds no program: the statements ahead and their inputs are unknown
         "#,
     );
     check(

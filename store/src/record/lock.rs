@@ -75,5 +75,5 @@ fn open(dir: &Dir) -> Result<File, Fault> {
         "{} is not a plain file, so it cannot be locked",
         path.display()
     );
-    Err(Fault::new(FaultKind::Damaged, message).hint("remove it: the next writer makes it anew"))
+    Err(Fault::new(FaultKind::Damaged, message).hint("remove it: the next writer creates it again"))
 }

@@ -47,7 +47,7 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
     // A link with the lock's name would create a file elsewhere.
     let lock_file = dir.look(LOCK).map_err(wrong)?;
     if lock_file.is_some_and(|meta| !meta.is_file()) {
-        return Err(kept(&format!("has a {LOCK} that is no file")));
+        return Err(kept(&format!("has a {LOCK} that is not a file")));
     }
     let held = lock(&dir)?;
     let now = sum(&entry.name, EntryKind::Folder, &dir).map_err(wrong)?;

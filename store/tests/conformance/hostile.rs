@@ -158,7 +158,7 @@ fn a_nested_run_is_made_inside() {
     assert!(nest("imports/../../out").is_err());
     symlink(outside.path(), run.dir.join("imports")).unwrap();
     let said = nest("imports/r--r").unwrap_err().to_string();
-    assert!(said.contains("is no folder of its own"), "{said}");
+    assert!(said.contains("is not a folder of its own"), "{said}");
     fs::remove_file(run.dir.join("imports")).unwrap();
     nest("imports/r--r").unwrap();
     // The nested run exists already, which is enough.
@@ -228,7 +228,7 @@ fn an_id_at_the_end_of_all_numbers_is_said() {
     .unwrap();
     let before = fs::read(&log).unwrap();
     let said = run.step("begin 10 force").unwrap_err();
-    assert!(said.contains("no id comes behind"), "{said}");
+    assert!(said.contains("there is no id after"), "{said}");
     assert_eq!(fs::read(&log).unwrap(), before);
 }
 

@@ -183,9 +183,9 @@ fn a_name_that_means_no_run_is_an_error_and_so_is_no_choice_at_all() {
     for (runs, expected) in [
         (&["nothing"][..], "there is no run nothing"),
         (&["done"], "done may be done-new, done-old"),
-        (&["../x"], "is no run's id"),
-        (&[".trash-old"], "is no run's id"),
-        (&[], "which runs"),
+        (&["../x"], "is not a run's id"),
+        (&[".trash-old"], "is not a run's id"),
+        (&[], "no run was selected"),
     ] {
         let error = plan(&ask(runs, &[], None, false), &entries()).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");

@@ -382,7 +382,7 @@ impl CreateGate {
                     "the program has several gates {id}: at line {} and line {}",
                     one.line, other.line
                 ),
-                "`--line N` says which",
+                "name it with `--line N`",
             )),
             _ => Ok(None),
         }

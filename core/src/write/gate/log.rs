@@ -132,7 +132,7 @@ fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
             let log = format!("the audit log of run {} ({log})", shown(&facts.run()?.name));
             let why = lost::evidence(gate, execution, seq);
             let why = format!("it has no sealed row, and {why}");
-            let next = "where there is none, run the program anew: what was decided in this run cannot be verified";
+            let next = "without a copy, run the program again: the decisions of this run cannot be verified";
             return Err(Fault::lost_rows(log, &why, next).into());
         }
     }

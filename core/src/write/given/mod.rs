@@ -232,7 +232,7 @@ impl<'a> At<'a> {
         let what = format!("{what}, called by execution {}", frame.id);
         match argument {
             Some(expression) => caller.value(name, &expression, &what),
-            None => Ok(told(name, format!("{what}, which gives nothing for it"))),
+            None => Ok(told(name, format!("{what}, which passes no value for it"))),
         }
     }
 

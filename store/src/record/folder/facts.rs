@@ -108,7 +108,7 @@ impl<'a> FolderFacts<'a> {
         }
         let unread = |why: String| {
             let message = format!(
-                "{}: what ran cannot be taken over: {why}",
+                "{}: its recorded executions cannot be adopted: {why}",
                 self.root.path().display()
             );
             Fault::new(FaultKind::Damaged, message).hint("`prosescope check RUN` shows the fault")
@@ -156,7 +156,7 @@ impl<'a> FolderFacts<'a> {
         let path = self.root.shown(path);
         match cause.kind() {
             io::ErrorKind::NotADirectory => fault::io(&path, "is not looked for", cause)
-                .hint("move what is in the folder's place away; what is outside of the run is no part of it"),
+                .hint("move the entry at the folder's place away; files outside the run are not part of it"),
             _ => fault::io(&path, "cannot be read", cause),
         }
     }
@@ -176,7 +176,7 @@ impl<'a> FolderFacts<'a> {
         let path = path.display();
         if let Some(line) = log::torn(self.root, AUDIT).map_err(unread)? {
             let why = format!("the last line is cut off after {} bytes", line.len());
-            let next = "where that line is lost, move its bytes to another file, and `prosescope audit verify RUN` says what the chain misses";
+            let next = "if that line is lost, move its bytes to another file; `prosescope audit verify RUN` then shows what the chain lacks";
             return Err(Fault::lost_rows(path, &why, next));
         }
         let len = self
@@ -279,7 +279,7 @@ fn hand<'r>(
 /// Returns the id after the last one of a log.
 fn behind(last: i64, path: &Path) -> Result<i64, Fault> {
     last.checked_add(1).ok_or_else(|| {
-        let message = format!("{}: no id comes behind {last}", path.display());
+        let message = format!("{}: there is no id after {last}", path.display());
         Fault::new(FaultKind::Damaged, message).hint("look at the row of that id: it is no count")
     })
 }

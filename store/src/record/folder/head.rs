@@ -29,13 +29,13 @@ impl StateHead {
         if let Some(len) = file.map(|file| file.len()).filter(|len| *len > MOST) {
             let path = root.shown("state.md");
             let message = format!(
-                "{} takes {} MB, and at most {} MB of one are read: what lies behind them would be lost",
+                "{} has {} MB, and at most {} MB are read: the rest would be lost",
                 path.display(),
                 len >> 20,
                 MOST >> 20
             );
             return Err(Fault::new(FaultKind::Damaged, message).hint(
-                "move what is no state of the run out of that file, and repeat the command",
+                "move text that is not the run's state out of that file, and repeat the command",
             ));
         }
         let Some(bytes) = root.read("state.md").map_err(wrong)? else {

@@ -196,7 +196,7 @@ fn unread(root: &Dir, cause: &io::Error) -> Fault {
 /// after the checkpoint are not detected.
 fn shortened(root: &Dir, had: u64, has: &str) -> Fault {
     let why = format!("the log {has}, and had {had} bytes when {CHECKPOINT} was written");
-    let next = format!("only where what is missing is to be forgotten, remove {CHECKPOINT}");
+    let next = format!("to accept the loss, remove {CHECKPOINT}");
     Fault::lost_rows(root.shown(EVENTS).display(), &why, &next)
 }
 

@@ -39,7 +39,7 @@ impl<'a> Nested<'a> {
             _ => fault::io(&self.root.shown(place), "cannot be made", &cause),
         };
         let Some((above, name)) = place.rsplit_once('/').filter(|_| is_plain_path(place)) else {
-            let message = format!("{place:?} is no place of an import");
+            let message = format!("{place:?} is not a place of an import");
             return Err(Fault::new(FaultKind::Damaged, message).into());
         };
         let slot = place.strip_prefix("imports/").unwrap_or(place);

@@ -150,8 +150,9 @@ pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
         .filter(|ops: &Vec<Op>| ops.iter().all(Op::is_ours))
         .ok_or_else(|| {
             let message = format!("{} is not a journal of this writer", path.display());
-            Fault::new(FaultKind::Damaged, message)
-                .hint("look at it, and move it away: what it says is done before anything else is recorded")
+            Fault::new(FaultKind::Damaged, message).hint(
+                "check it and move it away: otherwise its changes are made before the next command",
+            )
         })?;
     for op in &ops {
         op.again(root).map_err(|cause| wrong(&cause))?;
