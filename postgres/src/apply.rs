@@ -265,7 +265,7 @@ fn word(row: &ExecutionUpdate) -> &str {
     }
 }
 
-/// P3: an in-place update overwrites the row, so the event is also recorded in `x_events`.
+/// Returns the statement that records an update as an event in `x_events`, because the row is overwritten (errata P3).
 fn event<'a>(
     run: &'a str,
     id: i64,

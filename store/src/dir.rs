@@ -384,7 +384,7 @@ pub(crate) fn changed(meta: &Metadata) -> Option<std::time::Duration> {
     at.duration_since(UNIX_EPOCH).ok()
 }
 
-/// Whether an error says that nothing is there.
+/// Returns whether an error means that the entry does not exist.
 pub(crate) fn is_absent(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
@@ -396,7 +396,7 @@ fn no_folder(path: &Path) -> io::Error {
     )
 }
 
-/// The parts of a name below a directory.
+/// Splits a name below a directory into its parts.
 fn parts(below: &str) -> io::Result<Vec<&str>> {
     match below {
         "" => Ok(Vec::new()),
@@ -404,7 +404,7 @@ fn parts(below: &str) -> io::Result<Vec<&str>> {
     }
 }
 
-/// One plain part of a path, on every system.
+/// Checks that a name is a single plain part of a path on every system.
 fn single(name: &str) -> io::Result<&str> {
     let mut components = Path::new(name).components();
     let plain = matches!(
@@ -436,7 +436,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory in which a folder `own`, links, a pipe and a file lie, beside what lies outside.
+    /// Returns a directory with a folder `own`, links, a pipe and a file; other files are outside it.
     fn held() -> (tempfile::TempDir, Dir) {
         let aside = tempfile::tempdir().unwrap();
         let (root, outside) = (aside.path().join("root"), aside.path().join("outside"));

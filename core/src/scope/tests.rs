@@ -65,7 +65,7 @@ fn ask(run: &Run, name: &str, from: Option<i64>) -> Resolution {
     found
 }
 
-/// The winner's frame; `Err` if there is no winner.
+/// Returns the winner's frame; `Err` if there is no winner.
 fn winner(run: &Run, found: &Resolution) -> Result<Option<i64>, ()> {
     let at = found.winner.ok_or(())?;
     Ok(run.bindings[at].execution_id)

@@ -218,7 +218,7 @@ pub struct ImportFact {
 /// The end of an audit log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditTail {
-    /// The id that the next row gets.
+    /// The id of the next row.
     pub next: i64,
     /// The chain of the run's last sealed row.
     pub chain: Option<Chain>,

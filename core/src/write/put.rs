@@ -478,7 +478,7 @@ fn anonymous(last: u32) -> Result<String, WriteError> {
     }
 }
 
-/// B8: an attachment is never overwritten, so this returns a free path.
+/// Returns a free path for an attachment, because an attachment is never overwritten (errata B8).
 fn free_attachment(
     facts: &dyn Facts,
     name: &str,

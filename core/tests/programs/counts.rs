@@ -93,7 +93,7 @@ fn properties(listing: &Listing) -> BTreeMap<&str, usize> {
     counts
 }
 
-/// `12 session, 3 agent`
+/// Returns the counts in words: `12 session, 3 agent`.
 fn told(kinds: &BTreeMap<Kind, usize>) -> String {
     let one = |(kind, count): (&Kind, &usize)| format!("{count} {kind:?}").to_lowercase();
     kinds.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -12,7 +12,7 @@ use crate::support::{
     assert_said, said, value,
 };
 
-/// Returns a database as a patient model makes it: every statement of the document, ignoring errors, and the table that
+/// Returns a database as a patient model makes it: every statement of sqlite.md, ignoring errors, and the table that
 /// failed, created with a key that SQLite accepts.
 fn as_documented(statements: &[&str]) -> Option<Db> {
     needs::sqlite3()?;

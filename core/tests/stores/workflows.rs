@@ -488,7 +488,7 @@ fn events_are_pruned_as_far_as_they_were_read(store: &mut dyn Tables) {
     assert_eq!(late[0].payload.as_ref().unwrap().value()["late"], true);
 }
 
-/// More runs than one statement can name.
+/// Prunes events of more runs than one statement can name.
 fn events_of_many_runs_are_pruned(store: &mut dyn Tables) {
     let first = start(5000);
     let of = record(store, &first, None, NOW).unwrap().workflow_id;

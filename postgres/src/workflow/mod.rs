@@ -200,7 +200,7 @@ impl Tables for PostgresTables {
         self.transacted(target, work)
     }
 
-    /// Each transaction removes one batch; earlier batches stay removed if a later one fails.
+    /// Removes events in one transaction per batch; earlier batches stay removed if a later one fails.
     fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault> {
         let mut removed = 0;
         loop {

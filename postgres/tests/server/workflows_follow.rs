@@ -43,7 +43,7 @@ fn workflow_of(n: u32) -> String {
     conformance::id(2 * (1 + n))
 }
 
-/// The text of an event contains its time: nanoseconds since the start.
+/// Returns an event whose text contains its time: nanoseconds since the start.
 fn note(who: &str, begun: Instant) -> Note {
     Note {
         text: format!("{who} {}", begun.elapsed().as_nanos()),
@@ -164,7 +164,7 @@ fn run(load: Load) -> Option<Missed> {
     Some(missed)
 }
 
-/// A program without locks: it inserts, continues with other work, and commits or rolls back.
+/// Runs a program without locks: it inserts, continues with other work, and commits or rolls back.
 fn hold_open(url: &str, program: u32, load: Load, begun: Instant) {
     let mut session = Session::open(url);
     let mut chance = u64::from(program) + 1;

@@ -51,7 +51,7 @@ fn the_earlier_document_has_no_gates_and_that_is_no_issue() {
     assert_eq!(check(&found), []);
 }
 
-/// S1: the document's own CREATE, given as one command, stops at bindings.
+/// S1: sqlite.md's CREATE statements, given as one command, fail at bindings.
 #[test]
 fn s1_half_made_schema_is_explained() {
     let mut found = whole();

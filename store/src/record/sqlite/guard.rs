@@ -77,7 +77,7 @@ fn worked() -> Duration {
     Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
 }
 
-/// On systems that do not measure the processor time of a thread, returns elapsed time.
+/// Returns elapsed time, on systems that do not measure the processor time of a thread.
 #[cfg(not(unix))]
 fn worked() -> Duration {
     now()
