@@ -76,7 +76,7 @@ mod tests {
         use Whose::{Foreign, Ours};
         let unknown = || Whose::Unknown("permission denied".to_owned());
         for (found, state, named) in [
-            (vec![], State::Ok, "no `prose`"),
+            (vec![], State::Ok, "not in PATH"),
             (vec![Ours], State::Ok, "/0/prose"),
             (vec![Ours, Ours], State::Ok, "/0/prose"),
             (vec![Ours, unknown()], State::Ok, "/0/prose"),
