@@ -292,7 +292,7 @@ fn what_cannot_be_opened_says_why_and_what_next() {
             "empty.db",
             &b""[..],
             "the file is empty (0 bytes)",
-            "Nothing was written to it",
+            "It was never written",
         ),
         (
             "text.db",
