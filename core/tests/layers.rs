@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the lowest to the highest; docs/contribute/architecture.md describes each.
-const LAYERS: [&str; 26] = [
-    "text", "shell", "time", "issue", "timeout", "run_id", "model", "database", "source", "gate",
-    "schema", "change", "program", "decode", "trace", "scope", "render", "write", "view", "resume",
-    "check", "session", "repair", "upkeep", "sqlite", "query",
+const LAYERS: [&str; 27] = [
+    "text", "shell", "host", "time", "issue", "timeout", "run_id", "model", "database", "source",
+    "gate", "schema", "change", "program", "decode", "trace", "scope", "render", "write", "view",
+    "resume", "check", "session", "repair", "upkeep", "sqlite", "query",
 ];
 
 #[test]

@@ -111,6 +111,31 @@ pub enum Form {
     Unknown,
 }
 
+impl Form {
+    /// Returns the form in words: `SQLite, append-only`, `folder, state.md`.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Form::Sqlite { dialect } => match dialect {
+                Dialect::AppendOnly => "SQLite, append-only",
+                Dialect::InPlace => "SQLite, in place",
+                Dialect::Mixed => "SQLite, both dialects",
+                Dialect::Undecided => "SQLite",
+            },
+            Form::Postgres => "PostgreSQL",
+            Form::Folder { form } => match form {
+                FolderForm::StateMd => "folder, state.md",
+                FolderForm::CompactLog => "folder, compact log",
+                FolderForm::VmLog => "folder, vm.log.md",
+                FolderForm::Receipts => "folder, receipts",
+                FolderForm::Foreign => "folder, unknown state file",
+                FolderForm::Bare => "folder, no state file",
+            },
+            Form::Agents => "agents",
+            Form::Unknown => "unknown",
+        }
+    }
+}
+
 /// The dialect of execution rows (sqlite.md and sqlite-earlier.md define one each).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::pages::{error_in, form_words, run_status};
+use super::pages::{error_in, run_status};
 use super::survey::{Found, FoundKind, join, split};
 use super::unread::unread;
 use super::{Options, Session};
@@ -206,7 +206,7 @@ pub(super) fn line_of(run: &Run, trace: &Trace, place: &str) -> RunSummary {
         reason: verdict.reason.clone(),
         failure: failure(run, trace),
         wrote: wrote(run, verdict),
-        form: form_words(&run.form),
+        form: run.form.words().to_owned(),
         started,
         started_from,
         last_sign: verdict.last_sign.clone(),

@@ -7,8 +7,8 @@ use ts_rs::{Config, TS};
 
 use crate::gate::audit;
 use crate::model::{self, Dialect, FolderForm, Form, Stored};
-use crate::session::pages::{DERIVED, form_words};
 use crate::trace::{self, NodeStatus};
+use crate::view::DERIVED;
 
 /// Defines a type for each set of words; `or any` also allows any other text.
 macro_rules! sets {
@@ -125,7 +125,7 @@ fn stored() -> Vec<&'static str> {
     all.map(Stored::word).to_vec()
 }
 
-fn forms() -> Vec<String> {
+fn forms() -> Vec<&'static str> {
     let dialects = [
         Dialect::AppendOnly,
         Dialect::InPlace,
@@ -145,6 +145,6 @@ fn forms() -> Vec<String> {
     let forms = forms.chain(files.map(|form| Form::Folder { form }));
     forms
         .chain([Form::Agents, Form::Unknown])
-        .map(|form| form_words(&form))
+        .map(|form| form.words())
         .collect()
 }

@@ -90,7 +90,7 @@ pub use nodes::{
     BindingRef, NodeDetail, NodeRef, ProgramLine, ProgramView, PropertyView, RowView, TracePage,
     TreeRow,
 };
-pub(crate) use overview::AGENTS;
+pub(crate) use nodes::{DERIVED, RECOVERED, WAS_EXECUTING, WAS_WAITING};
 pub use overview::{Counts, Failure, Overview, StatusCount};
 pub use query::{QueryColumn, QueryTable, QueryTables, QueryView, StoredQuestion};
 pub use resume::{

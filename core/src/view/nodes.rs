@@ -95,6 +95,19 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
+/// The status of a failure that was recovered.
+pub(crate) const RECOVERED: &str = "recovered";
+
+/// The status of a node that was running when the run was interrupted or became silent.
+pub(crate) const WAS_EXECUTING: &str = "was executing";
+
+/// The status of a node that was waiting then for another part of the run. Gates are excluded: they can still be
+/// decided.
+pub(crate) const WAS_WAITING: &str = "was waiting";
+
+/// The statuses that no row records, because they are derived.
+pub(crate) const DERIVED: [&str; 3] = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
+
 /// A row of the trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BindingRef, GateView, NodeRef, Part, Unread};
+use crate::model::Form;
 use crate::time::Stamp;
 
 /// The first page of a run: what happened, where the run stopped, and why.
@@ -120,13 +121,10 @@ pub struct Overview {
     pub other_runs: Vec<String>,
 }
 
-/// The value of [`Overview::form`] for a store of agents.
-pub(crate) const AGENTS: &str = "agents";
-
 impl Overview {
     /// Returns whether this is a store of agents and not a run.
     pub fn is_of_agents(&self) -> bool {
-        self.form == AGENTS
+        self.form == Form::Agents.words()
     }
 
     /// Returns the name of the state file if it is encrypted.

@@ -6,13 +6,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::node_ref;
-use super::trace::{
-    RECOVERED, WAS_EXECUTING, WAS_WAITING, error_of, is_cause, note, span, status_word, tree_row,
-};
+use super::trace::{error_of, is_cause, note, span, status_word, tree_row};
 use crate::session::search::Needle;
 use crate::session::{Opened, Session};
 use crate::trace::{Node, NodeId, NodeStatus};
-use crate::view::TracePage;
+use crate::view::{DERIVED, TracePage};
 
 /// A selection of the trace's rows, with their order. Empty fields select all rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,8 +54,7 @@ impl TraceChoice {
     /// The words of all known statuses.
     pub fn known_status(&self, opened: &Opened) -> Result<(), Vec<String>> {
         let known = NodeStatus::KNOWN;
-        let derived = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
-        let known = known.iter().map(NodeStatus::word).chain(derived);
+        let known = known.iter().map(NodeStatus::word).chain(DERIVED);
         let is_meant = |word: &str| word.eq_ignore_ascii_case(&self.status);
         let nodes = opened.trace.nodes.iter();
         let mut own = nodes.map(|node| status_word(opened, node));

@@ -98,10 +98,7 @@ impl Page {
 }
 
 pub(super) use index::NodeIndex;
-pub(crate) use overview::form_words;
 pub(super) use overview::run_status;
-#[cfg(feature = "typescript")]
-pub(crate) use trace::DERIVED;
 pub(crate) use trace::error_of;
 pub(super) use trace::{error_in, span};
 pub(super) use writes::Written;

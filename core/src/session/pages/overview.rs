@@ -10,10 +10,7 @@ use super::resume::{facts, told_listing};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
 use super::{answer, story};
-use crate::model::{
-    Binding, Dialect, Execution, FolderForm, Form, Gate, GateStatus, Run, RunStatus, Status,
-    ValueAt,
-};
+use crate::model::{Binding, Execution, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt};
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
@@ -286,30 +283,6 @@ fn recorded_facts(run: &Run) -> Vec<(String, String)> {
         add(key, value);
     }
     facts
-}
-
-/// Returns the form in words: `SQLite, append-only`, `folder, state.md`.
-pub(crate) fn form_words(form: &Form) -> String {
-    match form {
-        Form::Sqlite { dialect } => match dialect {
-            Dialect::AppendOnly => "SQLite, append-only",
-            Dialect::InPlace => "SQLite, in place",
-            Dialect::Mixed => "SQLite, both dialects",
-            Dialect::Undecided => "SQLite",
-        },
-        Form::Postgres => "PostgreSQL",
-        Form::Folder { form } => match form {
-            FolderForm::StateMd => "folder, state.md",
-            FolderForm::CompactLog => "folder, compact log",
-            FolderForm::VmLog => "folder, vm.log.md",
-            FolderForm::Receipts => "folder, receipts",
-            FolderForm::Foreign => "folder, unknown state file",
-            FolderForm::Bare => "folder, no state file",
-        },
-        Form::Agents => crate::view::AGENTS,
-        Form::Unknown => "unknown",
-    }
-    .to_owned()
 }
 
 #[cfg(test)]

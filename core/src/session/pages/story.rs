@@ -2,11 +2,11 @@
 
 use super::index::short;
 use super::program::statements;
-use super::trace::{RECOVERED, WAS_EXECUTING, WAS_WAITING, count};
+use super::trace::count;
 use super::work::sentence;
 use crate::text::count as number;
 use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
-use crate::view::{GateView, NodeRef, Overview, Part, StatusCount};
+use crate::view::{DERIVED, GateView, NodeRef, Overview, Part, StatusCount, WAS_EXECUTING};
 
 /// Returns the headline. `inferred`: the run's position is not recorded.
 pub(super) fn headline(view: &Overview, inferred: bool) -> String {
@@ -127,8 +127,7 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
         (None, false) => String::new(),
     };
     let is_known = |word: &str| {
-        [RECOVERED, WAS_EXECUTING, WAS_WAITING].contains(&word)
-            || NodeStatus::KNOWN.iter().any(|known| known.word() == word)
+        DERIVED.contains(&word) || NodeStatus::KNOWN.iter().any(|known| known.word() == word)
     };
     let odd = view.by_status.iter().filter(|of| !is_known(&of.status));
     let odd = match odd.map(|of| of.count).sum() {

@@ -10,7 +10,9 @@ use crate::session::{Opened, Session};
 use crate::text::counted;
 use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace, is_branch_text};
-use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TreeRow};
+use crate::view::{
+    BindingRef, Cell, NodeDetail, NodeRef, RECOVERED, RowView, TreeRow, WAS_EXECUTING, WAS_WAITING,
+};
 
 /// The most characters of a statement or an error in a row.
 const ROW_TEXT: usize = 400;
@@ -223,20 +225,6 @@ pub(super) fn binding_ref(opened: &Opened, binding: u32) -> Option<BindingRef> {
         inferred: false,
     })
 }
-
-/// The status of a failure that was recovered.
-pub(super) const RECOVERED: &str = "recovered";
-
-/// The status of a node that was running when the run was interrupted or became silent.
-pub(super) const WAS_EXECUTING: &str = "was executing";
-
-/// The status of a node that was waiting then for another part of the run. Gates are excluded: they can still be
-/// decided.
-pub(super) const WAS_WAITING: &str = "was waiting";
-
-/// The statuses that no row records, because they are derived.
-#[cfg(feature = "typescript")]
-pub(crate) const DERIVED: [&str; 3] = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
 
 /// Returns the status of a node in words.
 pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
