@@ -1,4 +1,4 @@
-//! The first three lines of `prosescope show`: how a run stands, what is left, what to do next.
+//! Tests of the first three lines of `prosescope show`: the status, the remaining statements, and what to do next.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +12,15 @@ const PROGRAM: &str = "session \"Plan\"\napprove deploy:\n  allow: [\"ops\"]\n  
 
 /// Runs `prosescope` in a folder two hours after noon; `args` are split at blanks.
 fn prose(dir: &Path, args: &str) -> (Option<i32>, String) {
+    prose_at("2026-01-15T14:00:00Z", dir, args)
+}
+
+fn prose_at(now: &str, dir: &Path, args: &str) -> (Option<i32>, String) {
     let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
         .args(args.split_whitespace())
         .current_dir(dir)
         .env("HOME", dir)
-        .envs(clock::at("2026-01-15T14:00:00Z"))
+        .envs(clock::at(now))
         .env_remove("PROSE_RUN")
         .output()
         .expect("prosescope runs");
@@ -32,7 +36,7 @@ fn done(dir: &Path, args: &str) -> String {
     text
 }
 
-/// A folder with a run `r` of these commands. `$n` in them is what the n-th printed.
+/// Returns a folder with a run `r`, recorded by these commands. `$n` in a command stands for the output of the n-th command.
 fn project(form: &str, commands: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     fs::write(dir.path().join("p.prose"), PROGRAM).expect("written");
@@ -52,7 +56,7 @@ fn project(form: &str, commands: &[&str]) -> tempfile::TempDir {
     dir
 }
 
-/// What is done before a run stands at its gate.
+/// The commands before the gate of the program.
 const PLANNED: [&str; 2] = ["exec begin --line 1", "exec complete $1"];
 
 #[test]
@@ -67,7 +71,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running",
                 "4 statements, from line 1 on",
-                "prosescope resume r  # make sure that no model is running it, then go on at line 1",
+                "prosescope trace r  # still running, last sign of life 0ms ago: see what it does",
             ],
         ),
         (
@@ -75,7 +79,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prosescope resume r  # make sure that no model is running it, then go on at line 1",
+                "prosescope trace r  # still running, last sign of life 0ms ago: see what it does",
             ],
         ),
         (
@@ -144,7 +148,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
     }
 }
 
-/// The command of the third line, without its reason.
+/// Returns the command in the third line, without its reason.
 fn command(shown: &str) -> String {
     let next = shown.lines().nth(2).expect("a third line");
     let next = next.trim().strip_prefix("next").expect("what to do next");
@@ -153,7 +157,7 @@ fn command(shown: &str) -> String {
     args.to_owned()
 }
 
-/// A run is also given by a path, from where its id does not find it.
+/// Outside of the project, the command names the run by its path.
 #[test]
 fn the_command_to_copy_works_where_it_was_printed() {
     if needs::faketime().is_none() {
@@ -171,8 +175,8 @@ fn the_command_to_copy_works_where_it_was_printed() {
             (outside.path(), path),
         ] {
             let next = command(&done(here, &format!("show {named}")));
-            assert!(next.starts_with("resume "), "{next}");
-            assert!(done(here, &next).contains("line 2"), "{form}: {next}");
+            assert!(next.starts_with("trace "), "{next}");
+            assert!(done(here, &next).contains("Plan"), "{form}: {next}");
         }
     }
 }
@@ -209,11 +213,11 @@ fn a_list_says_how_old_each_run_is_and_where_its_start_is_from() {
         line("20260101"),
         "· silent 20260101-110000-silent p.prose 2026-01-01 12:00 14d"
     );
-    // What its file's date says is no start.
+    // The date of the file is not the start of the run.
     assert_eq!(line("mine"), "· unknown mine p.prose unknown");
     assert!(
         listed.ends_with(
-            "* the start is not recorded: it is the time in the run's id, without a zone\n"
+            "* start not recorded; this is the time in the run's id, without a time zone\n"
         ),
         "{listed}"
     );
@@ -244,4 +248,55 @@ fn what_lies_ahead_is_indented_as_in_the_program() {
             "     7 → output report = session \"Report\"",
         ]
     );
+}
+
+#[test]
+fn a_silent_run_is_to_be_checked_before_it_is_resumed_and_a_pipe_gets_the_whole_line() {
+    if needs::faketime().is_none() {
+        return;
+    }
+    let dir = project("sqlite", &[]);
+    let (_, shown) = prose_at("2026-01-15T14:11:00Z", dir.path(), "show r");
+    let next = "prosescope resume r  # make sure that no model is running it, then go on at line 1";
+    assert!(shown.contains(next), "{shown}");
+    let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
+        .args(["show", "r"])
+        .current_dir(dir.path())
+        .env("HOME", dir.path())
+        .envs(clock::at("2026-01-15T14:11:00Z"))
+        .env("COLUMNS", "60")
+        .output()
+        .expect("prosescope runs");
+    let shown = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(shown.contains(next), "{shown}");
+}
+
+#[test]
+fn a_brief_does_not_name_the_row_of_a_database() {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::write(dir.path().join("p.prose"), "let plan = session \"Plan\"\n").expect("written");
+    done(dir.path(), "init p.prose --id r --state sqlite");
+    let brief = done(dir.path(), "exec run --line 1 --run r");
+    assert!(brief.starts_with("1\n\nYour task:"), "{brief}");
+    assert!(brief.contains(".prose/runs/r/state.db\n"), "{brief}");
+    assert!(!brief.contains("bindings table"), "{brief}");
+}
+
+#[test]
+fn a_late_decision_is_also_refused_for_the_name_that_may_not_decide() {
+    if needs::faketime().is_none() {
+        return;
+    }
+    let gate = "gate create deploy --prompt Deploy? --allow ops --timeout 30s";
+    let dir = project("sqlite", &[PLANNED[0], PLANNED[1], gate]);
+    let late = |name| {
+        let args = format!("approve r deploy --as {name}");
+        prose_at("2026-01-15T14:01:00Z", dir.path(), &args)
+    };
+    let (code, said) = late("eve");
+    assert_eq!(code, Some(4), "{said}");
+    assert!(said.contains("past its deadline"), "{said}");
+    assert!(said.contains("`eve` may not decide this gate"), "{said}");
+    let (_, said) = late("ops");
+    assert!(!said.contains("may not decide"), "{said}");
 }

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// The JSON of a [`prosescope_core::view::RunShown`], whose lines of the program are made while they are written.
+/// The JSON of a [`prosescope_core::view::RunShown`]. The lines of the program are made one window at a time, to save memory.
 #[derive(Serialize)]
 struct Shown<'a, L: Serialize> {
     overview: &'a Overview,
@@ -37,8 +37,8 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         return for_model::run(args, out);
     }
     if args.wishes.wishes() != Wishes::default() {
-        let message = "--without, --with, --keep, --redact, --max-value and --raw say what leaves with --for-model";
-        return Err(CliError::usage(message).hint("give --for-model as well"));
+        let message = "--without, --with, --keep, --redact, --max-value and --raw need --for-model";
+        return Err(CliError::usage(message).hint("also give --for-model"));
     }
     let session = locate::open(&args.run.name()?)?;
     let overview = pages::overview(&session, Some(locate::now()));
@@ -70,7 +70,13 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
                 issues: &issues,
             })?;
         }
-        false => out.text(&print::overview(&overview, &imports, &issues, out.width))?,
+        false => out.text(&print::overview(
+            &overview,
+            &imports,
+            &issues,
+            out.width,
+            out.terminal,
+        ))?,
     }
     unread::shown(&session)?;
     Ok(ended(&session))

@@ -1,4 +1,4 @@
-//! View structs as text for a terminal. Everything returns text; [`crate::out`] writes it.
+//! Formats views as text for a terminal. All functions return text, and [`crate::out`] writes it.
 
 mod audit;
 mod check;
@@ -47,7 +47,7 @@ use prosescope_core::render::text::escape;
 pub(crate) use prosescope_core::text::bytes;
 use prosescope_core::view::{Section, Tone};
 
-/// The first line about a run: its program and its id.
+/// Formats the first line about a run: its program and its id.
 fn run_line(program: Option<&str>, run: &str) -> String {
     use style::{BOLD, FAINT, RESET};
     let program = escape(program.unwrap_or("(program not recorded)"), false);
@@ -57,20 +57,20 @@ fn run_line(program: Option<&str>, run: &str) -> String {
     )
 }
 
-/// A line that names a fact.
+/// Adds a line with the name of a fact and its value.
 fn fact(out: &mut String, name: &str, value: &str) {
     use style::{FAINT, RESET};
     let value = escape(value, false);
     out.push_str(&format!("  {FAINT}{name:<12}{RESET}{value}\n"));
 }
 
-/// A heading, after an empty line.
+/// Adds an empty line and a heading.
 fn title(out: &mut String, text: &str) {
     use style::{BOLD, RESET};
     out.push_str(&format!("\n{BOLD}{text}{RESET}\n"));
 }
 
-/// The mark of an issue, and its tone.
+/// Returns the mark of a severity, and its colour.
 fn mark(severity: Severity) -> (&'static str, Tone) {
     match severity {
         Severity::Error => ("✗", Tone::Bad),
@@ -79,7 +79,7 @@ fn mark(severity: Severity) -> (&'static str, Tone) {
     }
 }
 
-/// Issues, each after an empty line.
+/// Adds issues, each after an empty line.
 fn issues(out: &mut String, issues: &[Issue], width: usize) {
     use style::{BAD, RESET, WAIT};
     for issue in issues {
@@ -93,7 +93,7 @@ fn issues(out: &mut String, issues: &[Issue], width: usize) {
     }
 }
 
-/// A heading and what stands below it; nothing where that is nothing.
+/// Adds a heading and its items. Adds nothing if the section has no items.
 fn section(out: &mut String, of: &Section, width: usize) {
     use std::fmt::Write as _;
     use style::{BAD, FAINT, RESET, toned};
@@ -116,7 +116,7 @@ fn section(out: &mut String, of: &Section, width: usize) {
     }
 }
 
-/// How many lines a list lacks.
+/// Adds a line with the number of rows that a list leaves out.
 fn more(out: &mut String, all: u32, shown: usize) {
     use style::{FAINT, RESET};
     if let Some(more @ 1..) = (all as usize).checked_sub(shown) {
@@ -124,7 +124,7 @@ fn more(out: &mut String, all: u32, shown: usize) {
     }
 }
 
-/// Breaks words over lines of at most `width` columns, each after `indent`.
+/// Wraps a text to lines of at most `width` columns, each beginning with `indent`.
 fn wrap(text: &str, width: usize, indent: &str) -> String {
     use unicode_width::UnicodeWidthStr;
     let mut out = String::new();

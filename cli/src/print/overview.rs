@@ -15,7 +15,7 @@ use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut, fit};
 use super::{bytes, mark, more, run_line, section, wrap};
 
-/// How many issues the first page prints; `--json` has them all.
+/// Maximum number of issues on the first page; `--json` prints all.
 const ISSUES: usize = 10;
 
 pub(crate) fn overview(
@@ -23,8 +23,10 @@ pub(crate) fn overview(
     imports: &ImportsView,
     issues: &IssuesView,
     width: usize,
+    terminal: bool,
 ) -> String {
-    let mut out = answer(view, width);
+    // A pipe has no right edge: a script reads the three lines whole.
+    let mut out = answer(view, if terminal { width } else { usize::MAX });
     out.push('\n');
     out.push_str(&run_line(view.program.as_deref(), &view.run));
     out.push_str(&wrap(&view.story.join(" "), width.min(88), ""));
@@ -41,7 +43,7 @@ pub(crate) fn overview(
         let first = nodes("What failed first", std::slice::from_ref(&failure.cause));
         section(&mut out, &first, width);
         let mut because = nodes("Because of it", &failure.because_of);
-        // Why they failed stands above.
+        // Their errors repeat the first one, which is printed above.
         because.items.iter_mut().for_each(|item| item.error = None);
         section(&mut out, &because, width);
         more(&mut out, failure.because_of_count, failure.because_of.len());
@@ -83,7 +85,7 @@ pub(crate) fn overview(
     out
 }
 
-/// The three lines that answer first: how the run stands, what is left, what to do next.
+/// Formats the first three lines: the status of the run, the remaining statements, and what to do next.
 fn answer(view: &Overview, width: usize) -> String {
     let mut out = String::new();
     let _ = writeln!(
@@ -105,7 +107,7 @@ fn answer(view: &Overview, width: usize) -> String {
         line("next", fit(&view.next, room));
         return out;
     };
-    // A command is copied: it stands whole, and the reason takes what room is left.
+    // People copy the command, so it is never cut. The reason gets the remaining width.
     let command = escape(command, false);
     let room = room.saturating_sub(command.width() + 4);
     let reason = match room {
@@ -116,7 +118,7 @@ fn answer(view: &Overview, width: usize) -> String {
     out
 }
 
-/// Why the status is believed. A run that is said to be running has its idleness in the headline, which is not repeated.
+/// Returns the reason for the status. For a running run, it leaves out the idle time, which the headline already contains.
 fn reason(view: &Overview) -> String {
     let restated = format!("the {} says {}", view.status_source, view.status);
     if view.status_reason == restated {
@@ -210,7 +212,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     );
 }
 
-/// `1 error, 2 notes`: what there is none of is not said.
+/// Formats counts such as `1 error, 2 notes`. Zero counts are left out.
 pub(super) fn counted(issues: prosescope_core::view::Counts) -> String {
     let words = [
         (issues.error, "error"),
@@ -242,7 +244,7 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
     if out.contains("STARTED") && list.runs.iter().any(|run| run.started_from.is_some()) {
         let _ = writeln!(
             out,
-            "{FAINT}* the start is not recorded: it is the time in the run's id, without a zone{RESET}"
+            "{FAINT}* start not recorded; this is the time in the run's id, without a time zone{RESET}"
         );
     }
     if list.runs.len() < list.total as usize {
@@ -267,15 +269,15 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
     out
 }
 
-/// What was odd while looking for runs.
+/// Adds notes about the search for runs.
 fn notes(out: &mut String, list: &RunList) {
     for issue in &list.issues {
         let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(&issue.message, false));
     }
 }
 
-/// The table of runs. A narrow terminal leaves out the ids of runs whose folder has another name, then the time of day,
-/// then how long a run took, then the day. The name of a run in PostgreSQL is never cut: no command takes its beginning alone.
+/// Returns the table of runs. On a narrow terminal it leaves out the ids of runs in folders with another name, then the time of
+/// day, then the duration, then the day. The name of a run in PostgreSQL is never cut, because commands do not take its prefix.
 fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
     let (ids, time, took, day) = (left_out < 1, left_out < 2, left_out < 3, left_out < 4);
     let on_server = runs

@@ -235,7 +235,10 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         let _ = writeln!(out, "An earlier attempt failed:\n\n{}\n", quoted(error));
     }
     inputs(&mut out, &task.inputs);
-    let _ = writeln!(out, "Your output is kept in:\n  {}\n", task.location);
+    // The subagent writes by a command, so the row inside of the database is of no use to it.
+    let place = task.location.split(" (bindings table").next();
+    let place = place.unwrap_or_default();
+    let _ = writeln!(out, "Your output is kept in:\n  {place}\n");
     let mut put = of.put();
     let mut with = "";
     if of.remembers() {

@@ -37,7 +37,7 @@ pub struct RunFinished {
 pub struct ExecutionBegun {
     /// The run's id.
     pub run: String,
-    /// Its execution id. Later commands take it as `EXECUTION_ID`, `PARALLEL_ID` or `LOOP_ID`.
+    /// Its execution id. Later commands take it as `EXECUTION`.
     pub id: i64,
     /// The statement's text.
     pub statement: String,

@@ -12,11 +12,21 @@ use crate::program::{Listing, StatementKind};
 use crate::resume::{Ahead, Facts, Plan, Stand};
 use crate::session::Opened;
 use crate::shell;
+use crate::time::Stamp;
 use crate::trace::NodeKind;
 use crate::view::{BindingRef, How, Overview, Part, Stop};
 
-/// Sets the two lines and the command of an overview.
-pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: &Plan) {
+/// Milliseconds after a sign of life for which a run counts as under way: a session of a model seldom takes longer.
+const ACTIVE: i64 = 10 * 60 * 1000;
+
+/// Sets the two lines and the command of an overview. `now` is in milliseconds since 1970 UTC.
+pub(super) fn add(
+    view: &mut Overview,
+    opened: &Opened,
+    facts: Facts<'_>,
+    plan: &Plan,
+    now: Option<i64>,
+) {
     if view.is_of_agents() {
         return;
     }
@@ -37,7 +47,7 @@ pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: 
     } else if let Some(stand) = plan.stands.first() {
         (
             left(facts, plan, stand),
-            next(view, facts, plan, stand, name),
+            next(view, facts, plan, stand, now, name),
         )
     } else {
         let (left, next, words) = match view.status.as_str() {
@@ -126,6 +136,7 @@ fn next(
     facts: Facts<'_>,
     plan: &Plan,
     stand: &Stand,
+    now: Option<i64>,
     name: &str,
 ) -> (String, Option<String>) {
     let command = |words: &str| Some(shell::command(words, &[name], ""));
@@ -149,11 +160,23 @@ fn next(
     let next = match (stand.stop, view.status.as_str()) {
         (Stop::Failed, _) => after_failure(facts, stand, line),
         (Stop::Refused, _) => "carry out the program's reaction to the gate".to_owned(),
+        (_, "running") if is_active(view, now) => {
+            let ago = view.last_sign_ago.as_deref().unwrap_or_default();
+            let words = format!("still running, last sign of life {ago}: see what it does");
+            return (words, command("trace"));
+        }
         (_, "running") => format!("make sure that no model is running it, then go on{at}"),
         (_, "interrupted" | "waiting") => format!("go on{at}"),
         _ => format!("check what ran, then go on{at}"),
     };
     (next, command("resume"))
+}
+
+/// Returns whether a running run gave a sign of life so recently that something may still carry it out.
+fn is_active(view: &Overview, now: Option<i64>) -> bool {
+    let last_sign = view.last_sign.as_ref().and_then(Stamp::millis);
+    let silent = now.zip(last_sign).map(|(now, at)| now - at);
+    silent.is_some_and(|silent| (0..ACTIVE).contains(&silent))
 }
 
 /// Returns what to change after a failure, and the line to continue from, depending on the statement and its attempts.

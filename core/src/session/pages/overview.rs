@@ -122,7 +122,7 @@ pub(super) fn overview_of(
     view.story = story::sentences(&view, trace.remarks.len() as u32);
     view.story.extend(if_rejected(session, &view, facts, plan));
     view.story.extend(judged(session));
-    answer::add(&mut view, session, facts, plan);
+    answer::add(&mut view, session, facts, plan, now);
     view
 }
 

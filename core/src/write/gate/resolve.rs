@@ -79,7 +79,8 @@ impl ResolveGate {
         let mut log = Log::open(facts, at)?;
         let measured = Measure::new(facts, self.overrides).of(&gate)?;
         if is_due(&gate, at) && !self.record_timeout {
-            return Err(past_deadline(facts, &gate, copy.is_some())?);
+            let refused = admitted(&gate, by, acting_for).err();
+            return Err(past_deadline(facts, &gate, copy.is_some(), refused)?);
         }
         if !is_due(&gate, at) {
             admitted(&gate, by, acting_for)?;
@@ -185,8 +186,14 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
 }
 
 /// Refuses a decision after the deadline. The program treats a time-out as a rejection, so a command that was meant to
-/// approve must not record one (errata G3).
-fn past_deadline(facts: &dyn Facts, gate: &Gate, is_copy: bool) -> Result<WriteError, WriteError> {
+/// approve must not record one (errata G3). `refused` is a second reason, which a later deadline would not remove.
+fn past_deadline(
+    facts: &dyn Facts,
+    gate: &Gate,
+    is_copy: bool,
+    refused: Option<WriteError>,
+) -> Result<WriteError, WriteError> {
+    let also = refused.map_or(String::new(), |refused| format!(". Also, {refused}"));
     let deadline = gate
         .timeout_at
         .as_ref()
@@ -208,7 +215,7 @@ fn past_deadline(facts: &dyn Facts, gate: &Gate, is_copy: bool) -> Result<WriteE
     Ok(WriteError::refused(
         "gate-past-deadline",
         format!(
-            "gate {} is past its deadline{deadline}: nothing was changed",
+            "gate {} is past its deadline{deadline}: nothing was changed{also}",
             gate.id
         ),
         format!("{records}{then}"),
