@@ -1,10 +1,10 @@
-//! The `prosescope` command: arguments in, one core session, text or JSON out.
+//! The `prosescope` command.
 //!
-//! A command is an `Args` struct (`args.rs`) and one function (`commands/`). It finds a run (`locate/`), asks the
-//! core's session for a page, and prints it (`print/`). A command that records opens the run's store instead
-//! (`record.rs`) and hands it one of the core's records.
+//! Each command has an `Args` struct (`args/`) and one function (`commands/`). The function finds a run (`locate/`), asks a
+//! session of the core for a page, and prints the page (`print/`) as text or JSON. A command that records opens the store of the
+//! run instead (`record.rs`), and passes a record of the core to that store.
 
-// A build without a feature keeps the code that only the feature calls; the compiler sees that it never runs.
+// A build without a feature still compiles the code that only this feature calls, so that code is dead there.
 #![cfg_attr(
     not(all(feature = "postgres", feature = "serve")),
     allow(
@@ -36,7 +36,7 @@ mod streams;
 mod swept;
 mod usage;
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use prosescope_core::render::text::escape;
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
-            // It quotes arguments, and those may be names of files that a shell filled in: untrusted.
+            // The error quotes arguments. They are untrusted: a shell may have filled in names of files.
             let args = words
                 .iter()
                 .map(|arg| escape(&arg.to_string_lossy(), false));
@@ -82,7 +82,12 @@ fn main() -> ExitCode {
             match args.iter().any(|arg| arg == "--json") {
                 true => out::say_json(&usage::error(&error)),
                 false => {
-                    let _ = write!(anstream::stderr().lock(), "{}", usage::text(&error));
+                    let width = match std::io::stderr().is_terminal() {
+                        true => args::wrapped::columns(),
+                        false => usize::MAX,
+                    };
+                    let text = usage::wrapped(&error, width);
+                    let _ = write!(anstream::stderr().lock(), "{text}");
                 }
             }
             return code(Exit::Usage);
@@ -96,7 +101,7 @@ fn main() -> ExitCode {
             code(error.exit)
         }
         Err(error) => {
-            // Messages carry names and paths from runs: untrusted.
+            // Messages are untrusted: they contain names and paths from runs.
             out::say(&format!(
                 "{BAD}error:{RESET} {}",
                 escape(&error.message, true)

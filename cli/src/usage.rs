@@ -1,4 +1,4 @@
-//! What is said of a command line that cannot be understood.
+//! Errors for a command line that is wrong.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -9,16 +9,17 @@ use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::args::wrapped::text_of;
 use crate::args::{self, Cli};
 use crate::error::CliError;
 
-/// Parses a command line, and returns it as it was understood: a path where a command stands is a run to show.
+/// Parses a command line. A path in place of a command means `show PATH`; the words that are returned contain that `show`.
 pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, clap::Error>) {
     let error = match args::parse(&words) {
         Ok(cli) => return (words, Ok(cli)),
         Err(error) => error,
     };
-    // What stands before it is the program's own name and global options.
+    // Only the program's own name and global options come before the command.
     let wrong = unknown_command(&error);
     let at = words
         .iter()
@@ -39,7 +40,7 @@ pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, cla
     }
 }
 
-/// The word that clap takes for a command and does not know.
+/// Returns the word in place of a command, if that command does not exist.
 fn unknown_command(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) => Some(word),
@@ -53,18 +54,18 @@ fn is_program(word: &str) -> bool {
         .is_some_and(|end| end == "prose")
 }
 
-/// What to do instead of a command that people try, and that is none.
+/// Returns advice for words that people try as commands, and that are not commands.
 fn instead(word: &str) -> Option<&'static str> {
     Some(match word {
         "run" | "compile" => {
-            "a program is run by a model in its own session, not by this command: `prosescope help vm` says how it records, \
+            "a model runs a program in its own session, not this command: `prosescope help vm` prints how a model records a run, \
              `prosescope show` what it did"
         }
         "export" => {
             "`prosescope share` writes a run into one file; `prosescope convert` copies it into another form"
         }
         _ if is_program(word) => {
-            "this is a program: `prosescope init PROGRAM` creates a run of it, and `prosescope help vm` says how a model records one"
+            "this is a program: `prosescope init PROGRAM` creates a run of it, and `prosescope help vm` prints how a model records the run"
         }
         _ if word.contains('/') || word.ends_with(".db") => {
             "there is no such file: `prosescope runs` lists the runs below `.prose`"
@@ -73,8 +74,8 @@ fn instead(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Replaces the advice of clap that would not work here: `-- -3` makes a value an argument of its own, and the usage
-/// line of two options that exclude each other has both of them. `words` are those of the command line.
+/// Replaces clap's advice where it is wrong: `-- -3` would make a value an argument of its own, and the usage line after two
+/// conflicting options shows both. `words` are the words of the command line.
 pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
     let wrong = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(arg)) => arg.clone(),
@@ -118,8 +119,8 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
     error
 }
 
-/// Returns the option that stands before an unexpected argument and takes a value, where the argument cannot be an option
-/// itself: a line of a list, of a log, of a diff.
+/// Returns the option before an unexpected argument, if that option takes a value and the argument cannot be an option: a line
+/// of a list, of a log, of a diff.
 fn option_before<'w>(wrong: &str, words: &'w [String]) -> Option<&'w str> {
     let mut command = &Cli::command();
     for word in words {
@@ -137,8 +138,23 @@ fn option_before<'w>(wrong: &str, words: &'w [String]) -> Option<&'w str> {
     Some(option)
 }
 
-/// What clap says of it, in colours. Where a number was expected, the message names what it is the number of.
-pub(crate) fn text(error: &clap::Error) -> String {
+/// Returns a usage error for a terminal, in colours: the message and the tips are wrapped to `width` columns. The usage line is
+/// not, because people copy it.
+pub(crate) fn wrapped(error: &clap::Error, width: usize) -> String {
+    let text = text(error);
+    let plain = |line: &str| anstream::adapter::strip_str(line).to_string();
+    let lines = text.lines().map(|line| match plain(line) {
+        plain if plain.starts_with("  tip: ") || plain.starts_with("error: ") => {
+            text_of(line, width)
+        }
+        _ => line.to_owned(),
+    });
+    let lines: Vec<String> = lines.collect();
+    format!("{}\n", lines.join("\n"))
+}
+
+/// Returns clap's message in colours. If a number was expected, the message names its meaning, such as a line of the program.
+fn text(error: &clap::Error) -> String {
     let text = error.render().ansi().to_string();
     let Some(source) = error.source() else {
         return text;
@@ -148,8 +164,8 @@ pub(crate) fn text(error: &clap::Error) -> String {
         return text;
     }
     let expected = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(arg)) if arg.contains("_ID") => {
-            "expected the number of an execution, as `prosescope trace` lists them"
+        Some(ContextValue::String(arg)) if arg.contains("EXECUTION") => {
+            "expected the number of an execution; `prosescope trace` lists the executions"
         }
         Some(ContextValue::String(arg)) if arg.starts_with("--line") => {
             "expected the number of a line in the program"
@@ -172,7 +188,7 @@ pub(crate) fn text(error: &clap::Error) -> String {
     }
 }
 
-/// The same as an error: its first paragraph is the message, tips and the usage are hints.
+/// Converts a usage error for `--json`: its first paragraph becomes the message, and tips and usage become hints.
 pub(crate) fn error(error: &clap::Error) -> CliError {
     let text = anstream::adapter::strip_str(&text(error)).to_string();
     let one_line = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -183,4 +199,22 @@ pub(crate) fn error(error: &clap::Error) -> CliError {
     hints.fold(CliError::usage(message), |error, hint| {
         error.hint(hint.strip_prefix("tip: ").unwrap_or(&hint))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tips_are_wrapped_and_the_usage_line_is_not() {
+        let words = ["prosescope", "run", "p.prose"].map(str::to_owned);
+        let error = args::parse(&words).expect_err("not a command");
+        let text = wrapped(&advised(error, &words), 60);
+        let plain = anstream::adapter::strip_str(&text).to_string();
+        assert!(plain.contains("  tip: a model runs"), "{plain}");
+        assert!(
+            plain.lines().all(|line| line.chars().count() <= 60),
+            "{plain}"
+        );
+    }
 }

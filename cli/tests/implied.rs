@@ -65,7 +65,7 @@ fn a_statement_that_did_not_begin_is_skipped_by_its_line() {
         let said = ask(2, "exec skip --line 3");
         assert!(said.contains("`prosescope loop begin --line 3`"), "{said}");
         let said = ask(2, "exec skip");
-        assert!(said.contains("<EXECUTION_ID|--line <N>>"), "{said}");
+        assert!(said.contains("<EXECUTION|--line <N>>"), "{said}");
         for more in ["--line 1", "--item x", "--parent 1"] {
             let said = ask(2, &format!("exec skip 1 {more}"));
             assert!(said.contains("cannot be used with"), "{said}");

@@ -9,11 +9,12 @@ use super::run::{RUN_HELP, RunArgs, RunOption, SAME, one, run_name};
 use crate::error::CliError;
 use crate::locate::{RUN_ENV, in_environment};
 
-/// What every decision is told.
+/// The part of the help that all commands for decisions share.
 pub(super) const CLAIM: &str = "\
---as and --for are claims: nothing checks them. The audit log also records the operating system's
-user. Exit code 4: the gate is not pending, is past its deadline, or does not allow that name.
-Nothing is recorded then, except a time-out with --record-timeout.";
+--as and --for are claims: nothing checks them. The audit log also records the operating system's user.
+
+Exit code 4: the gate is not pending, is past its deadline, or does not allow that name. Nothing is recorded, except a \
+time-out with --record-timeout.";
 
 /// Lists gates.
 #[derive(Debug, Args)]
@@ -34,17 +35,17 @@ pub(crate) struct GatesArgs {
     pub(crate) all: bool,
 }
 
-/// What is done with many gates.
+/// Commands for all gates of a run, or of all runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GatesCommand {
-    /// Record the time-out of every gate that is past its deadline; safe to repeat
+    /// Record the time-out of each gate that is past its deadline; safe to repeat
     Expire {
         #[command(flatten)]
         run: AnyRun,
-        /// Also gates whose creation no sealed row of the log records; the override is recorded too
+        /// Include gates whose creation the audit log does not record in a sealed row; the override is recorded, too
         #[arg(long = "override")]
         overrides: bool,
-        /// Who overrides; not checked
+        /// The name of the person who overrides; not checked
         #[arg(
             long = "as",
             value_name = "NAME",
@@ -55,7 +56,7 @@ pub(crate) enum GatesCommand {
     },
 }
 
-/// Names the run of a command that works on all runs where none is named.
+/// Names the run of a command that works on all runs by default.
 #[derive(Debug, Args)]
 pub(crate) struct AnyRun {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: all runs below `.prose/`, whatever {RUN_ENV} names]"))]
@@ -65,61 +66,64 @@ pub(crate) struct AnyRun {
 }
 
 impl AnyRun {
-    /// Returns the run that is named, if any.
+    /// Returns the run that the command line names, if any.
     pub(crate) fn given(&self) -> Result<Option<String>, CliError> {
         one(self.run.as_deref(), self.named.as_deref())
     }
 }
 
-/// What is done with one gate.
+/// Commands for one gate.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GateCommand {
-    /// Show a gate with its history, and log the view in the audit log
+    /// Show a gate with its history, and record the view in the audit log
     #[command(override_usage = "prosescope gate show [OPTIONS] [RUN] <GATE>")]
     Show {
         #[command(flatten)]
         gate: GateArgs,
-        /// Do not log the view
+        /// Do not record the view
         #[arg(long)]
         no_log: bool,
     },
-    /// Record that the run waits at a gate; prints the gate's id, `ID#2` for its second visit
+    /// Record that the run waits at a gate; prints the gate's id (`ID#2` for the second visit)
     Create(CreateArgs),
-    /// Record a decision that was made on a copy of the run, if the gate is still as the copy shows it
+    /// Record a decision that was made on a copy of the run, if the gate has not changed since
     #[command(after_help = IMPORT)]
     Import(ImportArgs),
 }
 
-/// What an import compares.
+/// The conditions of an import, in the help.
 const IMPORT: &str = "\
-The gate must be pending in the run, by this machine's clock not past its deadline, with the prompt
-and the list of names that the copy shows; its list must allow the name; and the audit log must
-contain the last row that the copy shows. Exit code 4: one of these is not so, or the gate is decided
-already. Nothing is recorded then.
+Conditions:
+  - The gate is pending in the run, and not past its deadline by this machine's clock.
+  - The gate has the prompt and the allowed names that the copy shows.
+  - The gate allows the name that decides.
+  - The audit log of the run contains the last row that the copy shows.
 
-The names and the time in the copy are claims: nothing checks them. The audit log records them beside
-the time of the import.";
+Exit code 4: a condition does not hold, or the gate is already decided. Nothing is recorded.
+
+The names and the time in the copy are claims: nothing checks them. The audit log records them beside the time of the \
+import.";
 
 /// Imports a decision.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// A decision file (*.decision.json); or a copy of the run in which the gate was decided: a database, a run folder, a shared file
+    /// A decision file (*.decision.json), or a copy of the run with the decision: a database, a run folder or a shared file
     #[arg(value_name = "COPY")]
     pub(crate) copy: PathBuf,
-    #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: the run that the copy names]"))]
+    #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: the run in the copy]"))]
     run: Option<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
     named: Option<String>,
-    /// The gate [default: the only one that the copy decides]
+    /// The gate [default: the only decided gate of the copy]
     #[arg(long, value_name = "ID")]
     pub(crate) gate: Option<String>,
-    /// Decide in this name instead of the one that the copy claims; not checked
+    /// The name that decides, in place of the name in the copy; not checked
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) by: Option<String>,
 }
 
 impl ImportArgs {
-    /// Returns the run that is named, if any.
+    /// Returns the run that the command line names, if any.
     pub(crate) fn given(&self) -> Result<Option<String>, CliError> {
         one(self.run.as_deref(), self.named.as_deref())
     }
@@ -142,23 +146,23 @@ pub(crate) struct CreateArgs {
     /// How long the gate waits: 30s, 30m, 4h, 7d, 2h30m [default: from the program, else no limit]
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<String>,
-    /// What the program does after a rejection or a time-out [default: from the program]
+    /// The action of the program after a rejection or a time-out [default: from the program]
     #[arg(long, value_name = "TEXT")]
     pub(crate) on_reject: Option<String>,
     /// The execution that contains the gate: a branch, a loop, a called block [default: found among the open executions]
-    #[arg(long, value_name = "EXECUTION_ID")]
+    #[arg(long, value_name = "EXECUTION")]
     pub(crate) parent: Option<i64>,
     #[command(flatten)]
     pub(crate) item: super::record::ItemArg,
-    /// The gate's line in the program, which gives all defaults
+    /// The gate's line in the program; the program gives all defaults
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<u32>,
     #[command(flatten)]
     pub(crate) insist: InsistArgs,
 }
 
-/// Names a gate and its run. Of two arguments the run is the first; one is the gate. clap's own way to leave out the first
-/// (`allow_missing_positional`) reads `RUN --as NAME GATE` as one argument too many.
+/// Names a gate and its run. Two arguments are run and gate; one argument is the gate. clap's own option for this
+/// (`allow_missing_positional`) rejects `RUN --as NAME GATE` because of a surplus argument.
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
     #[arg(value_name = "RUN", value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}]"))]
@@ -171,14 +175,14 @@ pub(crate) struct GateArgs {
 }
 
 impl GateArgs {
-    /// Returns the run and the gate. The newest run is no default: what is recorded at a gate cannot be taken back.
+    /// Returns the run and the gate. The newest run is not a default here, because a record at a gate cannot be taken back.
     pub(crate) fn names(&self) -> Result<(String, &str), CliError> {
         let (run, gate) = match (&self.run, &self.gate) {
             (Some(run), Some(gate)) => (Some(run.as_str()), gate),
             (Some(gate), None) | (None, Some(gate)) => (None, gate),
             (None, None) => {
-                return Err(CliError::usage("no gate is named")
-                    .hint("give its id; `prosescope gates` lists the pending gates"));
+                return Err(CliError::usage("a gate is missing")
+                    .hint("give the id of a gate; `prosescope gates` lists the pending gates"));
             }
         };
         let named = one(run, self.named.as_deref())?;
@@ -191,26 +195,26 @@ impl GateArgs {
     }
 }
 
-/// Who decides which gate.
+/// The options that all decisions share.
 #[derive(Debug, Args)]
 pub(crate) struct Decider {
     #[command(flatten)]
     pub(crate) gate: GateArgs,
-    /// Who decides; not checked
+    /// The name of the person who decides; not checked
     #[arg(long = "as", value_name = "NAME", default_value = "user")]
     pub(crate) by: String,
-    /// On whose behalf; not checked
+    /// The name of the person or team on whose behalf you decide; not checked
     #[arg(long = "for", value_name = "NAME")]
     pub(crate) acting_for: Option<String>,
-    /// If the deadline has passed, record the time-out
+    /// Record the time-out if the deadline has passed
     #[arg(long)]
     pub(crate) record_timeout: bool,
-    /// Decide a gate whose creation no sealed row of the log records; the override is recorded too
+    /// Decide a gate whose creation the audit log does not record in a sealed row; the override is recorded, too
     #[arg(long = "override")]
     pub(crate) overrides: bool,
 }
 
-/// Approves.
+/// Approves a gate.
 #[derive(Debug, Args)]
 #[command(override_usage = "prosescope approve [OPTIONS] [RUN] <GATE>")]
 pub(crate) struct ApproveArgs {
@@ -225,18 +229,18 @@ pub(crate) struct ApproveArgs {
     /// Reject, like `prosescope reject`
     #[arg(long, requires = "reason", conflicts_with = "comment")]
     pub(crate) reject: bool,
-    /// Why the gate is rejected
+    /// The reason for the rejection
     #[arg(long, value_name = "TEXT", requires = "reject")]
     pub(crate) reason: Option<String>,
 }
 
-/// Rejects.
+/// Rejects a gate.
 #[derive(Debug, Args)]
 #[command(override_usage = "prosescope reject [OPTIONS] --reason <TEXT> [RUN] <GATE>")]
 pub(crate) struct RejectArgs {
     #[command(flatten)]
     pub(crate) decider: Decider,
-    /// Why the gate is rejected
+    /// The reason for the rejection
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
 }
@@ -252,13 +256,13 @@ pub(crate) struct AuditArgs {
     /// All runs below `.prose/`
     #[arg(long, conflicts_with_all = ["run", "named"])]
     pub(crate) all: bool,
-    /// Only this gate
+    /// Only events of this gate
     #[arg(long, value_name = "ID")]
     pub(crate) gate: Option<String>,
     /// Only decisions by this principal
     #[arg(long, value_name = "NAME")]
     pub(crate) by: Option<String>,
-    /// Only decisions since a time (`2026-01-25`, RFC 3339) or within a duration (`24h`)
+    /// Only decisions since a time (`2026-01-25`, RFC 3339) or within a duration before now (`24h`)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// List time-outs with their deadlines
@@ -272,18 +276,18 @@ pub(crate) struct AuditArgs {
     pub(crate) waits: bool,
 }
 
-/// What is done with an audit log.
+/// Commands for an audit log.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Verify the hash chain of the audit log, and compare the gates with it; exit code 1 if they differ
+    /// Verify the hash chain of the audit log, and compare the gates with the log; exit code 1 if they differ
     #[command(after_help = "\
-A consistent log may still have been rewritten as a whole, because its hashes need no secret. To
-detect that, keep the head that a decision prints, and pass it as --expect-head. docs/reference/audit.md lists
-what is compared, and what cannot be noticed.")]
+A consistent log may still have been rewritten as a whole, because its hashes need no secret. To detect that, keep the head \
+that a decision prints, and pass it as --expect-head. docs/reference/audit.md lists what the command compares, and what it \
+cannot notice.")]
     Verify {
         #[command(flatten)]
         run: RunArgs,
-        /// A head that a decision printed: the log must contain that row at that position; later rows are allowed
+        /// The head that a decision printed. The log must contain that row at that position; later rows are allowed
         #[arg(long, value_name = "COUNT:HASH")]
         expect_head: Option<String>,
     },

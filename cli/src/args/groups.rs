@@ -1,8 +1,10 @@
-//! The commands by what one wants, as `prosescope --help` lists them.
+//! The groups of commands in `prosescope --help`.
 
 use clap::Command;
 
-/// The commands under each heading: every command once.
+use super::wrapped::text_of;
+
+/// The headings with their commands. Each command occurs once.
 const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Look at runs",
@@ -11,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "query", "view",
         ],
     ),
-    ("Go on with a run", &["resume", "next", "check", "narrate"]),
+    ("Continue a run", &["resume", "next", "check", "narrate"]),
     (
         "Decide gates",
         &["gates", "gate", "approve", "reject", "audit"],
@@ -36,22 +38,21 @@ const GROUPS: [(&str, &[&str]); 7] = [
 const EXAMPLES: &str = "\
 Examples:
   prosescope show                what the newest run did, where it stopped and why
-  prosescope trace 20260118      the statements of a run, named by how its id begins
+  prosescope trace 20260118      the statements of the run whose id begins with 20260118
   prosescope path/to/state.db    the same as `prosescope show path/to/state.db`
-  prosescope view                all of it in a browser
+  prosescope view                the newest run in a browser
   prosescope help vm             how a model records a run";
 
 const ENVIRONMENT: &str = "\
 Environment:
-  PROSE_RUN                      the run of a command that names none
+  PROSE_RUN                      the run of a command that does not name one
   OPENPROSE_POSTGRES_URL         the database of runs in PostgreSQL
-  PROSE_NOW                      the time that commands which read take for now
-  NO_COLOR                       no colours";
+  PROSE_NOW                      the current time for commands that only read (RFC 3339)
+  NO_COLOR                       turns colours off";
 
-/// Lists the commands below their headings.
-pub(super) fn grouped(command: Command) -> Command {
-    let mut text =
-        String::from("{about-with-newline}\n{usage-heading} {usage}\n       prosescope PATH\n");
+/// Lists the commands below their headings, in so many columns.
+pub(super) fn grouped(command: Command, width: usize) -> Command {
+    let mut text = String::new();
     for (heading, names) in GROUPS {
         text.push_str(&format!("\n{heading}:\n"));
         for name in names {
@@ -61,10 +62,12 @@ pub(super) fn grouped(command: Command) -> Command {
             text.push_str(&format!("  {name:<12} {about}\n"));
         }
     }
-    text.push_str(&format!(
-        "\nOptions:\n{{options}}\n\n{EXAMPLES}\n\n{ENVIRONMENT}{{after-help}}"
-    ));
-    command.help_template(text)
+    let commands = text_of(&text, width);
+    let below = text_of(&format!("{EXAMPLES}\n\n{ENVIRONMENT}"), width);
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n       prosescope PATH\n{commands}\n\
+         \nOptions:\n{{options}}\n\n{below}{{after-help}}"
+    ))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The command line as types; docs/reference/commands is generated from it.
+//! The command line as types. docs/reference/commands is generated from these types.
 
 pub(crate) mod diff;
 pub(crate) mod gates;
@@ -10,6 +10,7 @@ pub(crate) mod server;
 pub(crate) mod share;
 pub(crate) mod upkeep;
 pub(crate) mod workflow;
+pub(crate) mod wrapped;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -30,18 +31,17 @@ use crate::locate::unnamed;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  done, but issues of severity error were found (a failed run is not one); see check --deny
+  1  done, but the records have issues of severity error (a failed run is not such an issue); see `check --deny`
   2  wrong usage
   3  not found
   4  refused by a rule
   5  unreadable input
-  6  I/O failed
-  7  recorded, but what was to follow failed: printing, confirming or vacuuming;
-     do not repeat the command";
+  6  an input or output error
+  7  recorded, but a later step failed (printing, confirming or vacuuming); do not repeat the command";
 
 const GET_EXIT: &str = "\
-Exit code 1: an issue of severity error was found. Of a database, only the rows that the name needs
-are read and checked; of a folder, and with --explain or --json, the whole run.";
+Exit code 1: the records that were read have an issue of severity error. In a database, the command reads only the rows that \
+the name needs. In a folder, and with --explain or --json, it reads the whole run.";
 
 const COMPLETIONS_HELP: &str = "\
 Load it when a shell starts:
@@ -49,9 +49,9 @@ Load it when a shell starts:
   zsh    eval \"$(prosescope completions zsh)\"        in ~/.zshrc, after compinit
   fish   prosescope completions fish | source        in ~/.config/fish/config.fish";
 
-/// Inspect and record runs of OpenProse programs. Inspecting never changes a run, except that `gate show` logs the view.
+/// Inspect and record runs of OpenProse programs. Commands that inspect never change a run; only `gate show` records the view.
 #[derive(Debug, Parser)]
-#[command(name = "prosescope", bin_name = "prosescope", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "prosescope", bin_name = "prosescope", version, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     /// Print JSON; errors as JSON on standard error
     #[arg(long, global = true)]
@@ -65,13 +65,19 @@ pub(crate) fn parse<W>(words: impl IntoIterator<Item = W>) -> Result<Cli, clap::
 where
     W: Into<OsString> + Clone,
 {
-    let mut command = groups::grouped(with_negative_numbers(Cli::command()));
+    let mut command = complete(Cli::command(), wrapped::columns());
     let matches = command.try_get_matches_from_mut(words)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// Lets every argument take `-3` as its value: else clap takes it for an option and calls it unexpected, instead of
-/// saying which number was expected.
+/// Adds what the types cannot express: groups of commands, wrapped texts, negative numbers.
+fn complete(command: clap::Command, width: usize) -> clap::Command {
+    let command = groups::grouped(with_negative_numbers(command), width);
+    wrapped::command(command, width)
+}
+
+/// Lets every argument take `-3` as its value. Otherwise clap reads `-3` as an unknown option, and the error does not name the
+/// number that was expected.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command
         .mut_args(|arg| match arg.get_action().takes_values() {
@@ -98,23 +104,23 @@ pub(crate) enum Command {
     /// Print the value of a binding
     #[command(after_help = GET_EXIT)]
     Get(GetArgs),
-    /// Look for a text in everything that a run holds
+    /// Search a run for a text
     ///
-    /// That is: statements, errors, prompts, values, memories, gates, file names, other tables.
+    /// Searches statements, errors, prompts, values, memories, gates, file names and other tables.
     Search(SearchArgs),
     /// Compare two runs of a program
     ///
     /// Prints the rows, values, memories and gates that differ.
     #[command(after_help = diff::DIFF_HELP)]
     Diff(diff::DiffArgs),
-    /// Ask a run in SQL; reads only
+    /// Query a run with SQL; reads only
     ///
-    /// Its statements, values, gates and agents are tables, beside its own tables.
+    /// Statements, values, gates and agents are tables, beside the tables of the run itself.
     #[command(after_help = query::QUERY_HELP)]
     Query(query::QueryArgs),
     /// List a run's agents with their memory and segments
     Agents(RunArgs),
-    /// List the gates of a run, or those that wait in all runs
+    /// List the gates of a run, or the pending gates of all runs
     Gates(GatesArgs),
     /// Show or create a gate, or import a decision
     #[command(subcommand)]
@@ -125,13 +131,13 @@ pub(crate) enum Command {
     /// Reject a pending gate
     #[command(after_help = gates::CLAIM)]
     Reject(RejectArgs),
-    /// Print the audit log of a run's gates and verify its chain
+    /// Print the audit log of a run's gates, and verify its hash chain
     Audit(AuditArgs),
-    /// Show how to go on with a run
+    /// Show how to continue a run
     ///
-    /// Says where it stopped, what the rest needs, and what must not be repeated.
+    /// Shows where the run stopped, what the remaining statements need, and which work must not be repeated.
     Resume(ResumeArgs),
-    /// Look for what is inconsistent in runs, and say how to fix it
+    /// Check runs for errors, and print how to fix them
     Check(CheckArgs),
     /// Create a run of a program; prints the run's id
     Init(InitArgs),
@@ -152,37 +158,37 @@ pub(crate) enum Command {
     /// Register imported programs
     #[command(subcommand)]
     Import(ImportCommand),
-    /// Print a run's history as the markers of a VM's conversation
+    /// Print a run's history as the markers that a VM writes
     Narrate(NarrateArgs),
     /// Print the instructions for a subagent
     ///
-    /// They are its task, its inputs, and the command that writes its output.
+    /// The instructions contain the task, the inputs, and the command that writes the output.
     Brief(BriefArgs),
-    /// Print the command that comes next in the open run, and why
+    /// Print the next command for an open run, and why
     Next(RunArgs),
     /// Record the end of a run
     Finish(FinishArgs),
-    /// List runs that can be removed; remove them with --yes
+    /// List runs that can be removed; with --yes, remove them
     #[command(after_help = upkeep::CLEAN_HELP)]
     Clean(upkeep::CleanArgs),
     /// Copy a run into another form: folder, SQLite or PostgreSQL
     ///
     /// Lists what the copy lacks. The run itself does not change.
     Convert(upkeep::ConvertArgs),
-    /// Write runs into one file for somebody else, without secrets
+    /// Write runs into one file to send, without secrets
     ///
-    /// The file is a page that holds the viewer, a zip, or a database.
+    /// The file is an HTML page with the viewer, a zip, or a database.
     #[command(after_help = share::SHARE_HELP)]
     Share(share::ShareArgs),
     /// Copy a run from PostgreSQL into a database file
     ///
-    /// Its attachments lie beside the file.
+    /// Attachments are copied into the folder of that file.
     Pull(upkeep::PullArgs),
-    /// Copy a run into PostgreSQL; prints its name there
+    /// Copy a run into PostgreSQL; prints the name of the copy
     Push(upkeep::PushArgs),
     /// Check that this folder is ready for recording
     ///
-    /// Looks at tools, git, file systems, journals and schemas, and recommends a state mode.
+    /// Checks tools, git, file systems, journals and schemas, and recommends a state mode.
     Doctor(upkeep::DoctorArgs),
     /// Set up a PostgreSQL database for runs, and check it
     #[command(subcommand)]
@@ -198,12 +204,12 @@ pub(crate) enum Command {
     /// Serve the viewer of a run on 127.0.0.1
     #[command(alias = "open")]
     View(ViewArgs),
-    /// Print a script by which a shell completes commands and run ids
+    /// Print a script that completes commands and run ids in a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArgs),
     /// Print the licenses of the libraries in this program
     ///
-    /// They are those of the viewer and of the npm package, too.
+    /// The viewer and the npm package contain the same libraries.
     Licenses,
     /// Write one manual page per command into a folder
     #[command(hide = true)]
@@ -213,19 +219,19 @@ pub(crate) enum Command {
     Vm,
 }
 
-/// How a model records a run.
+/// The text of `prosescope help vm`.
 pub(crate) const VM: &str = include_str!("vm.txt");
 
-/// Looks for runs.
+/// Lists runs.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// A `.prose` folder or another folder that contains runs [default: the nearest `.prose`]
+    /// A `.prose` folder, or another folder that contains runs [default: the nearest `.prose`]
     pub(crate) path: Option<String>,
-    /// Only runs of these statuses, separated by commas: completed, failed, waiting, running, silent (running, no sign of
-    /// life for a day), interrupted, unreadable …
+    /// Only runs with these statuses, separated by commas: completed, failed, waiting, running, silent (running, without a sign
+    /// of life for a day), interrupted, unreadable …
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     pub(crate) status: Vec<String>,
-    /// Only runs that began since a time (`2026-01-25`, RFC 3339) or within a duration (`7d`, `2h30m`)
+    /// Only runs that began since a time (`2026-01-25`, RFC 3339) or within a duration before now (`7d`, `2h30m`)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Only runs that began before a time, or longer ago than a duration
@@ -240,7 +246,7 @@ pub(crate) struct RunsArgs {
     /// Sort order
     #[arg(long, value_enum, default_value_t = Sort::Newest)]
     pub(crate) sort: Sort,
-    /// The most runs to print
+    /// The maximum number of runs to print
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
 }
@@ -258,7 +264,7 @@ pub(crate) enum Sort {
     Status,
     /// By program
     Program,
-    /// What asks for somebody first: unreadable, failed, waiting for a decision, interrupted, most issues
+    /// Runs that need attention first: unreadable, failed, waiting for a decision, interrupted, most issues
     Problems,
 }
 
@@ -267,22 +273,22 @@ pub(crate) enum Sort {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Print Markdown to paste into a language model instead: of a failed run what failed first, of a waiting run its gate, else
-    /// the run. Secrets and personal details are replaced as `share` replaces them
+    /// Print Markdown for a language model: the first failure of a failed run, the gate of a waiting run, else the whole run.
+    /// Secrets and personal details are replaced as in `share`
     #[arg(long)]
     pub(crate) for_model: bool,
-    /// With --for-model: one row of the trace. N is its execution id, or ~N its place in the trace
+    /// With --for-model: print one row of the trace, by the number of its execution or by its place ~N in the trace
     #[arg(
         long,
-        value_name = "N",
+        value_name = "EXECUTION",
         allow_hyphen_values = true,
         requires = "for_model"
     )]
     pub(crate) node: Option<String>,
-    /// With --for-model: the most that the text has, in thousands of bytes
+    /// With --for-model: the maximum length of the text, in thousands of bytes
     #[arg(long, value_name = "KB", value_parser = ["8", "32", "128"], default_value = "32", requires = "for_model")]
     pub(crate) size: String,
-    #[command(flatten, next_help_heading = "What leaves with --for-model")]
+    #[command(flatten, next_help_heading = "Contents of --for-model")]
     pub(crate) wishes: share::WishArgs,
 }
 
@@ -291,25 +297,25 @@ pub(crate) struct ShowArgs {
 pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// The most rows to print
+    /// The maximum number of rows to print
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
-    /// Print one node instead: what it was asked, what it was given, its answer, its error, its attempts. N is its
-    /// execution id, or ~N its place in the trace (`node` in the JSON of the tree)
+    /// Print one row with its prompt, inputs, answer, error and attempts, by the number of its execution or by its place ~N in
+    /// the trace (`node` in the JSON of the tree)
     #[arg(
         long,
-        value_name = "N",
+        value_name = "EXECUTION",
         allow_hyphen_values = true,
         conflicts_with = "limit"
     )]
     pub(crate) node: Option<String>,
-    /// Draw when each row was worked on instead; idle time is drawn short
+    /// Draw the rows on a time axis instead; idle time is shortened
     #[arg(long, conflicts_with = "node")]
     pub(crate) timeline: bool,
-    /// Only rows whose statement or error has this text
+    /// Only rows with this text in the statement or the error
     #[arg(long, value_name = "TEXT", conflicts_with = "node")]
     pub(crate) text: Option<String>,
-    /// Only rows of this status, in the words of the tree: failed, waiting, completed …
+    /// Only rows with this status, as in the tree: failed, waiting, completed …
     #[arg(long, value_name = "STATUS", conflicts_with = "node")]
     pub(crate) status: Option<String>,
     /// Only rows of this kind
@@ -319,7 +325,7 @@ pub(crate) struct TraceArgs {
     /// Only rows that took at least a duration (`10s`, `1m30s`)
     #[arg(long, value_name = "DURATION", conflicts_with = "node")]
     pub(crate) at_least: Option<String>,
-    /// Sort order of the rows; what is sorted or chosen is printed as a list
+    /// Sort order; a sorted or filtered trace is printed as a list, not as a tree
     #[arg(long, value_enum, default_value_t = TraceSort::Ran, conflicts_with = "node")]
     pub(crate) sort: TraceSort,
 }
@@ -327,11 +333,11 @@ pub(crate) struct TraceArgs {
 /// An order of rows of the trace; see [`prosescope_core::session::pages::TraceOrder`].
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum TraceSort {
-    /// As they ran
+    /// In the order in which they ran
     Ran,
-    /// The longest first, then what holds others with times; those without times last
+    /// The longest first, then rows that contain other timed rows, then rows without times
     Longest,
-    /// What failed by itself first, then what failed with it, then what is open
+    /// Failures first, then rows that failed because of them, then open rows
     Problems,
 }
 
@@ -340,7 +346,7 @@ pub(crate) enum TraceSort {
 pub(crate) struct StateArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Include the whole program, not only the statements that ran and those that come next
+    /// Include the whole program, not only statements that ran or come next
     #[arg(long)]
     pub(crate) all: bool,
     /// Compare with the state.md of the run folder
@@ -348,28 +354,28 @@ pub(crate) struct StateArgs {
     pub(crate) diff: bool,
 }
 
-/// Reads a value.
+/// Prints a value.
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
     /// The binding's name; `alias.name` for a binding of an import
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// Resolve the name in this frame and those around it [default: the root]
-    #[arg(long, value_name = "EXECUTION_ID")]
+    /// Resolve the name in the frame of this execution, and in the frames around it [default: the root]
+    #[arg(long, value_name = "EXECUTION")]
     pub(crate) from: Option<i64>,
-    /// Explain which binding the name resolves to: all candidates, the chosen one first
+    /// List all bindings that the name could mean, the chosen one first
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Print control characters unescaped to a terminal too
+    /// Print control characters unescaped on a terminal, too
     #[arg(long)]
     pub(crate) raw: bool,
 }
 
-/// Looks for a text.
+/// Searches for a text.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The text. Capitals and small letters are the same, unless it has a capital
+    /// The text. A text in lower case also matches upper case
     #[arg(value_parser = wanted, allow_hyphen_values = true)]
     pub(crate) text: Needle,
     #[command(flatten)]
@@ -379,17 +385,17 @@ pub(crate) struct SearchArgs {
     pub(crate) all: bool,
 }
 
-/// Prepares the text of a search.
+/// Parses the text of a search.
 fn wanted(text: &str) -> Result<Needle, String> {
     Needle::new(text).map_err(|empty| empty.to_string())
 }
 
-/// Plans how to go on.
+/// Shows how to continue a run.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Print a Markdown prompt of limited length for a model; text from the run is fenced as data
+    /// Print a Markdown prompt of limited length for a model; text from the run is marked as data
     #[arg(long, conflicts_with = "json")]
     pub(crate) prompt: bool,
     /// Reopen an interrupted or waiting run for recording
@@ -405,13 +411,13 @@ pub(crate) struct CheckArgs {
     pub(crate) runs: Vec<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME, conflicts_with = "all")]
     named: Option<String>,
-    /// Check all runs below `.prose/`, or below the path that is given
+    /// Check all runs below `.prose/`, or below a path in place of RUN
     #[arg(long)]
     pub(crate) all: bool,
     /// Only these rules, separated by commas; may be repeated
     #[arg(long = "rule", value_name = "RULE", value_delimiter = ',')]
     pub(crate) rules: Vec<String>,
-    /// Only issues of this severity or above
+    /// Only issues with this severity or a higher one
     #[arg(
         long,
         value_enum,
@@ -420,7 +426,7 @@ pub(crate) struct CheckArgs {
         hide_default_value = true
     )]
     pub(crate) severity: Level,
-    /// Exit with 1 if there are issues of this severity or above
+    /// Exit with 1 if there are issues with this severity or a higher one
     #[arg(
         long,
         value_enum,
@@ -432,22 +438,23 @@ pub(crate) struct CheckArgs {
     /// Print SARIF 2.1.0 for code scanning in CI
     #[arg(long, conflicts_with = "json")]
     pub(crate) sarif: bool,
-    /// Of a shared file, say which of these signed it, and take it for an issue when none did; a file as OpenSSH's `allowed_signers`
+    /// Report which of these signers signed a shared file; an issue if none did. The file has the form of OpenSSH's
+    /// `allowed_signers`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "fix", "explain"])]
     pub(crate) allowed_signers: Option<std::path::PathBuf>,
-    /// Write a repaired copy of the run and list the repairs; the run itself does not change
+    /// Write a repaired copy of the run, and list the repairs; the run itself does not change
     #[arg(long, conflicts_with_all = ["all", "rules", "sarif", "explain"])]
     pub(crate) fix: bool,
     /// The copy's folder, which must not exist [default: RUN-fixed, beside the run]
     #[arg(long, value_name = "PATH", requires = "fix")]
     pub(crate) out: Option<std::path::PathBuf>,
-    /// Explain a rule: its meaning, an example, what to do; without RULE, list all rules
+    /// Explain a rule with an example and what to do; without RULE, list all rules
     #[arg(long, value_name = "RULE", num_args = 0..=1, conflicts_with_all = ["runs", "named", "all", "rules", "sarif"])]
     pub(crate) explain: Option<Option<String>>,
 }
 
 impl CheckArgs {
-    /// Returns the runs to check; not with `--all`.
+    /// Returns the runs to check. Not used with `--all`.
     pub(crate) fn runs(&self) -> Result<Vec<String>, CliError> {
         let named = several(&self.runs, self.named.as_deref())?;
         match named.is_empty() {
@@ -457,16 +464,16 @@ impl CheckArgs {
     }
 }
 
-/// How severe an issue is.
+/// The severity of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Level {
-    /// A value shown may be wrong, or something could not be read
+    /// A value that is shown may be wrong, or a part could not be read
     #[value(alias = "errors")]
     Error,
-    /// Something shown may be incomplete
+    /// The output may be incomplete
     #[value(alias = "warnings")]
     Warning,
-    /// Worth knowing
+    /// Information that needs no action
     #[value(aliases = ["notes", "info"])]
     Note,
 }
@@ -479,25 +486,25 @@ pub(crate) struct ViewArgs {
     runs: Vec<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
     named: Option<String>,
-    /// The port to listen on; 0 takes a free port
+    /// The port to listen on; 0 means any free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// Let the page approve and reject the gates of the one run that is shown, in the name that --as gives
+    /// Allow decisions on the page, for the gates of one run, in the name of --as
     #[arg(long, requires = "by")]
     allow_decisions: bool,
-    /// With --allow-decisions: who decides on the page; not checked
+    /// With --allow-decisions: the name that decides on the page; not checked
     #[arg(long = "as", value_name = "NAME", requires = "allow_decisions")]
     pub(crate) by: Option<String>,
 }
 
 impl ViewArgs {
-    /// Returns the runs and paths that are named.
+    /// Returns the runs and paths to serve.
     pub(crate) fn runs(&self) -> Result<Vec<String>, CliError> {
         several(&self.runs, self.named.as_deref())
     }
 }
 
-/// Prints completions.
+/// Prints a completion script.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell
@@ -517,7 +524,24 @@ mod tests {
 
     use super::Cli;
 
-    /// Every command that does something: `gates` and `gates expire`, but not `exec`.
+    #[test]
+    fn the_number_of_an_execution_has_one_name() {
+        fn check(command: &clap::Command) {
+            for arg in command.get_arguments() {
+                let names = arg.get_value_names().unwrap_or_default();
+                let is_old = |name: &clap::builder::Str| name.ends_with("_ID");
+                assert!(
+                    !names.iter().any(is_old),
+                    "{}: {names:?}",
+                    command.get_name()
+                );
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+
+    /// Lists commands that can run: `gates` and `gates expire`, but not `exec`, which only groups others.
     fn commands(command: &clap::Command, above: &str, out: &mut Vec<String>) {
         for below in command.get_subcommands() {
             let name = format!("{above} {}", below.get_name());
@@ -528,11 +552,11 @@ mod tests {
         }
     }
 
-    /// Checks every command below that has an argument for a run; returns how many there are.
+    /// Checks every command that takes a run, and returns their number.
     fn check_runs(command: &clap::Command) -> usize {
         let mut found = 0;
         for below in command.get_subcommands() {
-            // `clean` selects runs to remove; what a workflow calls a run is a turn of its own.
+            // `clean` takes several runs, and a run of a workflow is a turn of a conversation.
             if ["clean", "workflow", "events"].contains(&below.get_name()) {
                 continue;
             }
@@ -565,7 +589,7 @@ mod tests {
         commands(&Cli::command(), "prosescope", &mut all);
         assert!(all.len() > 40, "{all:?}");
         for command in all {
-            // These print a text or write files, whatever `--json` says.
+            // `--json` does not change these: they print a text or write files.
             let texts = ["completions", "licenses", "man", "vm"];
             let written = page.contains(&format!("\n## {command}\n"));
             assert_eq!(

@@ -1,4 +1,4 @@
-//! Asking a run in SQL.
+//! Arguments of `query`.
 
 use clap::Args;
 use prosescope_core::database::query::{MOST_ROWS, ROWS};
@@ -10,26 +10,25 @@ use crate::locate::{RUN_ENV, unnamed};
 
 pub(super) const QUERY_HELP: &str = "\
 Tables:
-  trace, value_list, gate_list, agent_list, segment_list, gap_list, table_list and file_list show what was
-  understood of the run. They are the same for folders, SQLite, logs, shared files and PostgreSQL. The own
-  tables of a run in SQLite can be asked beside them. Where the run has a table of such a name, what was
-  understood is called model_NAME. `prosescope query RUN` lists all tables with their columns.
+  trace, value_list, gate_list, agent_list, segment_list, gap_list, table_list and file_list contain the run as prosescope \
+reads it. They are the same for folders, SQLite, logs, shared files and PostgreSQL.
+  The own tables of a run in SQLite are there, too. If one has the name of a table above, the table above is called model_NAME.
+  `prosescope query RUN` lists all tables with their columns.
 
-Only one statement that reads is taken. It ends after about two seconds of computing, and cells are cut
-after 64 KB. One call of replace, instr or trim with two texts of megabytes cannot be interrupted: Ctrl-C
-ends the command.";
+The SQL is one statement that only reads. It ends after about two seconds of computing. Cells are cut after 64 KB. One call \
+of replace, instr or trim with two texts of megabytes does not stop after two seconds; Ctrl-C ends the command.";
 
-/// Asks a run in SQL.
+/// Queries a run with SQL.
 #[derive(Debug, Args)]
 pub(crate) struct QueryArgs {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
     run: Option<String>,
-    /// One SELECT; `-` reads it from standard input. Without it, the tables and the stored questions are listed
+    /// One SELECT statement; `-` reads it from standard input. Without SQL, list the tables and the stored questions
     #[arg(allow_hyphen_values = true)]
     sql: Option<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
     named: Option<String>,
-    /// Ask a stored question: longest, failures, values, retries, agents, gates, rounds, silent, gaps, tables
+    /// Run a stored question: longest, failures, values, retries, agents, gates, rounds, silent, gaps, tables
     #[arg(long, value_name = "NAME", conflicts_with = "sql")]
     pub(crate) ask: Option<String>,
     /// The most rows to print
@@ -42,7 +41,7 @@ pub(crate) struct QueryArgs {
 }
 
 impl QueryArgs {
-    /// Returns the run, and the SQL that is asked of it.
+    /// Returns the run and the SQL.
     pub(crate) fn question(&self) -> Result<(String, Option<&str>), CliError> {
         let (run, named, sql) = (
             self.run.as_deref(),
@@ -50,12 +49,12 @@ impl QueryArgs {
             self.sql.as_deref(),
         );
         match (run, named, sql) {
-            // `--run` leaves the first place to the SQL.
+            // With `--run`, the first argument is the SQL.
             (Some(sql), Some(named), None) if sql != named && self.ask.is_none() => {
                 Ok((named.to_owned(), Some(sql)))
             }
             (Some(first), None, None) if is_sql(first) => Err(CliError::usage(
-                "the run comes before the SQL, and none is named",
+                "the run before the SQL is missing",
             )
             .hint(format!(
                 "`prosescope query latest \"{EXAMPLE}\"` asks the latest run"
@@ -68,7 +67,7 @@ impl QueryArgs {
     }
 }
 
-/// Whether a word begins as a statement that reads, and is no name of a run.
+/// Returns whether a word begins like a SQL statement that reads, and so is not the name of a run.
 fn is_sql(text: &str) -> bool {
     let (first, rest) = text
         .trim()

@@ -1,4 +1,4 @@
-//! Arguments of the commands that record.
+//! Arguments of the commands that record a run.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::run::{RunArgs, RunOption};
 use super::upkeep::DeleteAgentArgs;
 
-/// Opens a new run.
+/// Creates a run.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The program, a `.prose` file; the run keeps a copy
+    /// The program, a `.prose` file; the run contains a copy
     pub(crate) program: PathBuf,
-    /// Where the run keeps its state
+    /// The form in which the run is stored
     #[arg(long, value_enum, default_value_t = NewState::Filesystem)]
     pub(crate) state: NewState,
     /// The run's id [default: the time and six random characters]
@@ -20,25 +20,25 @@ pub(crate) struct InitArgs {
     pub(crate) id: Option<String>,
 }
 
-/// Where a new run keeps its state.
+/// The form in which a new run is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NewState {
     /// Files: state.md, bindings, agents
     Filesystem,
     /// A database, state.db
     Sqlite,
-    /// PostgreSQL: OPENPROSE_POSTGRES_URL in .prose/.env or the environment, else DATABASE_URL; the run is called postgres:ID
+    /// PostgreSQL: OPENPROSE_POSTGRES_URL in .prose/.env or the environment, else DATABASE_URL; the run has the name postgres:ID
     Postgres,
 }
 
-/// Which form a run is converted to.
+/// The form of a converted run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StateMode {
     /// Files: state.md, bindings, agents
     Filesystem,
     /// A database, state.db
     Sqlite,
-    /// Rows in the PostgreSQL database that the project names
+    /// Rows in the PostgreSQL database of the project
     Postgres,
 }
 
@@ -48,11 +48,11 @@ pub(crate) struct StatementArgs {
     /// The statement's text, as in the program
     #[arg(value_name = "STATEMENT")]
     pub(crate) text: Option<String>,
-    /// The statement's line in the program, which gives all defaults
+    /// The statement's line in the program; the program gives all defaults
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<u32>,
-    /// The execution that it runs in: a branch, a loop, a called block [default: found among the open executions]
-    #[arg(long, value_name = "EXECUTION_ID")]
+    /// The execution that contains the statement: a branch, a loop, a called block [default: found among the open executions]
+    #[arg(long, value_name = "EXECUTION")]
     pub(crate) parent: Option<i64>,
     #[command(flatten)]
     pub(crate) item: ItemArg,
@@ -63,34 +63,34 @@ pub(crate) struct StatementArgs {
 /// Names an item or a branch.
 #[derive(Debug, Args)]
 pub(crate) struct ItemArg {
-    /// The item of a `parallel for` or a pipe, or the branch, that it runs in; an item begins with its first statement [default:
-    /// the open item, else the next number]
+    /// The branch that contains the statement, or the item of a `parallel for` or a pipe. An item begins with its first
+    /// statement [default: the open item, else the next number]
     #[arg(long, value_name = "NAME", conflicts_with = "parent")]
     pub(crate) item: Option<String>,
 }
 
-/// Records something against the program, or out of sequence.
+/// The options to record against the program, or out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct InsistArgs {
-    /// Record values that contradict the program; the override is recorded too
+    /// Record values that contradict the program; the override is recorded, too
     #[arg(long = "override")]
     pub(crate) overrides: bool,
     #[command(flatten)]
     pub(crate) force: ForceArgs,
 }
 
-/// Records something out of sequence.
+/// The option to record out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ForceArgs {
-    /// Record out of sequence, while something that should end first is open; the force is recorded too
+    /// Record out of sequence, while a statement that should end first is open; the force is recorded, too
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// Records statements.
+/// Commands that record statements.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExecCommand {
-    /// Record that a statement begins; prints its execution id
+    /// Record that a statement begins; prints the number of its execution
     Begin {
         #[command(flatten)]
         statement: StatementArgs,
@@ -100,14 +100,14 @@ pub(crate) enum ExecCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// Record that a session begins; prints its execution id and the brief for its subagent
+    /// Record that a session begins; prints the number of its execution and the brief for its subagent
     Run {
         #[command(flatten)]
         statement: StatementArgs,
         /// First begin the loop or the block call at this line, and run in it
         #[arg(long = "in", value_name = "LINE", conflicts_with = "round")]
         within: Option<u32>,
-        /// First end what stands open before it: join a parallel, leave a loop after its round, complete calls and blocks
+        /// First end the open statements before it: join a parallel, leave a loop after its round, complete calls and blocks
         #[arg(long)]
         close: bool,
         /// First end the current round of the enclosing loop
@@ -116,10 +116,10 @@ pub(crate) enum ExecCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// Record that executions completed; refused until their binding is written
+    /// Record that executions completed; refused before their binding is written
     Complete {
-        /// Execution ids, as `exec begin` printed them; all are completed in this order, or none [default: the open one]
-        #[arg(value_name = "EXECUTION_ID")]
+        /// The executions, as `exec begin` printed them. All are completed, in this order, or none [default: the open execution]
+        #[arg(value_name = "EXECUTION")]
         ids: Vec<i64>,
         /// The binding that the execution writes [default: from the program]
         #[arg(long, value_name = "NAME")]
@@ -131,10 +131,10 @@ pub(crate) enum ExecCommand {
     },
     /// Record that an execution failed
     Fail {
-        /// The execution id, as `exec begin` printed it
-        #[arg(value_name = "EXECUTION_ID")]
+        /// The execution, as `exec begin` printed it
+        #[arg(value_name = "EXECUTION")]
         id: i64,
-        /// What went wrong
+        /// The error
         #[arg(long, value_name = "TEXT")]
         error: String,
         #[command(flatten)]
@@ -143,23 +143,23 @@ pub(crate) enum ExecCommand {
     /// Record that an execution was skipped
     #[command(group(clap::ArgGroup::new("which").required(true)))]
     Skip {
-        /// The execution id, as `exec begin` printed it
-        #[arg(value_name = "EXECUTION_ID", group = "which")]
+        /// The execution, as `exec begin` printed it
+        #[arg(value_name = "EXECUTION", group = "which")]
         id: Option<i64>,
-        /// The line of a statement that did not begin: it begins and is skipped in one transaction
+        /// The line of a statement that did not begin; the command records its begin and the skip in one transaction
         #[arg(long, value_name = "N", group = "which")]
         line: Option<u32>,
-        /// The execution that the statement would run in [default: found among the open executions]
-        #[arg(long, value_name = "EXECUTION_ID", conflicts_with = "id")]
+        /// The execution that would contain the statement [default: found among the open executions]
+        #[arg(long, value_name = "EXECUTION", conflicts_with = "id")]
         parent: Option<i64>,
-        /// The item or the branch that the statement would run in
+        /// The item or the branch that would contain the statement
         #[arg(
             long,
             value_name = "NAME",
             conflicts_with_all = ["id", "parent"]
         )]
         item: Option<String>,
-        /// Why it was skipped
+        /// The reason for the skip
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
@@ -169,13 +169,13 @@ pub(crate) enum ExecCommand {
     },
     /// Record another attempt at a failed execution
     Retry {
-        /// The execution id, as `exec begin` printed it
-        #[arg(value_name = "EXECUTION_ID")]
+        /// The execution, as `exec begin` printed it
+        #[arg(value_name = "EXECUTION")]
         id: i64,
-        /// The most attempts, the first one included [default: from the program (`retry: 3`)]
+        /// The maximum number of attempts, including the first [default: from the program (`retry: 3`)]
         #[arg(long, value_name = "N")]
         max: Option<i64>,
-        /// What went wrong, unless `exec fail` recorded it already
+        /// The error, if `exec fail` did not record it already
         #[arg(long, value_name = "TEXT")]
         error: Option<String>,
         #[command(flatten)]
@@ -185,7 +185,7 @@ pub(crate) enum ExecCommand {
     },
 }
 
-/// Says what a parallel is made of.
+/// The branches of a parallel, and how it joins.
 #[derive(Debug, Args)]
 pub(crate) struct BranchesArgs {
     /// The branches, separated by commas [default: from the program]
@@ -196,10 +196,10 @@ pub(crate) struct BranchesArgs {
     pub(crate) strategy: Option<String>,
 }
 
-/// Records parallels.
+/// Commands that record parallel blocks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ParallelCommand {
-    /// Record that a parallel block begins; prints its execution id
+    /// Record that a parallel block begins; prints the number of its execution
     Begin {
         #[command(flatten)]
         statement: StatementArgs,
@@ -208,7 +208,7 @@ pub(crate) enum ParallelCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// Record that a parallel block and all its branches begin; prints their execution ids and briefs
+    /// Record that a parallel block and all its branches begin; prints the numbers of their executions, and their briefs
     Run {
         #[command(flatten)]
         statement: StatementArgs,
@@ -217,10 +217,10 @@ pub(crate) enum ParallelCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// Record that a branch begins; prints its execution id for `exec complete`
+    /// Record that a branch begins; prints the number of its execution for `exec complete`
     Branch {
-        /// The parallel block's execution id
-        #[arg(value_name = "PARALLEL_ID")]
+        /// The execution of the parallel block
+        #[arg(value_name = "EXECUTION")]
         parallel: i64,
         /// The branch's name
         name: String,
@@ -237,8 +237,8 @@ pub(crate) enum ParallelCommand {
     },
     /// Record that the branches are joined
     Join {
-        /// The parallel block's execution id [default: the open one]
-        #[arg(value_name = "PARALLEL_ID")]
+        /// The execution of the parallel block [default: the open one]
+        #[arg(value_name = "EXECUTION")]
         parallel: Option<i64>,
         #[command(flatten)]
         force: ForceArgs,
@@ -247,14 +247,14 @@ pub(crate) enum ParallelCommand {
     },
 }
 
-/// Records loops.
+/// Commands that record loops.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LoopCommand {
-    /// Record that a loop begins; prints its execution id
+    /// Record that a loop begins; prints the number of its execution
     Begin {
         #[command(flatten)]
         statement: StatementArgs,
-        /// The most rounds [default: from the program]
+        /// The maximum number of rounds [default: from the program]
         #[arg(long, value_name = "N")]
         max: Option<i64>,
         /// The loop's condition [default: from the program]
@@ -266,8 +266,8 @@ pub(crate) enum LoopCommand {
     /// Record that a round ended; also called `loop round`
     #[command(alias = "round")]
     Iterate {
-        /// The loop's execution id [default: the open one]
-        #[arg(value_name = "LOOP_ID")]
+        /// The execution of the loop [default: the open one]
+        #[arg(value_name = "EXECUTION")]
         id: Option<i64>,
         #[command(flatten)]
         force: ForceArgs,
@@ -276,15 +276,15 @@ pub(crate) enum LoopCommand {
     },
     /// Record that the loop ended
     Exit {
-        /// The loop's execution id [default: the open one]
-        #[arg(value_name = "LOOP_ID")]
+        /// The execution of the loop [default: the open one]
+        #[arg(value_name = "EXECUTION")]
         id: Option<i64>,
         /// First end the current round
         #[arg(long)]
         round: bool,
         #[command(flatten)]
         force: ForceArgs,
-        /// Why it ended: condition_satisfied, max_reached, or in words
+        /// The reason: condition_satisfied, max_reached, or a text
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
@@ -303,14 +303,14 @@ pub(crate) struct PutArgs {
     pub(crate) anon: bool,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// The execution that writes it; its frame is the binding's scope [default: the root; with --done, the one statement that
-    /// is open]
-    #[arg(long, value_name = "EXECUTION_ID")]
+    /// The execution that writes the binding; its frame is the scope of the binding [default: the root; with --done, the only
+    /// open statement]
+    #[arg(long, value_name = "EXECUTION")]
     pub(crate) execution: Option<i64>,
     /// The kind: input, output, let or const [default: from the program, else let]
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
-    /// The statement that makes it [default: from the program]
+    /// The statement that makes the value [default: from the program]
     #[arg(long, value_name = "TEXT")]
     pub(crate) source: Option<String>,
     /// A summary in one sentence [default: the value's first line]
@@ -319,7 +319,7 @@ pub(crate) struct PutArgs {
     /// Read the value from this file, not from standard input
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Also complete the execution, in the same transaction; only if your instructions ask for it
+    /// Also complete the execution, in the same transaction. Use this only if your instructions contain it
     #[arg(long)]
     pub(crate) done: bool,
     /// Also write the text of this file as the memory of the execution's agent
@@ -338,17 +338,17 @@ pub(crate) struct PutArgs {
 pub(crate) struct FinishArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// How the run ended
+    /// The status at the end of the run
     #[arg(long, value_enum, required_unless_present = "vacuum")]
     pub(crate) status: Option<Ending>,
-    /// Compact the database; allowed for a finished run too, any number of times
+    /// Compact the database; also allowed for a finished run, any number of times
     #[arg(long)]
     pub(crate) vacuum: bool,
     #[command(flatten)]
     pub(crate) force: ForceArgs,
 }
 
-/// How a run ends.
+/// The status at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Ending {
     /// The program ran to its end
@@ -359,7 +359,7 @@ pub(crate) enum Ending {
     Interrupted,
 }
 
-/// Writes what agents keep.
+/// Commands for the memory and the segments of agents.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
     /// Read or write an agent's memory
@@ -368,20 +368,20 @@ pub(crate) enum AgentCommand {
     /// Read or add a segment: the record of one invocation of an agent
     #[command(subcommand)]
     Segment(SegmentCommand),
-    /// List what is kept of an agent of the project or the user; delete it with --yes
+    /// List what is stored of an agent of the project or the user; with --yes, delete it
     Delete(DeleteAgentArgs),
 }
 
-/// An agent's memory.
+/// Commands for the memory of an agent.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
     /// Print the memory, byte for byte
     Get(AgentArgs),
-    /// Write the memory from standard input; the earlier memory is kept as history
+    /// Write the memory from standard input; the earlier memory stays as history
     Set(AgentArgs),
 }
 
-/// An agent's invocations.
+/// Commands for the segments of an agent.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SegmentCommand {
     /// Print a segment, byte for byte: its prompt, an empty line, its summary
@@ -391,11 +391,11 @@ pub(crate) enum SegmentCommand {
         /// The segment's number [default: the last]
         number: Option<i64>,
     },
-    /// Add the next segment; what the agent did is standard input
+    /// Add the next segment from standard input: what the agent did
     Add {
         #[command(flatten)]
         agent: AgentArgs,
-        /// What the agent was asked
+        /// The prompt of the agent
         #[arg(long, value_name = "TEXT")]
         prompt: String,
     },
@@ -406,17 +406,17 @@ pub(crate) enum SegmentCommand {
 pub(crate) struct AgentArgs {
     /// The agent's name
     pub(crate) name: String,
-    /// How long the memory is kept [default: from the program, else execution]
+    /// The scope: how long the memory is kept [default: from the program, else execution]
     #[arg(long, value_enum, conflicts_with = "path")]
     pub(crate) scope: Option<Scope>,
-    /// A database or folder of agents that the program names (`persist: "path"`); opened only if given here
+    /// The database or folder of agents that the program declares (`persist: "path"`). It is opened only if given here
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunOption,
 }
 
-/// How long a memory lives.
+/// How long a memory is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
     /// As long as the run
@@ -427,16 +427,16 @@ pub(crate) enum Scope {
     User,
 }
 
-/// Registers imports.
+/// Commands for imports.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
     /// Register an imported program under a handle; in folder form, this creates its nested run, RUN/handle--slug
     Add {
-        /// The handle that the program uses it by
+        /// The handle in the program
         alias: String,
-        /// Where the program comes from [default: from the `use` statement]
+        /// The source of the imported program [default: from the `use` statement]
         source: Option<String>,
-        /// The program file; the nested run keeps a copy
+        /// The program file; the nested run contains a copy
         #[arg(long, value_name = "PATH")]
         program: Option<PathBuf>,
         /// The program's inputs, as JSON
@@ -450,20 +450,20 @@ pub(crate) enum ImportCommand {
     },
 }
 
-/// Tells what happened in markers.
+/// Prints the history of a run as markers.
 #[derive(Debug, Args)]
 pub(crate) struct NarrateArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Only this execution and those in it: its id, or ~N, its place in the trace
-    #[arg(long, value_name = "EXECUTION_ID")]
+    /// Only this execution and the executions in it, by its number or by its place ~N in the trace
+    #[arg(long, value_name = "EXECUTION")]
     pub(crate) execution: Option<String>,
     /// The form of the markers
     #[arg(long, value_enum, default_value_t = Markers::Compact)]
     pub(crate) style: Markers,
 }
 
-/// Words for a conversation.
+/// The forms of markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Markers {
     /// `1→ research ✓`
@@ -472,7 +472,7 @@ pub(crate) enum Markers {
     Positions,
 }
 
-/// Instructs a subagent.
+/// Prints the instructions for a subagent.
 #[derive(Debug, Args)]
 pub(crate) struct BriefArgs {
     /// The binding that the subagent writes [default: from the execution's statement, else anonymous]
@@ -480,15 +480,15 @@ pub(crate) struct BriefArgs {
     #[command(flatten)]
     pub(crate) run: RunOption,
     /// The execution that the subagent carries out
-    #[arg(long, value_name = "EXECUTION_ID")]
+    #[arg(long, value_name = "EXECUTION")]
     pub(crate) execution: Option<i64>,
-    /// The persistent agent that the subagent is [default: from the execution's statement]
+    /// The persistent agent of the subagent [default: from the execution's statement]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Use `put --done`, which also completes the execution
     #[arg(long, requires = "execution")]
     pub(crate) done: bool,
-    /// Include the same write with `sqlite3`
+    /// Also print the same write as a `sqlite3` command
     #[arg(long)]
     pub(crate) sqlite3: bool,
 }

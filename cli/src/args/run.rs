@@ -1,4 +1,4 @@
-//! How a command names its run: as its first argument, with `--run`, or in the environment.
+//! The run of a command: its first argument, `--run`, or `PROSE_RUN` in the environment.
 
 use clap::Args;
 
@@ -7,10 +7,10 @@ use crate::locate::{RUN_ENV, unnamed};
 
 pub(super) const RUN_HELP: &str = "The run: its id, a unique prefix of the id, `latest`, a path to a run folder or a database, or postgres:ID";
 
-/// The help of `--run` in a command that also takes the run as an argument.
-pub(super) const SAME: &str = "Name the run by this option instead";
+/// The help of `--run` in commands that also take the run as an argument.
+pub(super) const SAME: &str = "The run, as an option in place of the argument";
 
-/// Refuses an empty name: it comes from a variable that is not set, and would be the beginning of any run's id.
+/// Rejects an empty name. It comes from an unset variable, and would match as the prefix of any run's id.
 pub(crate) fn run_name(text: &str) -> Result<String, String> {
     match text.is_empty() {
         true => Err(format!(
@@ -20,7 +20,7 @@ pub(crate) fn run_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Names the run of a command that has an argument for it.
+/// Names the run by an argument or an option.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
@@ -39,7 +39,7 @@ impl RunArgs {
     }
 }
 
-/// Names the run of a command whose other arguments need the first place.
+/// Names the run by an option only, for commands whose first argument is something else.
 #[derive(Debug, Args)]
 pub(crate) struct RunOption {
     #[arg(long, value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
@@ -47,14 +47,14 @@ pub(crate) struct RunOption {
 }
 
 impl RunOption {
-    /// Returns the run that the command works on. clap does not read the environment: its usage lines would show `--run` as
-    /// required wherever the environment names the run.
+    /// Returns the run that the command works on. This function reads the environment, not clap: clap's usage lines would show
+    /// `--run` as required if `PROSE_RUN` is set.
     pub(crate) fn name(&self) -> Result<String, CliError> {
         self.run.clone().map_or_else(unnamed, Ok)
     }
 }
 
-/// Returns the run that an argument and `--run` name, if either does. Both may, as long as they say the same.
+/// Returns the run of an argument or of `--run`, if one is given. Both may be given if they are equal.
 pub(super) fn one(run: Option<&str>, named: Option<&str>) -> Result<Option<String>, CliError> {
     match (run, named) {
         (Some(run), Some(named)) if run != named => Err(CliError::usage(format!(
@@ -65,7 +65,7 @@ pub(super) fn one(run: Option<&str>, named: Option<&str>) -> Result<Option<Strin
     }
 }
 
-/// Returns the runs that arguments and `--run` name; `--run` adds none where there are arguments.
+/// Returns the runs of the arguments, else the run of `--run`. An error if `--run` names a run that is not an argument.
 pub(super) fn several(runs: &[String], named: Option<&str>) -> Result<Vec<String>, CliError> {
     match (runs, named) {
         (runs, None) => Ok(runs.to_vec()),

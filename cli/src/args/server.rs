@@ -2,35 +2,35 @@
 
 use clap::{Args, Subcommand};
 
-/// Sets up a server, and looks at it.
+/// Commands for a PostgreSQL server.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PostgresCommand {
-    /// Print the SQL for the schema of runs and for a role that is limited to it; run it with --apply
+    /// Print the SQL for the schema of runs and for a role with access to this schema only; with --apply, run the SQL
     Setup(SetupArgs),
-    /// Check the server that the project names: version, schema, rights, damage, sizes of runs
+    /// Check the server of the project: version, schema, rights, damage, sizes of runs
     Status,
-    /// Trust the database that `.prose/.env` names, until that file changes: before, no command connects to it
+    /// Trust the database in `.prose/.env` until that file changes; commands connect only to a trusted database
     Trust(TrustArgs),
 }
 
-/// Makes the schema.
+/// Creates the schema.
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
-    /// The role for programs, which reads and writes the tables of the schema and makes none
+    /// The role for programs: it reads and writes the tables of the schema, and cannot create tables
     #[arg(long, value_name = "NAME", default_value = "openprose_agent")]
     pub(crate) role: String,
-    /// Also take from all other roles what they may do in the database: only where it is used for runs alone
+    /// Also revoke the rights of all other roles in the database. Use this only if the database contains nothing but runs
     #[arg(long)]
     pub(crate) dedicated: bool,
-    /// Run the SQL on the database that the project names
+    /// Run the SQL on the database of the project
     #[arg(long)]
     pub(crate) apply: bool,
 }
 
-/// Trusts the project's file.
+/// Trusts the project's `.env` file.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
-    /// Trust it no longer
+    /// Withdraw the trust
     #[arg(long)]
     pub(crate) revoke: bool,
 }

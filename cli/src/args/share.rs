@@ -11,16 +11,15 @@ use crate::error::CliError;
 use crate::locate::unnamed;
 
 pub(crate) const SHARE_HELP: &str = "\
-What is left out or replaced:
-  secrets     tokens, keys, passwords, and every value of .env files and of variables
-              whose names say secret: always
-  personal    home directories, e-mail addresses, names of people, users and machines:
-              unless --with personal
-  history     values and memories that were replaced: unless --with history
-  the rest    stays, but for what --without and --max-value leave out
+Left out or replaced:
+  secrets     always: tokens, keys, passwords, all values of .env files, and the values of variables with a name for secrets
+  personal    unless --with personal: home directories, e-mail addresses, names of people, users and machines
+  history     unless --with history: earlier values and memories
+  the rest    stays, except what --without and --max-value leave out
 
-Nothing finds every secret: look at what --report lists before you send the file.
-Exit code 4: something that was replaced is still in what was written; no file is left.";
+No rule finds every secret: read what --report lists before you send the file.
+
+Exit code 4: the file still contained a text that was to be replaced. The file was removed.";
 
 /// Shares runs as one file.
 #[derive(Debug, Args)]
@@ -31,39 +30,39 @@ pub(crate) struct ShareArgs {
     runs: Vec<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
     named: Option<String>,
-    /// The file to write; what is there is kept unless --overwrite is given
+    /// The file to write; an existing file is kept unless --overwrite is given
     #[arg(short, long, value_name = "FILE", required_unless_present = "report")]
     pub(crate) out: Option<PathBuf>,
-    /// The form [default: by the file's name: .html, .zip, .db, .txt]
+    /// The form of the file [default: from its name: .html, .zip, .db, .txt]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Write the summary alone, as plain text
+    /// Write only the summary, as plain text
     #[arg(long)]
     pub(crate) plain: bool,
-    /// List what would be replaced and left out, and write nothing
+    /// Write nothing; list what would be replaced and left out
     #[arg(long)]
     pub(crate) report: bool,
     #[command(flatten)]
     wishes: WishArgs,
-    /// Sign the manifest with this SSH key; `check --allowed-signers` verifies it. Whoever holds the key signed exactly this
-    /// manifest: that the run is true, or all of it, is not proved
+    /// Sign the manifest with this SSH key; `check --allowed-signers` verifies the signature. It proves who signed this
+    /// manifest, not that the run is true or complete
     #[arg(long, value_name = "KEY")]
     pub(crate) sign: Option<PathBuf>,
     /// Do not ask before writing
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) overwrite: bool,
 }
 
-/// What leaves when a run is shared, or written for a model.
+/// The options that choose the contents of a shared run, or of a text for a model.
 #[derive(Debug, Args)]
 pub(crate) struct WishArgs {
-    /// Leave this out as a whole; may be given several times, or separated by commas
+    /// Leave out this content; may be repeated, or separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CONTENT")]
     without: Vec<LeftOut>,
-    /// Put this in
+    /// Include this content
     #[arg(
         long = "with",
         value_enum,
@@ -71,16 +70,16 @@ pub(crate) struct WishArgs {
         value_name = "CONTENT"
     )]
     with: Vec<Put>,
-    /// Keep what is called so in the report (`github-token #1`), or all that a rule finds (`github-token`)
+    /// Keep one finding of the report (`github-token #1`), or all findings of a rule (`github-token`)
     #[arg(long, value_name = "NAME")]
     keep: Vec<String>,
-    /// Replace this text as well, wherever it stands; between slashes, a regular expression
+    /// Also replace this text everywhere; a text between slashes is a regular expression
     #[arg(long, value_name = "TEXT")]
     redact: Vec<String>,
-    /// Leave out values and files that are longer: `500k`, `2M`
+    /// Leave out values and files that are longer than this: `500k`, `2M`
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_value: Option<u64>,
-    /// Replace nothing and leave nothing out; says what the file holds
+    /// Replace nothing and leave nothing out; the output lists the secrets in the file
     #[arg(long, conflicts_with_all = ["without", "with", "keep", "redact", "max_value"])]
     raw: bool,
 }
@@ -88,7 +87,7 @@ pub(crate) struct WishArgs {
 /// The form of a shared file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A page with the viewer and the run in it
+    /// An HTML page with the viewer and the run
     Html,
     /// The run's files
     Zip,
@@ -96,7 +95,7 @@ pub(crate) enum Format {
     Db,
 }
 
-/// A content that is left out.
+/// Contents that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LeftOut {
     /// Values of bindings, answers of agents
@@ -105,9 +104,9 @@ pub(crate) enum LeftOut {
     Prompts,
     /// Memories of agents
     Memories,
-    /// The program's text; the statements that ran stay
+    /// The program's text; statements that ran stay
     Program,
-    /// Files that bindings name
+    /// Files that are values of bindings
     Attachments,
 }
 
@@ -123,17 +122,17 @@ impl From<LeftOut> for Content {
     }
 }
 
-/// A content that is put in.
+/// Contents that are left out by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Put {
-    /// Values and memories that were replaced
+    /// Earlier values and memories
     History,
     /// Home directories, e-mail addresses, names of people, users and machines
     Personal,
 }
 
 impl WishArgs {
-    /// What is to leave.
+    /// Returns the contents that the options choose.
     pub(crate) fn wishes(&self) -> Wishes {
         Wishes {
             without: self.without.iter().map(|of| (*of).into()).collect(),
@@ -149,12 +148,12 @@ impl WishArgs {
 }
 
 impl ShareArgs {
-    /// What is to leave.
+    /// Returns the contents that the options choose.
     pub(crate) fn wishes(&self) -> Wishes {
         self.wishes.wishes()
     }
 
-    /// The runs that are shared.
+    /// Returns the runs to share.
     pub(crate) fn runs(&self) -> Result<Vec<String>, CliError> {
         let runs = several(&self.runs, self.named.as_deref())?;
         match runs.is_empty() {
@@ -164,7 +163,7 @@ impl ShareArgs {
     }
 }
 
-/// A number of bytes: `200`, `500k`, `2M`, `1G`.
+/// Parses a number of bytes: `200`, `500k`, `2M`, `1G`.
 fn size(text: &str) -> Result<u64, String> {
     let lower = text.trim().to_ascii_lowercase();
     let (number, unit) = match lower.strip_suffix('b').unwrap_or(&lower) {

@@ -1,4 +1,4 @@
-//! Arguments of the commands that keep house.
+//! Arguments of the commands that convert, copy, remove and diagnose runs.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,14 @@ use crate::error::CliError;
 use crate::locate::unnamed;
 
 pub(crate) const CLEAN_HELP: &str = "\
-Without --yes nothing is removed: the command lists what it would remove, with sizes and reasons.
-Only folders directly in .prose/runs are removed; links are not followed. Agents of execution scope
-are removed with their run; agents of the project and the user only by `prosescope agent delete`.
+Without --yes the command removes nothing. It lists the runs that it would remove, with sizes and reasons.
 
-Exit code 4: --yes was given and a rule keeps a run that was named.";
+Only folders directly in .prose/runs are removed. Links are not followed. Agents of execution scope are removed with their \
+run; agents of the project and the user only by `prosescope agent delete`.
 
-/// Writes a run in the other form.
+Exit code 4: --yes was given, and a rule keeps a run that was named.";
+
+/// Converts a run to another form.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -23,8 +24,8 @@ pub(crate) struct ConvertArgs {
     /// The state mode of the copy
     #[arg(long, value_enum)]
     pub(crate) to: super::record::StateMode,
-    /// The copy's folder, which is left as it is where the same run is there already [default: RUN-sqlite or RUN-filesystem,
-    /// beside the run; of a run in PostgreSQL, ID in .prose/runs]
+    /// The folder of the copy. If it already contains the same run, nothing is copied [default: RUN-sqlite or RUN-filesystem,
+    /// beside the run; for a run in PostgreSQL, ID in .prose/runs]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<std::path::PathBuf>,
 }
@@ -37,14 +38,14 @@ pub(crate) struct PullArgs {
     run: Option<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
     named: Option<String>,
-    /// The database file to make, which is left as it is where the same run is in it already; attachments are put beside it
-    /// [default: ID/state.db in .prose/runs]
+    /// The database file to write. If it already contains the same run, nothing is copied. Attachments are copied into its
+    /// folder [default: ID/state.db in .prose/runs]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 impl PullArgs {
-    /// Returns the run that is copied.
+    /// Returns the run to copy.
     pub(crate) fn run(&self) -> Result<String, CliError> {
         one(self.run.as_deref(), self.named.as_deref())?.map_or_else(unnamed, Ok)
     }
@@ -60,30 +61,30 @@ pub(crate) struct PushArgs {
 /// Removes runs.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
-    /// Runs: ids or unique prefixes of ids; the options narrow the selection
+    /// Runs: ids or unique prefixes of ids. Options narrow the selection
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
-    /// Runs in the PostgreSQL database that the project names, not those in files; implied by a name postgres:ID
+    /// Select runs in the PostgreSQL database of the project, not in files. A name postgres:ID implies this option
     #[arg(long)]
     pub(crate) postgres: bool,
-    /// Only runs whose last activity is at least this long ago: `30d`, `12h`
+    /// Only runs without activity for at least this time: `30d`, `12h`
     #[arg(long, value_name = "DURATION")]
     pub(crate) older_than: Option<String>,
-    /// Only runs of these statuses, separated by commas: completed, failed, interrupted, unreadable …
+    /// Only runs with these statuses, separated by commas: completed, failed, interrupted, unreadable …
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     pub(crate) status: Vec<String>,
     /// Only runs whose program path contains this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) program: Option<String>,
-    /// Include runs that wait at a gate, and runs that were active within a day
+    /// Include runs that wait at a gate, and runs that were active within the last day
     #[arg(long)]
     pub(crate) force: bool,
-    /// Remove the runs; without this, only list them
+    /// Remove the runs; without --yes, only list them
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
-/// Deletes an agent that outlives runs.
+/// Deletes an agent of the project or the user.
 #[derive(Debug, Args)]
 pub(crate) struct DeleteAgentArgs {
     /// The agent's name
@@ -91,27 +92,27 @@ pub(crate) struct DeleteAgentArgs {
     /// The agent's scope
     #[arg(long, value_enum)]
     pub(crate) scope: LastingScope,
-    /// An agent in the PostgreSQL database that the project names, not one in files
+    /// Select the agent in the PostgreSQL database of the project, not in files
     #[arg(long)]
     pub(crate) postgres: bool,
-    /// Delete the agent; without this, only list what would be deleted
+    /// Delete the agent; without --yes, only list what would be deleted
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
-/// A scope that outlives runs.
+/// The scopes of agents that remain after a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LastingScope {
-    /// Kept in the project: `.prose/agents.db`, `.prose/agents/`
+    /// In the project: `.prose/agents.db`, `.prose/agents/`
     Project,
-    /// Kept in the home directory: `~/.prose`
+    /// In the home directory: `~/.prose`
     User,
 }
 
-/// Looks at a place.
+/// Checks a place for recording.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The program to recommend a state mode for [default: the program of the latest run]
+    /// The program that a state mode is recommended for [default: the program of the latest run]
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<PathBuf>,
 }

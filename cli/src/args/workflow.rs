@@ -16,12 +16,12 @@ pub(crate) struct StoreOption {
     pub(crate) store: String,
 }
 
-/// What every command that changes a workflow takes.
+/// The options of all commands that change a workflow.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeOptions {
     #[command(flatten)]
     pub(crate) store: StoreOption,
-    /// Refuse when the workflow has another version than this: it changed after it was read
+    /// Refuse the command if the workflow has another version, because it changed after you read it
     #[arg(long, value_name = "N")]
     pub(crate) if_version: Option<i64>,
 }
@@ -29,16 +29,16 @@ pub(crate) struct ChangeOptions {
 /// Names a workflow.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowArgs {
-    /// The workflow: its id, the unique beginning of it, or `latest`
+    /// The workflow: its id, a unique prefix of the id, or `latest`
     pub(crate) workflow: String,
     #[command(flatten)]
     pub(crate) options: ChangeOptions,
 }
 
-/// What is done with workflows.
+/// Commands for workflows.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkflowCommand {
-    /// Print the SQL of the tables; create them with --apply. Tables of other programs stay and get columns named x_…
+    /// Print the SQL of the tables; with --apply, create them. Tables of other programs stay and get columns named x_…
     Setup {
         /// Create the tables
         #[arg(long)]
@@ -46,40 +46,40 @@ pub(crate) enum WorkflowCommand {
         #[command(flatten)]
         store: StoreOption,
     },
-    /// Begin a run: a turn of a conversation; without --workflow a new workflow. Prints their ids
+    /// Begin a run, which is a turn of the conversation; without --workflow, begin a new workflow. Prints both ids
     Start(StartArgs),
-    /// Ask the person a question: the run waits for input
+    /// Ask the person a question; the run then waits for input
     Ask {
         /// The run
         run: String,
         /// The question; `-` reads it from standard input
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         question: String,
-        /// More of it for programs: a JSON object
+        /// Data for programs: a JSON object
         #[arg(long, value_name = "JSON")]
         payload: Option<String>,
         #[command(flatten)]
         options: ChangeOptions,
     },
-    /// Answer the question of the run that waits: it runs again
+    /// Answer the question of the waiting run; the run then continues
     Input {
         #[command(flatten)]
         workflow: WorkflowArgs,
         /// The answer; `-` reads it from standard input
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         text: String,
-        /// The run, where several wait
+        /// The run, if several runs wait
         #[arg(long)]
         run: Option<String>,
-        /// The most messages that the context keeps [default: 100]
+        /// The maximum number of messages in the context [default: 100]
         #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
         tail: u32,
     },
-    /// Pause a workflow: it takes no new run
+    /// Pause a workflow: it accepts no new run
     Pause(WorkflowArgs),
-    /// Resume a workflow that is paused or has an error
+    /// Resume a workflow that is paused or that has an error
     Resume(WorkflowArgs),
-    /// Cancel a workflow with its open runs; with --run that run alone
+    /// Cancel a workflow and its open runs; with --run, only that run
     Cancel {
         #[command(flatten)]
         workflow: WorkflowArgs,
@@ -87,29 +87,29 @@ pub(crate) enum WorkflowCommand {
         #[arg(long)]
         run: Option<String>,
     },
-    /// Record that the workflow itself went wrong
+    /// Record an error of the workflow itself
     Error {
         #[command(flatten)]
         workflow: WorkflowArgs,
-        /// What went wrong: a text, or a JSON object
+        /// The error: a text, or a JSON object
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         error: String,
     },
-    /// End a run with its error
+    /// End a run with an error
     Fail {
         /// The run
         run: String,
-        /// What went wrong: a text, or a JSON object
+        /// The error: a text, or a JSON object
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         error: String,
         #[command(flatten)]
         options: ChangeOptions,
     },
-    /// End a run with its output
+    /// End a run with an output
     Finish(FinishArgs),
-    /// Show a workflow: its runs, the open question, the conversation
+    /// Show the runs, the open question and the conversation of a workflow
     Show {
-        /// The workflow: its id, the unique beginning of it, or `latest`
+        /// The workflow: its id, a unique prefix of the id, or `latest`
         #[arg(default_value = "latest")]
         workflow: String,
         #[command(flatten)]
@@ -121,32 +121,32 @@ pub(crate) enum WorkflowCommand {
     Prefer {
         #[command(flatten)]
         workflow: WorkflowArgs,
-        /// Preferences to set; a value that is not JSON is a text
+        /// The preferences to set; a value that is not JSON is stored as text
         #[arg(value_name = "KEY=VALUE")]
         set: Vec<String>,
         /// A preference to remove; may be repeated
         #[arg(long, value_name = "KEY")]
         remove: Vec<String>,
     },
-    /// Keep an important step of a workflow, for its later runs
+    /// Record an important step of a workflow for its later runs
     Step {
         #[command(flatten)]
         workflow: WorkflowArgs,
         /// The step; `-` reads it from standard input
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         text: String,
-        /// The run that it belongs to
+        /// The run of the step or event
         #[arg(long)]
         run: Option<String>,
-        /// More of it for programs: a JSON object
+        /// Data for programs: a JSON object
         #[arg(long, value_name = "JSON")]
         payload: Option<String>,
     },
-    /// Record that a run is worked on; exit code 4 tells its engine to stop
+    /// Record a sign of life of a run; with exit code 4, its engine has to stop
     Heartbeat {
         /// The run
         run: String,
-        /// Who works on it: a claim
+        /// The name of the engine that works on the run; not checked
         #[arg(long, value_name = "NAME")]
         owner: Option<String>,
         #[command(flatten)]
@@ -163,22 +163,22 @@ pub(crate) struct StartArgs {
     /// The workflow to continue: its id, the unique beginning of it, or `latest`
     #[arg(long)]
     pub(crate) workflow: Option<String>,
-    /// The id of a new workflow [default: a new one]
+    /// The id of the new workflow [default: generated]
     #[arg(long, value_name = "UUID", conflicts_with = "workflow")]
     pub(crate) id: Option<String>,
-    /// The id of the run: the same command again, with the same id and input, changes nothing
+    /// The id of the run. To repeat the command with the same id and input changes nothing
     #[arg(long, value_name = "UUID")]
     pub(crate) run: Option<String>,
-    /// The engine may not ask back
+    /// Do not let the engine ask questions
     #[arg(long)]
     pub(crate) no_clarifications: bool,
-    /// Begin the run although another one of the workflow is open
+    /// Begin the run even if another run of the workflow is open
     #[arg(long)]
     pub(crate) parallel: bool,
-    /// Who works on the run: a claim
+    /// The name of the engine that works on the run; not checked
     #[arg(long, value_name = "NAME")]
     pub(crate) owner: Option<String>,
-    /// The most messages that the context keeps [default: 100]
+    /// The maximum number of messages in the context [default: 100]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) tail: u32,
     #[command(flatten)]
@@ -190,16 +190,16 @@ pub(crate) struct StartArgs {
 pub(crate) struct FinishArgs {
     /// The run
     pub(crate) run: String,
-    /// The output: JSON; `-` reads it from standard input
+    /// The output as JSON; `-` reads it from standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub(crate) output: String,
-    /// The assistant's message, appended to the conversation
+    /// The assistant's message, which is appended to the conversation
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) message: Option<String>,
-    /// A summary of the conversation so far: messages before it may be dropped
+    /// A summary of the conversation so far; the messages before it may then be dropped
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) summary: Option<String>,
-    /// The most messages that the context keeps [default: 100]
+    /// The maximum number of messages in the context [default: 100]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) tail: u32,
     #[command(flatten)]
@@ -209,30 +209,30 @@ pub(crate) struct FinishArgs {
 /// Lists workflows.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Only workflows of this status: active, paused, cancelled, error
+    /// Only workflows with this status: active, paused, cancelled, error
     #[arg(long)]
     pub(crate) status: Option<String>,
-    /// Only workflows of which a run waits for input
+    /// Only workflows with a run that waits for input
     #[arg(long)]
     pub(crate) waiting: bool,
-    /// List running runs without a sign of life for this time [default: 5m]
+    /// List running runs that gave no sign of life for this time [default: 5m]
     #[arg(long, value_name = "DURATION", num_args = 0..=1, default_missing_value = "5m", conflicts_with_all = ["status", "waiting"])]
     pub(crate) stuck: Option<String>,
-    /// The most workflows to print [default: 50]
+    /// The maximum number of workflows to print [default: 50]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) limit: u32,
     #[command(flatten)]
     pub(crate) store: StoreOption,
 }
 
-/// What is done with events.
+/// Commands for events.
 #[derive(Debug, Subcommand)]
 pub(crate) enum EventsCommand {
     /// Append an event to a workflow; prints its id
     Append {
         #[command(flatten)]
         workflow: WorkflowArgs,
-        /// progress, status, warning, error or final
+        /// The kind: progress, status, warning, error or final
         #[arg(long, default_value = "progress")]
         kind: String,
         /// The text; `-` reads it from standard input
@@ -243,29 +243,29 @@ pub(crate) enum EventsCommand {
             required_unless_present = "lines"
         )]
         text: Option<String>,
-        /// The run that it belongs to
+        /// The run of the step or event
         #[arg(long)]
         run: Option<String>,
-        /// More of it for programs: a JSON object
+        /// Data for programs: a JSON object
         #[arg(long, value_name = "JSON")]
         payload: Option<String>,
-        /// Read events from standard input, one JSON object a line (text, kind, run, payload), and append all of them or none
+        /// Read events from standard input, one JSON object per line (text, kind, run, payload), and append all or none
         #[arg(long, conflicts_with_all = ["text", "run", "payload"])]
         lines: bool,
     },
-    /// Print the events of a workflow after a cursor, in order
+    /// Print the events of a workflow after a cursor, in their order
     Tail(TailArgs),
-    /// Remove events of runs that ended, as far as named followers have read them
+    /// Remove events of ended runs that all named followers have read
     Prune {
         #[command(flatten)]
         workflow: WorkflowArgs,
-        /// Only events with ids up to this one
+        /// Only events up to this id
         #[arg(long, value_name = "ID")]
         up_to: Option<i64>,
-        /// Events of open runs and of no run too
+        /// Include events of open runs, and events without a run
         #[arg(long)]
         all: bool,
-        /// Also those that a named follower has not read
+        /// Include events that a named follower has not read
         #[arg(long)]
         force: bool,
     },
@@ -274,18 +274,18 @@ pub(crate) enum EventsCommand {
 /// Prints events.
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {
-    /// The workflow: its id, the unique beginning of it, or `latest`
+    /// The workflow: its id, a unique prefix of the id, or `latest`
     pub(crate) workflow: String,
-    /// Only events after this one [default: from the first; with --as after the last that was read]
+    /// Only events after this id [default: the first event; with --as, the last event that was read]
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<i64>,
-    /// Go on with new events until the command is stopped
+    /// Wait for new events until the command is stopped
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Keep what was read under this name: pruning keeps the rest
+    /// Store the position of the last event that was read under this name; `prune` keeps later events
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// End after so many events
+    /// End after this number of events
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
     #[command(flatten)]
@@ -293,15 +293,17 @@ pub(crate) struct TailArgs {
 }
 
 const SERVE_HELP: &str = "\
-Without --token-file and PROSE_SERVE_TOKEN a token is made and printed on standard error.
-Ctrl-C or SIGTERM ends the server: requests are answered, and streams told their cursor.
-docs/reference/serve.md describes requests, streams, and how to put a TLS proxy before it.";
+Without --token-file and PROSE_SERVE_TOKEN, the server makes a token and prints it on standard error.
+
+Ctrl-C or SIGTERM ends the server. It first answers the open requests, and sends each stream its cursor.
+
+docs/reference/serve.md describes requests, streams, and how to put a TLS proxy before the server.";
 
 /// Serves workflows.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
 pub(crate) struct ServeArgs {
-    /// The address to listen on; port 0 is any free one
+    /// The address to listen on; port 0 means any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8737")]
     pub(crate) listen: std::net::SocketAddr,
     /// A file whose first line is the token that requests must send
@@ -310,16 +312,16 @@ pub(crate) struct ServeArgs {
     /// Answer requests without a token; only on a loopback address
     #[arg(long)]
     pub(crate) no_token: bool,
-    /// A host name that requests may use, beside those of loopback; may be repeated
+    /// A host name that requests may use, beside the loopback names; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
-    /// The origin of a page that may send requests, as `https://app.example`; may be repeated
+    /// The origin of a page that may send requests, such as `https://app.example`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
-    /// The most requests a second of one peer; 0 for any number
+    /// The maximum number of requests per second from one peer; 0 means no limit
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) rate: u32,
-    /// The most connections
+    /// The maximum number of connections
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) connections: usize,
     #[command(flatten)]

@@ -1,0 +1,131 @@
+//! Help texts and usage errors, wrapped to the terminal.
+//!
+//! clap wraps a line without regard to columns, and never the text of a template. So the longer texts have one line for each
+//! paragraph or list item in the source, and are wrapped here before clap sees them.
+
+use clap::Command;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns of a help text on a wide terminal.
+const WIDEST: usize = 100;
+
+/// Returns the columns of a help text: COLUMNS, else those of the terminal, at most [`WIDEST`].
+pub(crate) fn columns() -> usize {
+    let asked = std::env::var("COLUMNS").ok();
+    let asked = asked.and_then(|text| text.trim().parse::<u16>().ok());
+    let width = asked
+        .filter(|columns| *columns > 0)
+        .or_else(|| terminal_size::terminal_size().map(|(columns, _)| columns.0));
+    width.map_or(WIDEST, usize::from).clamp(40, WIDEST)
+}
+
+/// Wraps the longer texts of a command and of all commands below it.
+pub(super) fn command(mut command: Command, width: usize) -> Command {
+    let wrapped = |text: &clap::builder::StyledStr| text_of(&text.to_string(), width);
+    if let Some(text) = command.get_after_help().map(wrapped) {
+        command = command.after_help(text);
+    }
+    if let Some(text) = command.get_long_about().map(wrapped) {
+        command = command.long_about(text);
+    }
+    command
+        .term_width(width)
+        .mut_subcommands(|below| self::command(below, width))
+}
+
+/// Wraps each line of a text. In a list of two columns (`name    what it is`), the second column keeps its place.
+pub(crate) fn text_of(text: &str, width: usize) -> String {
+    let lines: Vec<String> = text.lines().map(|line| line_of(line, width)).collect();
+    lines.join("\n")
+}
+
+fn line_of(line: &str, width: usize) -> String {
+    if anstream::adapter::strip_str(line).to_string().width() <= width {
+        return line.to_owned();
+    }
+    let words = line.trim_start_matches(' ');
+    let indent = line.len() - words.len();
+    // Two spaces or more separate the columns.
+    let second = words.find("  ").map(|gap| {
+        let spaces = words[gap..].len() - words[gap..].trim_start_matches(' ').len();
+        indent + gap + spaces
+    });
+    let (head, rest, hang) = match second {
+        Some(at) if line[..at].width() * 2 <= width => {
+            let (head, rest) = line.split_at(at);
+            (head, rest, head.width())
+        }
+        // A narrow terminal has no room for two columns: the second one follows the first.
+        Some(_) => (&line[..indent], words, indent + 4),
+        None if words.starts_with("- ") => (&line[..indent], words, indent + 2),
+        None => (&line[..indent], words, indent),
+    };
+    let mut out = head.to_owned();
+    let mut used = head.width();
+    for (nth, word) in rest.split_whitespace().enumerate() {
+        let len = anstream::adapter::strip_str(word).to_string().width();
+        if nth > 0 && used + 1 + len > width {
+            out.push_str(&format!("\n{}", " ".repeat(hang)));
+            used = hang;
+        } else if nth > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += len;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::args::{Cli, complete};
+
+    #[test]
+    fn the_second_column_of_a_list_keeps_its_place() {
+        let text = "A list of two:\n  one    the first of two\n  three  the other";
+        let narrow = "A list of two:\n  one    the first\n         of two\n  three  the other";
+        assert_eq!(text_of(text, 20), narrow);
+        assert_eq!(
+            text_of("  a long name   what it is", 20),
+            "  a long name what\n      it is"
+        );
+    }
+
+    /// A line that ends before its room does, and goes on in lower case, was wrapped twice.
+    #[test]
+    fn no_help_is_wrapped_twice() {
+        fn check(of: &mut Command, width: usize) {
+            let help = of.render_long_help().to_string();
+            let lines: Vec<&str> = help.lines().collect();
+            for (line, next) in lines.iter().zip(lines.iter().skip(1)) {
+                assert!(
+                    line.width() <= width || line.contains("Usage: ") || !line.trim().contains(' '),
+                    "{line}"
+                );
+                let indent = |line: &str| line.len() - line.trim_start().len();
+                let word = next.split_whitespace().next().unwrap_or_default();
+                let goes_on = word.starts_with(|c: char| c.is_lowercase() && c != 'p')
+                    && indent(line) == indent(next)
+                    && line.ends_with(|c: char| c.is_alphanumeric() || c == ',');
+                let has_room = line.width() + 1 + word.width() <= width;
+                let is_list = [line, next]
+                    .iter()
+                    .any(|line| line.trim_start().contains("  "));
+                assert!(
+                    !goes_on || !has_room || is_list,
+                    "{}: {line}\n{next}",
+                    of.get_name()
+                );
+            }
+            of.get_subcommands_mut()
+                .for_each(|below| check(below, width));
+        }
+        for width in [60, 80, 100] {
+            check(&mut complete(Cli::command(), width), width);
+        }
+    }
+}
