@@ -53,7 +53,7 @@ pub(crate) fn run_lint(root: &Path) -> Result<()> {
             .env("RUSTDOCFLAGS", "--deny warnings"))
     })?;
     setup::cargo_deny(root)?;
-    step("Dependencies: bans, licences, sources", || {
+    step("Dependencies: bans, licenses, sources", || {
         run(cargo(root).args(["deny", "check", "bans", "licenses", "sources"]))
     })
 }

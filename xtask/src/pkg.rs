@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► glue.js, prosescope.wasm ─┐
-//! pkg/js/*, pkg/README.md, the licences ───────────────────────────────────────────────────┴──► pkg/dist
+//! pkg/js/*, pkg/README.md, the licenses ───────────────────────────────────────────────────┴──► pkg/dist
 //! ```
 
 use std::fs;

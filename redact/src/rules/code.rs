@@ -278,7 +278,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::token(
         "newrelic-key",
-        "New Relic: keys of users, licences, ingest and browsers",
+        "New Relic: keys of users, licenses, ingest and browsers",
         &["NRAK-", "NRII-", "NRIQ-", "NRRA-", "NRAL"],
         r"(?:NRAK-[A-Z0-9]{27}|NR(?:II|IQ)-[\w-]{32}|NRRA-[0-9a-f]{42}|[0-9a-f]{36}(?:FFFF)?NRAL)",
         ["NRAK-{U:27}", "{h:36}NRAL"],

@@ -267,7 +267,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::token(
         "maxmind-key",
-        "MaxMind: licence keys",
+        "MaxMind: license keys",
         &["_mmk"],
         r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk",
         ["{A:6}_{A:29}_mmk", "LicenseKey ⟦{A:6}_{A:29}_mmk⟧"],

@@ -81,7 +81,7 @@ pub(crate) fn ours(folder: &Path) -> PathBuf {
     });
     made.record(&Move::Error(
         BROKEN.to_owned(),
-        Json::of_message("the engine's licence expired"),
+        Json::of_message("the engine's license expired"),
     ));
     let first = made.start(
         WAITING,

@@ -77,7 +77,7 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
     viewer.wait_main("Re-index the product catalogue");
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait_main("the engine's licence expired");
+    viewer.wait_main("the engine's license expired");
     viewer.assert_quiet();
 }
 
