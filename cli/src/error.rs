@@ -1,4 +1,4 @@
-//! What a person reads when a command cannot do its work: what was found, why, and what to do next.
+//! The error of a command: what happened, why, and what to do next.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::exit::Exit;
 
-/// A command's error: its kind is its exit code.
+/// The error of a command. The exit code is its kind.
 #[derive(Debug)]
 pub(crate) struct CliError {
     pub(crate) exit: Exit,
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
-    /// The rule that says no, where it has a name.
+    /// The name of the rule that refused the command, if any.
     pub(crate) rule: Option<&'static str>,
 }
 
-/// What `--json` prints of it.
+/// Converts the error for `--json`.
 impl From<&CliError> for CommandFailed {
     fn from(error: &CliError) -> CommandFailed {
         CommandFailed {
@@ -44,7 +44,7 @@ impl CliError {
         }
     }
 
-    /// A rule refuses the command; scripts tell refusals apart by the rule's name, in kebab-case.
+    /// Creates the error for a refusal by a rule. Scripts compare the name of the rule, which is in kebab-case.
     pub(crate) fn refused(rule: &'static str, message: impl Into<String>) -> CliError {
         CliError {
             rule: Some(rule),

@@ -1,4 +1,4 @@
-//! What the process is given: standard input, and limits.
+//! Input of the process: standard input, files, and the limit of file sizes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, StdinLock, Write};
@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::streams;
 
-/// Bytes of the beginning of a long value that are kept, for its summary.
+/// Bytes kept from the beginning of a long value, for its summary.
 const BEGINNING: usize = 4 << 10;
 
 /// Reads standard input to its end.
@@ -24,26 +24,26 @@ pub(crate) fn standard() -> Result<Vec<u8>, CliError> {
 fn opened() -> Result<StdinLock<'static>, CliError> {
     if streams::no_input() {
         return Err(CliError::new(Exit::Io, "standard input is closed")
-            .hint("give the value on standard input, as in `printf %s VALUE | prosescope …`, or name a file that holds it"));
+            .hint("give the value on standard input, as in `printf %s VALUE | prosescope …`, or name a file that contains it"));
     }
     Ok(io::stdin().lock())
 }
 
-/// The error of a file, or of standard input, that cannot be read.
+/// Returns the error for a file, or for standard input, that cannot be read.
 pub(crate) fn unread(what: &str, cause: &io::Error) -> CliError {
     let (exit, next) = match cause.kind() {
         ErrorKind::NotFound => (
             Exit::NotFound,
-            "check the path: it is relative to the working directory",
+            "check the path; it is relative to the working directory",
         ),
-        ErrorKind::IsADirectory => (Exit::Io, "give the path of a file in it"),
+        ErrorKind::IsADirectory => (Exit::Io, "give the path of a file in this directory"),
         ErrorKind::PermissionDenied => (Exit::Io, "check that you may read it"),
         _ => (Exit::Io, ""),
     };
     CliError::new(exit, format!("cannot read {what}: {cause}")).hint(next)
 }
 
-/// The error of a file that should be text. It says where the text ends, and which encoding the file may have.
+/// Returns the error for a file that is not UTF-8, with the first wrong byte and the probable encoding.
 pub(crate) fn not_text(path: &Path, bytes: &[u8]) -> CliError {
     let name = path.display();
     let begun = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
@@ -59,17 +59,17 @@ pub(crate) fn not_text(path: &Path, bytes: &[u8]) -> CliError {
         format!("{name} is not UTF-8 text: line {line} has the byte 0x{byte:02x}"),
     )
     .hint(format!(
-        "if it is text in another encoding, convert it, as in `iconv -f {encoding} -t UTF-8 {name} > NEW`, and name the new file"
+        "if the file is text in another encoding, convert it, as in `iconv -f {encoding} -t UTF-8 {name} > NEW`, and name the new file"
     ))
 }
 
-/// A file that somebody named on the command line.
+/// Opens a file of the command line.
 pub(crate) fn file(path: &Path) -> Result<File, CliError> {
     File::open(path).map_err(|cause| unread(&path.display().to_string(), &cause))
 }
 
-/// A value, of a file or of standard input. One that is too long for a row is not held in memory but in the file that is
-/// returned, which has no name and goes with the process.
+/// Reads a value from a file or from standard input. A value that is too long for a row is returned as an unnamed temporary
+/// file, which the system deletes at the end of the process.
 pub(crate) fn value(path: Option<&Path>) -> Result<(Content, Option<File>), CliError> {
     match path {
         Some(path) => content(file(path)?, &path.display().to_string()),
@@ -91,11 +91,11 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
     let aside = |cause: io::Error| {
         let folder = std::env::temp_dir();
         let message = format!("cannot keep {what} in {}: {cause}", folder.display());
-        CliError::new(Exit::Io, message).hint("TMPDIR names a folder with more room")
+        CliError::new(Exit::Io, message).hint("set TMPDIR to a folder with more room")
     };
     let mut file = tempfile::tempfile().map_err(aside)?;
     let (mut len, mut is_text) = (0, true);
-    // What is read, behind the first bytes of a character that the part before ended in.
+    // The next part of the value. It may begin with the first bytes of a character, left over from the part before.
     let mut part = first.clone();
     loop {
         let begun = match std::str::from_utf8(&part) {
@@ -121,7 +121,7 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
             break;
         }
     }
-    // A character that never ended.
+    // Left-over bytes are an incomplete character, so the value is not UTF-8.
     is_text &= part.is_empty();
     file.write_all(&part).map_err(aside)?;
     len += part.len() as u64;
@@ -134,10 +134,11 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
     Ok((Content::Staged(staged), Some(file)))
 }
 
-/// Lets a write beyond `ulimit -f` fail as a full disk does, instead of ending the process in the middle of a change.
+/// Makes a write beyond `ulimit -f` return an error, like a full disk. By default, the signal would end the process in the middle
+/// of a change.
 #[cfg(unix)]
 pub(crate) fn survive_limits() {
-    // A handler is enough: the write then returns an error. Without one the process ends as before.
+    // With any handler, the write returns an error. If registering fails, the default stays.
     let _ = signal_hook::flag::register(
         rustix::process::Signal::XFSZ.as_raw(),
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),

@@ -1,12 +1,12 @@
-//! What somebody may have meant by a name that nothing has.
+//! Suggestions for an unknown name.
 
-/// How alike two names are at least, from 0 to 1: one wrong, missing or swapped letter of a short name.
+/// Minimum similarity of a suggestion, from 0 to 1. It allows one wrong, missing or swapped letter in a short name.
 const ALIKE: f64 = 0.85;
 
-/// How many names a message takes.
+/// Maximum number of names in a message.
 const MOST: usize = 5;
 
-/// The names that are nearly `name`, the likest first; each once.
+/// Returns the names that are similar to `name`, the most similar first, without duplicates.
 pub(crate) fn names<'n>(name: &str, all: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let name = name.to_lowercase();
     let mut near: Vec<(f64, &str)> = all
@@ -20,8 +20,7 @@ pub(crate) fn names<'n>(name: &str, all: impl IntoIterator<Item = &'n str>) -> V
     near.into_iter().map(|(_, other)| other).collect()
 }
 
-/// What to do about a name that nothing has: those that are nearly it, else some of what there is. Empty where there is
-/// nothing.
+/// Returns a hint for an unknown name: similar names, else examples of existing names. Empty if no names exist.
 pub(crate) fn hint<'n>(name: &str, all: impl IntoIterator<Item = &'n str>, what: &str) -> String {
     let mut all: Vec<&str> = all.into_iter().collect();
     all.sort_unstable();

@@ -1,4 +1,4 @@
-//! The one place that writes: text for people, JSON for scripts, bytes for pipes.
+//! All output of the program: text for people, JSON for scripts, bytes for pipes.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,22 +15,22 @@ use crate::streams;
 /// Whether the command has recorded something.
 static RECORDED: AtomicBool = AtomicBool::new(false);
 
-/// Whether something failed that was to follow what the command recorded.
+/// Whether a step after recording failed.
 static TROUBLE: AtomicBool = AtomicBool::new(false);
 
-/// Notes that the command has recorded something: from now on, an answer that cannot be printed is no failure to record.
+/// Notes that the command has recorded something. An answer that cannot be printed then has an exit code of its own.
 pub(crate) fn recorded() {
     RECORDED.store(true, Ordering::Relaxed);
 }
 
-/// Says what failed after the command recorded: repeating the command would record it twice.
+/// Prints an error of a step after recording. The note begins with "recorded", because repeating the command would record twice.
 pub(crate) fn recorded_but(error: &CliError) {
     TROUBLE.store(true, Ordering::Relaxed);
     let hints: String = error.hints.iter().map(|hint| format!("; {hint}")).collect();
     say(&note(&format!("recorded, but {error}{hints}")));
 }
 
-/// How a command ends that did what it was asked to: a code of its own says that something failed after it recorded.
+/// Returns the exit code of a successful command, or code 7 if a step after recording failed.
 pub(crate) fn ended(exit: Exit) -> Exit {
     match exit {
         Exit::Done if TROUBLE.load(Ordering::Relaxed) => Exit::Recorded,
@@ -38,7 +38,7 @@ pub(crate) fn ended(exit: Exit) -> Exit {
     }
 }
 
-/// Where a command's result goes, and in which form.
+/// The destination and the form of a command's result.
 pub(crate) struct Out {
     /// `--json`.
     pub(crate) json: bool,
@@ -65,7 +65,8 @@ impl Out {
         }
     }
 
-    /// Returns an execution as an answer begins with it: for a script the number alone, on a terminal what it is the number of.
+    /// Returns the number of an execution at the beginning of an answer. Scripts read the number alone from a pipe; a terminal shows
+    /// "execution 1".
     pub(crate) fn execution(&self, id: i64) -> String {
         match self.terminal {
             true => format!("execution {id}"),
@@ -73,14 +74,14 @@ impl Out {
         }
     }
 
-    /// Writes text that [`crate::print`] made; colours go only to a terminal that wants them.
+    /// Writes text of [`crate::print`]. Colours are removed unless standard output is a terminal that supports them.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
         written(anstream::stdout().lock(), guarded(text).as_bytes())
     }
 
-    /// Writes one JSON document and a line break; a terminal may be what reads it.
+    /// Writes one JSON document and a line break, with control characters escaped.
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
-        // Piece by piece: the text of a large view takes several times the room of the view.
+        // Piece by piece, because the text of a large view takes several times the memory of the view.
         let mut out = Escaped {
             out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()),
         };
@@ -91,10 +92,10 @@ impl Out {
         }))
     }
 
-    /// Bytes of a value at most that stand in JSON: a text in JSON is held whole, and may be six times as long.
+    /// Maximum bytes of a value in JSON. The text is held in memory, and escaped it may be six times as long.
     pub(crate) const MOST_OF_A_VALUE: usize = 16 << 20;
 
-    /// Writes an answer: the view as JSON, or the text for people.
+    /// Writes an answer as JSON, or as text for people.
     pub(crate) fn show<T: Serialize>(
         &self,
         view: &T,
@@ -107,7 +108,7 @@ impl Out {
         Ok(Exit::Done)
     }
 
-    /// Says that a value does not stand in JSON whole.
+    /// Prints a note if the JSON contains only the beginning of a value.
     pub(crate) fn say_cut(value: &ValueView) {
         if value.cut {
             say(&note(&format!(
@@ -118,27 +119,26 @@ impl Out {
         }
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), CliError> {
         written(io::stdout().lock(), bytes)
     }
 }
 
-/// Writes a line for people to standard error. Where that cannot be written to, nothing is left to say it on: the exit code
-/// tells.
+/// Writes a line for people to standard error. Errors are ignored, because the exit code remains as a signal.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", guarded(line));
 }
 
-/// Writes an error to standard error as one line of JSON, the last one there: notes may stand before it.
+/// Writes an error to standard error as one line of JSON. It is the last line there; notes may come before it.
 pub(crate) fn say_json(error: &CliError) {
     // A struct of texts and numbers is always JSON.
     let text = serde_json::to_string(&CommandFailed::from(error)).unwrap_or_default();
     let _ = writeln!(io::stderr().lock(), "{}", escape_json(&text));
 }
 
-/// Text in which nothing but our own styles acts on a terminal. [`crate::print`] escapes what is a run's, so that it
-/// cannot pass for ours; whatever was forgotten there is escaped here.
+/// Escapes all control characters except our own styles. [`crate::print`] already escapes texts of a run, so that they cannot
+/// imitate ours. This function escapes whatever was forgotten there.
 fn guarded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -158,7 +158,7 @@ fn guarded(text: &str) -> String {
     out
 }
 
-/// Writes to standard output. A closed pipe is a quiet end: whoever read enough is not told that we had more.
+/// Writes to standard output. A closed pipe is not an error, because its reader has read enough.
 fn written(mut stdout: impl Write, bytes: &[u8]) -> Result<(), CliError> {
     done(open().and_then(|()| stdout.write_all(bytes).and_then(|()| stdout.flush())))
 }
@@ -170,7 +170,7 @@ fn open() -> io::Result<()> {
     }
 }
 
-/// JSON as a terminal may show it. What the serializer hands on is whole characters.
+/// A writer that escapes control characters in JSON. The serializer writes whole characters only.
 struct Escaped<W: Write> {
     out: W,
 }
@@ -190,7 +190,7 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// How writing to standard output ended.
+/// Converts the result of writing to standard output.
 fn done(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(Exit::Done as i32),

@@ -1,4 +1,4 @@
-//! How far a long copy is, on a line of a terminal's own.
+//! The progress of a long copy, on one line of a terminal.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::out::Out;
 
-/// Copies that are done sooner show nothing.
+/// Time before the line appears, so that short copies show nothing.
 const SOON: Duration = Duration::from_secs(1);
 
 const LINE: &str =
     "{msg} {decimal_bytes} of {decimal_total_bytes} [{wide_bar}] {percent}%, {eta} left";
 
-/// A line on standard error, once the copy takes longer than a second; nothing where standard error is not a terminal.
+/// A progress line on standard error. It appears after a second, and only on a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
     begun: Instant,
@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins with nothing of `total` bytes. `--json` is for scripts: nothing is shown.
+    /// Starts at 0 of `total` bytes. With `--json`, nothing is shown.
     pub(crate) fn of(what: &'static str, total: u64, out: &Out) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(LINE) {
@@ -35,20 +35,20 @@ impl Progress {
         }
     }
 
-    /// Adds bytes that were copied.
+    /// Adds copied bytes.
     pub(crate) fn add(&self, bytes: u64) {
         self.shown_soon();
         self.bar.inc(bytes);
     }
 
-    /// Says how many bytes are done, of how many.
+    /// Sets the copied bytes and their total.
     pub(crate) fn at(&self, bytes: u64, total: u64) {
         self.shown_soon();
         self.bar.set_length(total);
         self.bar.set_position(bytes);
     }
 
-    /// Takes the line away, so that something else can be said.
+    /// Removes the line, so that other text can be printed.
     pub(crate) fn clear(&self) {
         if !self.bar.is_hidden() {
             self.bar.finish_and_clear();

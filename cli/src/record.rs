@@ -1,4 +1,4 @@
-//! The store of a run that is written to.
+//! A run that is opened for writing.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,20 @@ use crate::locate::{self, Target};
 use crate::out::{self, say};
 use crate::print::note;
 
-/// What to do where the newest run was not meant.
+/// The hint in case that the user did not mean the newest run.
 const ANOTHER: &str = "to use another, name it on the command line or in PROSE_RUN";
 
-/// A run that is written to.
+/// A run that is opened for writing.
 pub(crate) struct Recorder {
     store: Store,
     at: At,
-    /// Whether the newest run was taken, and nothing said so yet.
+    /// Whether the command used the newest run by default, and has not yet printed its name.
     latest: bool,
     /// The run's folder, from here.
     pub(crate) folder: String,
 }
 
-/// How it keeps its state.
+/// The store of the run.
 enum Store {
     Sqlite(SqliteStore),
     Folder(FolderStore),
@@ -52,7 +52,7 @@ impl Recorder {
         })
     }
 
-    /// Opens the store of the run that is written there.
+    /// Opens the store of the run at a place.
     pub(crate) fn of(target: &Target) -> Result<Recorder, CliError> {
         Ok(Recorder {
             store: match &target.database {
@@ -65,24 +65,23 @@ impl Recorder {
         })
     }
 
-    /// Says that something other than the command line records.
+    /// Sets the client in the records, if it is not the command line.
     pub(crate) fn client(mut self, client: &str) -> Recorder {
         client.clone_into(&mut self.at.client);
         self
     }
 
-    /// Opens a store of agents beside any run: a database, or a folder in which `agents/` lies. Either is made on first
-    /// use.
+    /// Opens a store of agents outside of a run: a database, or a folder that contains `agents/`. Creates a missing store.
     pub(crate) fn open_agents(path: &Path, scope: AgentScope) -> Result<Recorder, CliError> {
         let named_so = path.extension().is_some_and(|end| end == "db");
         let store = if path.is_file() || (named_so && !path.is_dir()) {
-            // A bare name has no folder in it to open.
+            // A bare file name has no parent folder, so the path is made absolute.
             Store::Sqlite(SqliteStore::open_agents(&std::path::absolute(path)?)?)
         } else {
             std::fs::create_dir_all(path).map_err(|cause| {
-                let message = format!("{} cannot be made: {cause}", path.display());
+                let message = format!("cannot create {}: {cause}", path.display());
                 CliError::new(Exit::Io, message)
-                    .hint("give a path that a folder or a database can be made at")
+                    .hint("give a path where you may create a folder or a database")
             })?;
             Store::Folder(FolderStore::open_agents(path, scope)?)
         };
@@ -94,7 +93,7 @@ impl Recorder {
         })
     }
 
-    /// Opens agents in PostgreSQL that outlive runs.
+    /// Opens the store of the agents of the project or the user in PostgreSQL.
     pub(crate) fn open_agents_on_server(
         address: &Address,
         keeper: Keeper,
@@ -111,7 +110,7 @@ impl Recorder {
         !matches!(self.store, Store::Folder(_))
     }
 
-    /// Records one command. Names the run where the command did not: another writer may have begun a newer one.
+    /// Records one command. If the command did not name its run, prints the name, because another writer may have begun a newer run.
     pub(crate) fn record<R: Record>(&mut self, command: &R) -> Result<R::Done, CliError> {
         let at = self.at.clone();
         let done = record(self.store(), command, &at).map_err(CliError::from);
@@ -136,7 +135,7 @@ impl Recorder {
         }
     }
 
-    /// What comes next in the run; nothing is written.
+    /// Returns the next command of the run. Writes nothing.
     pub(crate) fn next(&mut self) -> Result<NextView, CliError> {
         Ok(next(self.store())?)
     }
@@ -149,7 +148,7 @@ impl Recorder {
         }
     }
 
-    /// Takes the bytes of a value that is not held in memory.
+    /// Passes the file of a long value to the store.
     pub(crate) fn stage(&mut self, file: Option<File>) {
         match (&mut self.store, file) {
             (Store::Sqlite(store), Some(file)) => store.stage(file),
@@ -159,23 +158,22 @@ impl Recorder {
         }
     }
 
-    /// The run's id, as commands take it.
+    /// Returns the run's name, as commands take it.
     pub(crate) fn run_id(&self) -> &str {
         match &self.store {
             Store::Sqlite(store) => store.run_id(),
             Store::Folder(store) => store.run_id(),
-            // Commands look for an id in files.
+            // An id alone would mean a run in files, so the name has the prefix `postgres:`.
             Store::Postgres(_) => &self.folder,
         }
     }
 
-    /// Where a binding was written, as the form's document words it.
+    /// Returns the location of a binding, in the words of OpenProse.
     pub(crate) fn location(&self, name: &str, frame: Option<i64>) -> String {
         location(self.is_database(), &self.folder, name, frame)
     }
 
-    /// What is done once it is recorded that a run is over: a database is one whole file again, and a small one when that
-    /// is asked for.
+    /// Cleans up after the end of a run: merges the journal into the database file, and compacts the file if `vacuum` is set.
     pub(crate) fn close(&mut self, vacuum: bool) {
         let closed = match (&mut self.store, vacuum) {
             (Store::Sqlite(store), true) => store.vacuum(),
@@ -188,7 +186,7 @@ impl Recorder {
     }
 }
 
-/// Says what went wrong after a command was recorded, which is done all the same.
+/// Prints a fault that happened after recording. The record is complete.
 pub(crate) fn told(fault: Option<Fault>) {
     if let Some(fault) = fault {
         out::recorded_but(&fault.into());
@@ -200,7 +198,7 @@ pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<R::Done, CliError
     Recorder::open(run)?.record(command)
 }
 
-/// Now, and whom the system knows the process to run as: not `$USER`, which anyone may set.
+/// Returns the time and the user of the process. The user comes from the system, because anyone can set `$USER`.
 fn at() -> Result<At, CliError> {
     Ok(At {
         now: locate::recorded_now()?,
@@ -209,7 +207,7 @@ fn at() -> Result<At, CliError> {
     })
 }
 
-/// The `.prose` folder from here upward; made here where there is none.
+/// Returns the nearest `.prose` folder of the working directory or above it, else the path of a new one here.
 pub(crate) fn prose_dir() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
     let found = prosescope_store::prose_dir(&here, locate::home().as_deref());
@@ -218,7 +216,7 @@ pub(crate) fn prose_dir() -> Result<PathBuf, CliError> {
         .unwrap_or_else(|| here.join(".prose")))
 }
 
-/// A path as a message shows it: from here, where it lies below.
+/// Returns a path for messages: relative if it is below the working directory.
 pub(crate) fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(&here)
@@ -227,7 +225,7 @@ pub(crate) fn from_here(path: &Path) -> String {
         .to_string()
 }
 
-/// Where a binding is kept, as the form's document words it.
+/// Returns the location of a binding in a form of storage, in the words of OpenProse.
 pub(crate) fn location(database: bool, folder: &str, name: &str, frame: Option<i64>) -> String {
     let quoted = name.replace('\'', "''");
     if let Some(run) = locate::id_on_server(folder) {

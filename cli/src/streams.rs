@@ -1,9 +1,8 @@
-//! Which standard streams the process was started without.
+//! Detects standard streams that were closed when the process started.
 //!
-//! Rust opens `/dev/null` in the place of a stream that is closed, before `main` runs. What is written there then seems
-//! to be written, and what is read seems to be empty. So the streams are looked at before that, where the system calls
-//! functions of ours while it loads the program. To look later whether a stream is `/dev/null` would not do: a parent
-//! process may mean it (Python's `DEVNULL`, Node's `"ignore"`).
+//! Before `main` runs, Rust opens `/dev/null` in place of a closed stream. Then writing seems to succeed, and reading returns an
+//! empty input. So a function that the system calls while it loads the program checks the streams first. A later check for
+//! `/dev/null` would be wrong, because a parent process may choose it (Python's `DEVNULL`, Node's `"ignore"`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,8 +26,8 @@ mod at_start {
     use rustix::io::{Errno, fcntl_getfd};
     use rustix::stdio::{stdin, stdout};
 
-    // Safety: both sections hold addresses of functions without arguments, which are called once. `look` needs nothing of
-    // Rust's runtime, which is not there yet: it asks the system and sets a flag.
+    // Safety: the system calls each function in these sections once, without arguments, before Rust's runtime starts. `look` does
+    // not need that runtime: it only makes a system call and sets a flag.
     #[used]
     #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
     #[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]

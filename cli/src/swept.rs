@@ -1,19 +1,19 @@
-//! What Ctrl-C leaves: nothing. A copy that was begun, and all that was unpacked or built anew for it, is removed before the command ends.
+//! Cleaning up after Ctrl-C. Incomplete copies and all temporary files are removed before the command ends.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
-/// Files and folders that are not to stay.
+/// Files and folders to remove.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Does what a sweep must not fall into; it may add what is to be swept.
+/// Runs `act` while no sweep runs. `act` may add paths to remove.
 pub(crate) fn while_none_sweeps<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
     act(&mut BEGUN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Sweeps when the user or the system ends the command. All temporary files lie in one folder until then.
+/// Removes incomplete files when the user or the system ends the command. All temporary files are in one folder for this.
 #[cfg(unix)]
 pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     use std::sync::Arc;
@@ -23,9 +23,9 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     use rustix::process::Signal;
     use signal_hook::{flag, low_level};
 
-    // The handlers come first: a folder that was made before them would stay if the signal came between.
+    // The handlers are registered before the folder is made. Otherwise a signal in between would leave the folder.
     let ended = Arc::new(AtomicUsize::new(0));
-    // Not HUP: `nohup` has it ignored, and a handler would undo that.
+    // Not HUP: `nohup` ignores it, and a handler would undo that.
     for signal in [Signal::INT, Signal::TERM] {
         let signal = signal.as_raw();
         flag::register_usize(signal, Arc::clone(&ended), signal as usize)?;
@@ -35,10 +35,10 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
         paths.push(folder.path().to_owned());
         std::io::Result::Ok(folder)
     })?;
-    // It fails where another folder was named already, which nothing in this program does.
+    // Fails only if the program already set another folder, and it never does.
     let _ = tempfile::env::override_temp_dir(folder.path());
     std::thread::spawn(move || {
-        // A handler may do next to nothing; so this looks now and then whether there was a signal.
+        // A signal handler may do very little, so a thread checks for a signal at intervals.
         while ended.load(Ordering::Relaxed) == 0 {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -52,8 +52,8 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Removes a file, or a folder with all in it. The command still works while this runs and may put a new file into a folder that is
-/// being emptied, so a folder is tried again a few times.
+/// Removes a file, or a folder with its contents. The command still runs, and may add a file to the folder in the meantime, so
+/// removing a folder is tried several times.
 #[cfg(unix)]
 fn remove(path: &std::path::Path) {
     if !path.is_dir() {
@@ -67,7 +67,7 @@ fn remove(path: &std::path::Path) {
     }
 }
 
-/// Elsewhere the system ends the command as it is.
+/// Does nothing on other systems, where the system ends the command at once.
 #[cfg(not(unix))]
 pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     tempfile::Builder::new().prefix("prosescope-").tempdir()

@@ -1,7 +1,7 @@
-//! Takes the place of `prosescope-postgres` in a build without the feature `postgres`: no text is the address of a server
-//! there, so no value of [`Address`] exists and nothing that needs one can be called.
+//! Replaces `prosescope-postgres` in a build without the feature `postgres`. [`Address`] has no values here, so code that needs an
+//! address compiles but cannot run.
 //!
-//! `cargo xtask view` builds without it: runs in files need no client of PostgreSQL and no TLS, and both take long to compile.
+//! `cargo xtask view` builds without the feature, because a PostgreSQL client and TLS take long to compile.
 
 use std::fmt;
 use std::fs::File;
@@ -16,7 +16,7 @@ use prosescope_core::view::Left;
 use prosescope_core::write::{Fault, FaultKind, RunStore, Work, WriteError};
 use prosescope_workflow::{Barrier, Filter, Row, Rows, Select, Shape, Tables, Target, Waiting};
 
-/// An address that was parsed: none is.
+/// The address of a server. It has no values, because parsing always fails.
 #[derive(Debug, Clone)]
 pub(crate) enum Address {}
 
@@ -40,7 +40,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Returns the error of everything that needs a server.
+/// Returns the error for every use of a server.
 pub(crate) fn missing() -> Fault {
     Fault::new(
         FaultKind::Io,

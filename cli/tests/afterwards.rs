@@ -1,4 +1,4 @@
-//! What is told of a run after it was recorded: its narration, its state file, and what `check` finds in it.
+//! Tests of commands on a recorded run: its narration, its state file, and the issues that `check` finds.
 
 use std::fs;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ impl Project {
         project
     }
 
-    /// Runs a command of words, and these; gives its standard output.
+    /// Runs a command: `words` split at blanks, then more arguments. Returns its standard output.
     #[track_caller]
     fn does(&self, words: &str, more: &[&str]) -> String {
         let args = words.split_whitespace().chain(more.iter().copied());
@@ -35,7 +35,7 @@ impl Project {
         String::from_utf8_lossy(&out.stdout).into_owned()
     }
 
-    /// What a command prints, and its exit code.
+    /// Runs a command. Returns its exit code and output.
     fn tries(&self, words: &str) -> (Option<i32>, String) {
         let mut command = self.command();
         let out = run::fed(command.args(words.split_whitespace()), b"");
@@ -54,7 +54,7 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Begins a statement and completes it; `put` says what its session writes.
+    /// Begins and completes a statement. `put` are the arguments of the command that writes its value.
     fn session(&self, line: &str, put: &[&str]) {
         let begun = self.does("exec begin --line", &[line]);
         let id = begun.lines().next().unwrap_or_default();
@@ -64,7 +64,7 @@ impl Project {
         };
     }
 
-    /// Statements of SQL, as a tool that is not ours runs them.
+    /// Runs SQL statements, as another tool would.
     fn sql(&self, sql: &str) {
         let done = Command::new("sqlite3")
             .arg(self.path(".prose/runs/r/state.db"))
@@ -303,7 +303,7 @@ fn an_import_that_gave_nothing_is_without_a_result() {
     }
 }
 
-/// A second attempt may choose otherwise, and an agent that never spoke has no memory to lose.
+/// A second attempt may choose another option. An agent that never ran has no memory to lose.
 #[test]
 fn what_went_another_way_at_its_second_attempt_is_no_finding() {
     let program = "agent judge:\n  persist: true\n\
@@ -358,7 +358,7 @@ fn a_state_file_of_ours_agrees_with_the_rows_after_a_join_by_force() {
     assert!(!issues.iter().any(|rule| rule == contradicts), "{issues:?}");
 }
 
-/// Nothing runs in what was ended by force, and no page says so.
+/// After a statement was ended by force, no page shows statements in it as running.
 #[test]
 fn what_a_forced_end_left_open_is_abandoned() {
     let program = "parallel:\n  a = session \"A\"\n  b = session \"B\"\nrepeat 2:\n  session \"L\"\nif **x**:\n  session \"I\"\nsession \"Last\"\n";
@@ -381,7 +381,7 @@ fn what_a_forced_end_left_open_is_abandoned() {
         assert_eq!(trace.matches("◌ abandoned").count(), 4, "{trace}");
         let (_, next) = project.tries("next");
         assert!(next.contains("--line 8"), "{next}");
-        // Its session may still hand in what it made.
+        // The session of the ended statement may still write its value.
         assert_eq!(project.issues(), ["note recorded-by-force"; 3]);
     }
 }
@@ -398,7 +398,7 @@ fn a_gate_that_the_documents_own_update_decided_is_a_warning() {
     assert_eq!(project.issues(), ["warning gate-decision-unsealed"]);
     assert_eq!(project.tries("gates r").0, Some(0));
     project.session("4", &[]);
-    // The trail itself is contradicted all the same.
+    // The audit log is contradicted all the same.
     assert_eq!(project.tries("audit verify r").0, Some(1));
 }
 

@@ -1,5 +1,4 @@
-//! docs/reference/commands is the command line's own help, one page a command or family of commands.
-//! `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) writes it anew.
+//! Compares docs/reference/commands with the help of all commands. `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) rewrites the pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

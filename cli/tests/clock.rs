@@ -1,4 +1,4 @@
-//! No variable moves the clock of a recording: what is recorded bears the system's time, and a deadline is past by it alone.
+//! Tests that variables do not change the clock of recording commands: records and deadlines use the system's time only.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use prosescope_test_support::run::fed;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// Another time, before the deadline of the gate.
+/// A time before the deadline of the gate.
 const EARLIER: &str = "2020-01-25T16:00:00Z";
 
 struct Project {
@@ -17,7 +17,7 @@ struct Project {
 }
 
 impl Project {
-    /// A run `r1` that waits at a gate which was due long ago.
+    /// Creates a run `r1` that waits at a gate with a deadline long ago.
     fn new(form: &str) -> Project {
         let dir = tempfile::tempdir().expect("a folder");
         let program =
@@ -39,7 +39,7 @@ impl Project {
         project
     }
 
-    /// Runs with these variables, expects this exit code, and gives all that was said.
+    /// Runs with these variables, and expects this exit code. Returns all output.
     #[track_caller]
     fn said(&self, code: i32, set: &[(&str, &str)], args: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
@@ -117,11 +117,11 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
                 assert!(said.contains("PROSE_NOW"), "{args:?}: {said}");
             }
         }
-        // What also looks is done without the record of it.
+        // `gate show` works, and does not record the view.
         let said = project.said(0, &[("PROSE_NOW", EARLIER)], &["gate", "show", "r1", "g"]);
         assert!(said.contains("was not recorded"), "{said}");
         assert!(project.files() == before, "{form}");
-        // Those who only read may look from another time.
+        // Commands that only read use the other time.
         let late = project.said(
             0,
             &[("PROSE_NOW", "2099-01-01T00:00:00Z")],
@@ -135,7 +135,7 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
     }
 }
 
-/// Whatever else is set, under the names of the page or that others use.
+/// Other variables, of the docs or of other programs, do not change the clock either.
 #[test]
 fn what_is_recorded_bears_the_systems_time() {
     let project = Project::new("sqlite");
@@ -159,7 +159,7 @@ fn what_is_recorded_bears_the_systems_time() {
         .flat_map(|name| [(*name, EARLIER), (*name, "1")])
     {
         let id = project.said(0, &[(name, value)], &["init", "p.prose"]);
-        // Midnight may have come.
+        // Midnight may have passed during the test.
         let now = project.said(0, &[], &["init", "p.prose"]);
         let fits = [today, now.split('-').next().expect("a date")];
         assert!(
@@ -167,7 +167,7 @@ fn what_is_recorded_bears_the_systems_time() {
             "{name}={value}: {id}"
         );
     }
-    // Times are in UTC, wherever one is.
+    // Times are in UTC in every time zone.
     let far = project.said(0, &[("TZ", "Pacific/Kiritimati")], &["init", "p.prose"]);
     let now = project.said(0, &[("TZ", "UTC")], &["init", "p.prose"]);
     let hours = |id: &str| id.get(..11).map(str::to_owned);

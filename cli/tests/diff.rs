@@ -1,4 +1,4 @@
-//! `prosescope diff`: two runs that were recorded by commands, and the examples.
+//! Tests of `prosescope diff`, on recorded runs and on the examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl Project {
         ran(self.dir.path(), &self.path("home"), code, args, input)
     }
 
-    /// Records a run of which the output has this text; `None`: it fails there.
+    /// Records a run with this text as its output. With `None`, the run fails at the output.
     fn record(&self, id: &str, form: &str, plan: &str, letter: Option<&str>) {
         let go = |args: &[&str], input: &str| {
             let args = [args, &["--run", id]].concat();
@@ -152,7 +152,10 @@ fn what_cannot_be_compared_is_refused_with_what_to_do() {
         said.contains("runs of different programs: 0 of the 17 statements in A and the 19 in B"),
         "{said}"
     );
-    assert!(said.contains("--anyway compares the two"), "{said}");
+    assert!(
+        said.contains("--anyway compares them all the same"),
+        "{said}"
+    );
     let (_, json) = ran(
         &examples,
         &home,

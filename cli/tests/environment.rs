@@ -1,10 +1,10 @@
-//! docs/reference/environment.md lists the variables that the sources read, none missing and none more.
+//! Checks that docs/reference/environment.md lists exactly the variables that the sources read.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders whose sources are looked at.
+/// Folders with sources to scan.
 const SOURCES: [&str; 14] = [
     "authorizer",
     "cli",
@@ -22,10 +22,10 @@ const SOURCES: [&str; 14] = [
     "examples",
 ];
 
-/// Variables that libraries read, and no source of ours.
+/// Variables that only libraries read.
 const LIBRARIES: [&str; 5] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "TZ"];
 
-/// What cargo sets for the code that it builds.
+/// Variables that cargo sets during a build.
 const OF_CARGO: [&str; 4] = [
     "CARGO_MANIFEST_DIR",
     "CARGO_TARGET_TMPDIR",
@@ -33,7 +33,7 @@ const OF_CARGO: [&str; 4] = [
     "OUT_DIR",
 ];
 
-/// What a text before a literal ends with where the literal is a variable that is read.
+/// Source text before a literal that is the name of a read variable.
 const READ: [&str; 8] = [
     "env::var(",
     "env::var_os(",
@@ -45,7 +45,7 @@ const READ: [&str; 8] = [
     "env = ",
 ];
 
-/// What the names of our own variables begin with, and those of PostgreSQL and the desktop.
+/// Prefixes of our own variables, and of those of PostgreSQL and the desktop.
 const OURS: [&str; 5] = ["PROSE_", "PROSESCOPE_", "OPENPROSE_P", "PG", "XDG_"];
 
 fn root() -> &'static Path {
@@ -73,7 +73,7 @@ fn is_name(text: &str) -> bool {
     text.len() > 2 && text.starts_with(|c: char| c.is_ascii_uppercase()) && text.chars().all(plain)
 }
 
-/// The variables that a source names to read them, or that bear a name of ours.
+/// Finds variables that a source reads, or whose names have our prefixes.
 fn read(source: &str, found: &mut BTreeSet<String>) {
     let mut parts = source.split('"');
     let mut before = parts.next().unwrap_or_default();
@@ -104,7 +104,7 @@ fn the_page_lists_what_the_sources_read() {
     }
     assert!(files.len() > 500, "{} files", files.len());
     let mut found = BTreeSet::new();
-    // This file, and one that sets names which nothing reads.
+    // Skips this file, and a test that sets variables which nothing reads.
     let apart = ["environment.rs", "cli/tests/clock.rs"];
     for file in files
         .iter()
@@ -112,7 +112,7 @@ fn the_page_lists_what_the_sources_read() {
     {
         read(&fs::read_to_string(file).expect("a source"), &mut found);
     }
-    // One is the mark of a dump, one is set for `psql` alone, by a test.
+    // The first is the magic number of a dump. A test sets the second for `psql` only.
     for other in ["PGDMP", "PGSERVICEFILE"]
         .into_iter()
         .chain(OF_CARGO)
@@ -120,7 +120,7 @@ fn the_page_lists_what_the_sources_read() {
     {
         found.remove(other);
     }
-    // The system's names of the user stand in a list.
+    // The sources read these variables from a list.
     for name in ["USER", "LOGNAME", "USERNAME", "DATABASE_URL"] {
         assert!(listed.remove(name), "{name} is not on the page");
         found.remove(name);

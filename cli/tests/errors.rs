@@ -1,4 +1,4 @@
-//! What is said when a command cannot do its work: to a person in text, to a program in JSON.
+//! Tests of error messages, as text for people and as JSON for programs.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn prose(dir: &Path, args: &[&str]) -> Output {
         .expect("prosescope runs")
 }
 
-/// Runs `prosescope`, and expects this exit code; gives what standard error says.
+/// Runs `prosescope`, and expects this exit code. Returns standard error.
 #[track_caller]
 fn said(dir: &Path, code: i32, args: &[&str]) -> String {
     let out = prose(dir, args);
@@ -204,7 +204,7 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             "{said}"
         );
     }
-    // Outside of a project too, and for a link that leads nowhere.
+    // The same outside of a project, and for a broken link.
     let outside = tempfile::tempdir().expect("a folder");
     for path in ["nope/path", "state.db", "./nope"] {
         let said = said(outside.path(), 3, &["show", path]);
@@ -230,7 +230,7 @@ fn the_rules_are_listed_where_none_is_named() {
     }
 }
 
-/// The last line is all that a program reads: notes may stand before it.
+/// Programs read only the last line. Notes may come before it.
 #[test]
 fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
     let dir = project();
@@ -353,7 +353,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "{args:?}: {said}"
         );
     }
-    // Help is no error.
+    // Help is not an error.
     let out = prose(at, &["show", "--json", "--help"]);
     assert!(out.status.success() && out.stdout.starts_with(b"Summarize a run"));
 }
@@ -422,13 +422,13 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
             }
         }
     }
-    // An id that nothing has is looked for, like any other.
+    // A negative number is an unknown execution, not an option.
     said(dir.path(), 3, &["exec", "complete", "-1"]);
     said(dir.path(), 3, &["get", "research", "--from", "-7"]);
     said(dir.path(), 0, &["search", "-3"]);
 }
 
-/// A parallel or a gate stands around others: a brief for it would have no task, and an output that nothing asks for.
+/// A parallel or a gate has no task of its own, so it has no brief.
 #[test]
 fn a_brief_is_for_what_a_subagent_carries_out() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -458,7 +458,7 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
         assert!(out.status.success(), "{args:?}");
         String::from_utf8(out.stdout).expect("UTF-8")
     };
-    // `show` counts the time since the last sign: the lines before it are compared.
+    // Only the first line is compared, because later lines contain the time since the last sign of life.
     let first = |args: &[&str]| printed(args).lines().next().map(str::to_owned);
     let folder = format!(".prose/runs/{RUN}");
     for args in [&["log"][..], &["status"], &["info"], &[&folder]] {
@@ -466,7 +466,7 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
     }
     let json: Value = serde_json::from_str(&printed(&["--json", &folder])).expect("JSON");
     assert_eq!(json["overview"]["run"], RUN);
-    // What is wrong behind a path is said of `show`.
+    // A wrong option after a path is an error of `show`.
     let wrong = said(at, 2, &[&folder, "--size", "9"]);
     assert!(
         wrong.contains("invalid value '9' for '--size <KB>'"),
@@ -476,7 +476,7 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
         assert_eq!(printed(&[name]), printed(&["runs"]));
     }
     for (word, part) in [
-        ("run", "a program is run by a model in its own session"),
+        ("run", "a model runs a program in its own session"),
         ("export", "`prosescope share` writes a run into one file"),
         ("p.prose", "`prosescope init PROGRAM` creates a run of it"),
         ("gone.db", "there is no such file"),

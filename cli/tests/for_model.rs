@@ -1,4 +1,4 @@
-//! `show --for-model`: every form of run, no longer than asked, and what it says on standard error.
+//! Tests of `show --for-model` on every form of run: the size limit, and the notes on standard error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn examples() -> PathBuf {
     needs::root().join("examples")
 }
 
-/// The JSON of a run at a size; an exit code of 1 says that the run has issues.
+/// Returns the JSON of a run at a size. Exit code 1 is allowed, because a run may have issues.
 #[track_caller]
 fn of(at: &Path, run: &str, size: &str) -> Value {
     let out = prose(at, &["show", run, "--for-model", "--size", size, "--json"]);
@@ -80,7 +80,7 @@ fn what_leaves_is_said_only_with_for_model() {
     let out = prose(&examples(), &["show", FAILED, "--without", "values"]);
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
-    assert!(said.contains("give --for-model as well"), "{said}");
+    assert!(said.contains("also give --for-model"), "{said}");
     for option in [["--node", "13"], ["--size", "8"]] {
         let out = prose(&examples(), &["show", FAILED, option[0], option[1]]);
         assert_eq!(out.status.code(), Some(2), "{option:?}");

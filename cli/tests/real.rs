@@ -207,7 +207,7 @@ fn commands_say_what_is_there_and_end_so() {
             BARE,
             &["narrate", RUN],
             4,
-            &["in which order is not recorded"],
+            &["not the order of its statements"],
             &["✓"],
         ),
         (

@@ -49,27 +49,26 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// Where an agent of a scope is kept.
+/// The place where an agent of a scope is stored.
 struct Place {
     scope: AgentScope,
-    /// The scope that the run's own reading gives this place: in the home folder itself the user's agents are the
-    /// project's.
+    /// The scope that a reader of the run gives this place. In the home folder, the project's agents are the user's agents.
     read_as: AgentScope,
-    /// The store beside the run's own.
+    /// The store, if it is not the store of the run.
     beside: Option<Beside>,
     run: String,
 }
 
-/// A store of agents beside a run's own.
+/// A store of agents outside of a run.
 enum Beside {
-    /// A database, or a folder in which `agents/` lies.
+    /// A database, or a folder that contains `agents/`.
     Files(PathBuf),
     /// Rows in PostgreSQL.
     Server(Box<Address>, Keeper),
 }
 
 impl Beside {
-    /// What people call it.
+    /// Returns the name for messages.
     fn name(&self) -> String {
         match self {
             Beside::Files(path) => record::from_here(path),
@@ -106,7 +105,7 @@ impl Place {
         let target = locate::for_writing(&run)?;
         let agent = locate::open_agent(&target, &args.name)?;
         let scope = chosen(args, &agent)?;
-        // The project is the run's, wherever the command is given.
+        // The project is that of the run, not that of the working directory.
         let project = match target.dir.ancestors().find(|dir| dir.ends_with(".prose")) {
             Some(dir) => dir.to_owned(),
             None => record::prose_dir()?,
@@ -116,7 +115,7 @@ impl Place {
             AgentScope::User => {
                 let home = locate::home().ok_or_else(|| {
                     CliError::not_found(
-                        "the user has no home directory, where agents of scope user are kept",
+                        "agents of scope user need a home directory, and the user has none",
                     )
                 })?;
                 let own = home.join(".prose");
@@ -129,7 +128,7 @@ impl Place {
             _ => (None, scope.clone()),
         };
         let home = agent.home(&read_as);
-        // An agent stays in the store that holds it; a new one goes to the run's own form (errata A1).
+        // An agent stays in its store; a new agent is stored in the form of the run (errata A1).
         let database = home.map_or(target.database.is_some(), |home| home.database);
         let inside = |dir: PathBuf| match database {
             true => dir.join("agents.db"),
@@ -142,7 +141,7 @@ impl Place {
                 false => (files, base),
             };
             let text = format!(
-                "agent {} has another memory in {}; this run uses {}. Next: move what is needed into one of them",
+                "agent {} has another memory in {}, and this run uses {}. Next: merge the memories into one of them",
                 args.name,
                 record::from_here(&other),
                 record::from_here(&used)
@@ -172,16 +171,16 @@ impl Place {
         };
         let mut done = recorder.record(command)?;
         done.store = self.beside.as_ref().map(Beside::name);
-        // An agent that outlives runs is of none.
+        // Agents of the project and the user belong to no run.
         let of_run = self.beside.is_none();
         done.run = of_run.then(|| recorder.run_id().to_owned());
         said(&done, out)
     }
 }
 
-/// The scope that is asked for, else the one that the program declares.
+/// Returns the scope of the command line, else the scope that the program declares.
 fn chosen(args: &AgentArgs, agent: &OneAgent) -> Result<AgentScope, CliError> {
-    // Which store holds the agent is not known where one cannot be read.
+    // While a store cannot be read, the store of the agent is unknown.
     unread::of_agent(agent)?;
     match args.scope {
         Some(Scope::Execution) => Ok(AgentScope::Execution),
@@ -194,25 +193,25 @@ fn chosen(args: &AgentArgs, agent: &OneAgent) -> Result<AgentScope, CliError> {
 fn declared(agent: &OneAgent, name: &str) -> Result<AgentScope, CliError> {
     match agent.declared() {
         Some(AgentScope::Custom) => Err(CliError::usage(format!(
-            "the program keeps agent {name} at a path of its own, which is not opened from a run's data"
+            "agent {name} is stored at a path that the program declares, and such a path is opened only if you give it"
         ))
-        .hint("give that path: --path PATH")),
+        .hint("give the path: --path PATH")),
         scope => Ok(scope.unwrap_or(AgentScope::Execution)),
     }
 }
 
-/// What is kept of an agent: where it is looked for, and which of the agents of its name are meant.
+/// Returns the place of an agent, everything known of the agent, and the indexes of the stores that hold it.
 fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
     let place = Place::of(args)?;
     let agent = match (&place.scope, &place.beside) {
-        // The first session of an agent finds no store yet.
+        // The store does not exist before the first session of the agent.
         (AgentScope::Custom, Some(Beside::Files(path))) if !path.exists() => {
             let message = format!(
-                "agent {} has no memory at {}, which is not there yet",
+                "agent {} has no memory: {} does not exist yet",
                 args.name,
                 path.display()
             );
-            let hint = "`prosescope agent memory set` makes it";
+            let hint = "`prosescope agent memory set` creates it";
             return Err(CliError::not_found(message).hint(hint));
         }
         (AgentScope::Custom, Some(Beside::Files(path))) => {
@@ -225,7 +224,7 @@ fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
     };
     let found = match place.scope {
         AgentScope::Custom => (0..agent.agents().len()).collect(),
-        // Of two stores that hold the agent the run uses one.
+        // If two stores hold the agent, the run uses one of them.
         _ => {
             let home = agent.home(&place.read_as);
             home.into_iter().map(|home| home.agent).collect()
@@ -312,7 +311,7 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
     ))
 }
 
-/// Nothing is kept of an agent of that name: all agents of the run are looked for, and those around it.
+/// Returns the error for an unknown agent, with similar names among the agents of the run, the project and the user.
 fn unknown(args: &AgentArgs, message: String) -> CliError {
     let error = CliError::not_found(message);
     let path = args.path.as_deref().map(std::path::Path::to_string_lossy);

@@ -19,12 +19,12 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
         gate: args.gate.clone(),
         by: args.by.clone(),
         since: args.since.as_deref().map(since).transpose()?,
-        // The documents' queries by a principal and by time ask for decisions.
+        // OpenProse's queries by a principal and by time return decisions only.
         decisions: !report && (args.by.is_some() || args.since.is_some()),
     };
     let (mut exit, mut runs, mut waits) = (Exit::Done, Vec::new(), Vec::new());
     let mut add = |session: &Session, place: String| {
-        // The chain is verified over the whole log; a filter only narrows what is shown.
+        // A filter narrows the output only: the chain is verified over the whole log.
         let mut audit = pages::audit(session, None);
         audit.rows.retain(|row| filter.wants(row));
         if args.waits {
@@ -44,7 +44,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
                 Ok(session) => unread::log(&session).map(|()| add(&session, place)),
                 Err(error) => Err(error.into()),
             };
-            // One unreadable run hides no log of another.
+            // The logs of other runs are shown even if one run is unreadable.
             let ended = ended.unwrap_or_else(|error| {
                 unread::skipped(&name, &error);
                 error.exit
@@ -83,7 +83,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(exit)
 }
 
-/// Says so when a gate is asked for that the run has not.
+/// Rejects a gate that the run does not have.
 fn known(session: &Session, gate: Option<&str>) -> Result<(), CliError> {
     let Some(gate) = gate else { return Ok(()) };
     let run = session.run();
@@ -97,7 +97,7 @@ fn known(session: &Session, gate: Option<&str>) -> Result<(), CliError> {
 fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     let expected = expect_head.map(count_and_hash).transpose()?;
     let session = locate::open(run)?;
-    // A chain with rows missing says nothing.
+    // A chain without some of its rows cannot be verified.
     unread::log(&session)?;
     let check = pages::audit_check(&session, expected);
     out.show(&check, || print::audit_check(&check, out.width))?;
@@ -107,16 +107,16 @@ fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliEr
     })
 }
 
-/// Whether a verification found that the log, or a gate, is not what it was.
+/// Returns whether a verification found a changed log or gate.
 fn has_errors(issues: &[Issue]) -> bool {
     issues.iter().any(|issue| issue.severity == Severity::Error)
 }
 
-/// Reads `COUNT:HASH`.
+/// Parses `COUNT:HASH`.
 fn count_and_hash(text: &str) -> Result<(u64, &str), CliError> {
     let wrong = || {
         CliError::usage(format!(
-            "--expect-head {text}: expected COUNT:HASH, as a decision prints it: a number and 64 hex digits"
+            "--expect-head {text}: expected COUNT:HASH as a decision prints it (a number and 64 hex digits)"
         ))
     };
     let (count, hash) = text.trim().split_once(':').ok_or_else(wrong)?;

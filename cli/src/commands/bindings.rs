@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// The JSON of a [`prosescope_core::view::BindingsPage`], whose rows are made while they are written.
+/// The JSON of a [`prosescope_core::view::BindingsPage`]. Its rows are made one window at a time, to save memory.
 #[derive(Serialize)]
 struct Listed<L: Serialize> {
     total: u32,

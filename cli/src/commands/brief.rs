@@ -24,12 +24,10 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         Some(id) => {
             let task = pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?;
             if let Some(what) = pages::around_others(&session, id) {
-                let message = format!("execution {id} is {what}: no subagent carries it out");
+                let message = format!("execution {id} is {what}, so it has no subagent");
                 return Err(CliError::refused("not-a-session", message)
-                    .hint(
-                        "`prosescope trace RUN` lists the executions inside of it, with their ids",
-                    )
-                    .hint("`prosescope next` says what comes next"));
+                    .hint("`prosescope trace RUN` lists the executions in it, with their numbers")
+                    .hint("`prosescope next` prints the next command"));
             }
             task
         }
@@ -68,7 +66,8 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&view, || escape(&view.text, true))
 }
 
-/// Says to what began where its output goes, and how it ends; the brief of a task asks for `put --done`.
+/// Completes a begun execution: adds the location and the brief to its task, and the run to its next command. The brief contains
+/// `put --done`.
 pub(super) fn tell(recorder: &Recorder, begun: &mut ExecutionBegun) {
     task(recorder, begun.id, &mut begun.task);
     if let Some(next) = &mut begun.next {
@@ -78,7 +77,7 @@ pub(super) fn tell(recorder: &Recorder, begun: &mut ExecutionBegun) {
     }
 }
 
-/// The same of a task alone.
+/// Adds the location and the brief to a task.
 pub(super) fn task(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
     let Some(task) = task else { return };
     let name = task.binding.as_deref().unwrap_or("anon_…");
@@ -93,7 +92,7 @@ pub(super) fn task(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
     .told();
 }
 
-/// After an empty line, the brief of what began; where no subagent carries it out, what to do next.
+/// Returns an empty line and the brief of a begun execution; without a subagent, the next step.
 pub(super) fn appended(begun: &ExecutionBegun) -> String {
     if let Some(task) = &begun.task {
         return of_task(task);
@@ -104,7 +103,7 @@ pub(super) fn appended(begun: &ExecutionBegun) -> String {
     })
 }
 
-/// After an empty line, the brief of a task.
+/// Returns an empty line and the brief of a task.
 pub(super) fn of_task(task: &TaskView) -> String {
     format!("\n{}", escape(&task.brief, true))
 }

@@ -19,7 +19,9 @@ use crate::{locate, print, record};
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let runs = args.runs()?;
     let [run] = runs.as_slice() else {
-        return Err(CliError::usage("--fix takes one run").hint("repair one after the other"));
+        return Err(
+            CliError::usage("--fix takes one run").hint("repair the runs one after the other")
+        );
     };
     let now = locate::recorded_now()?;
     let opened = locate::open_on_disk(run)?;
@@ -38,7 +40,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
                 before.run
             ),
         )
-        .hint("databases, and folders with OpenProse's state.md, can be repaired"));
+        .hint("only databases, and folders with OpenProse's state.md, can be repaired"));
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
@@ -69,9 +71,9 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let again = locate::open_with_folder(&to.to_string_lossy());
     let again = again.and_then(|(fixed, _)| unread::given(&fixed).map(|()| fixed));
     let fixed = again.map_err(|error| {
-        let message = format!("{copy} is written whole, but could not be read again: {error}");
+        let message = format!("{copy} was written, but cannot be read again: {error}");
         CliError::new(Exit::Recorded, message)
-            .hint("`prosescope check` says what is left in the copy")
+            .hint("`prosescope check` lists the remaining issues of the copy")
     })?;
     let fixed = RunRepaired {
         run: before.run,

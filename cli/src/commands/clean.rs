@@ -15,7 +15,7 @@ use crate::out::{self, Out, say};
 use crate::{locate, print};
 
 pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
-    // What is removed is chosen by its age.
+    // The clock of a removal is the system clock: `PROSE_NOW` must not make runs look old.
     let now = match args.yes {
         true => locate::recorded_now()?,
         false => locate::now(),
@@ -53,7 +53,7 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
         for run in plan.remove.clone() {
             let entry = entries.iter().find(|entry| entry.name == run.run);
             match entry.map(|entry| place.remove(entry)) {
-                // Removed, but for what is left in the trash.
+                // Removed; some files may remain in the trash.
                 Some(Ok(left)) => failed.extend(left.map(|fault| fault.to_string())),
                 Some(Err(fault)) => {
                     failed.push(fault.to_string());
@@ -85,7 +85,7 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
             say(&prosescope_core::render::text::escape(line, false));
         }
         if !cleaned.failed.is_empty() {
-            say("  → remove the cause, and run the same command again: it removes what is left");
+            say("  → remove the cause, then repeat the command: it removes the remaining files");
         }
     }
     let refused = args.yes && cleaned.plan.keep.iter().any(|run| run.named);
@@ -96,7 +96,7 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// Where runs are removed.
+/// The store whose runs are removed.
 struct Place {
     store: Store,
     entries: Vec<Entry>,
@@ -137,7 +137,7 @@ impl Place {
         })
     }
 
-    /// Removes a run; what is left of it in the trash is no failure.
+    /// Removes a run. Returns a fault if files of the run remain in the trash; the run is removed all the same.
     fn remove(&self, entry: &Entry) -> Result<Option<Fault>, CliError> {
         match &self.store {
             Store::Files(prose) => Ok(remove_run(prose, entry)?),
@@ -157,7 +157,7 @@ impl Place {
     }
 }
 
-/// So long before now, in milliseconds since 1970 UTC.
+/// Returns the time this duration before `now`, in milliseconds since 1970 UTC.
 fn before(text: &str, now: i64) -> Result<i64, CliError> {
     let ago = Timeout::parse(text)
         .map_err(|error| CliError::usage(format!("--older-than {text}: {error}")))?;

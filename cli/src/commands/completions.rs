@@ -1,4 +1,4 @@
-//! Completion by the shell: the script that `completions` prints asks this program for the words that fit.
+//! Shell completion. The script that `completions` prints runs this program to list the matching words.
 
 use std::ffi::OsStr;
 
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::locate::{LATEST, project};
 use crate::out::Out;
 
-/// The variable by which a shell's script asks for words; its value is the shell's name.
+/// The variable that a completion script sets to ask for words. Its value is the name of the shell.
 const ASKED: &str = "PROSESCOPE_COMPLETE";
 
 const NAME: &str = "prosescope";
@@ -23,7 +23,7 @@ pub(super) fn run(args: &CompletionsArgs, out: &Out) -> Result<Exit, CliError> {
     let shell = args.shell.to_string();
     let shells = Shells::builtins();
     let shell = shells.completer(&shell).ok_or_else(|| {
-        CliError::not_found(format!("there is no completion script for {shell}"))
+        CliError::not_found(format!("{shell} has no completion script"))
             .hint("`prosescope completions --help` lists the shells")
     })?;
     let mut script = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn run(args: &CompletionsArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Answers a shell that asks for words, and returns whether one did.
+/// Prints completions if a shell asks for them, and returns whether one asked.
 ///
 /// # Errors
 /// When the shell is unknown, or standard output cannot be written to.
@@ -45,10 +45,10 @@ pub(crate) fn answer() -> Result<bool, clap::Error> {
         .try_complete(std::env::args_os(), here.as_deref())
 }
 
-/// The command line, with the ids of the project's runs as values of the arguments that name runs.
+/// Returns the command line, with the ids of the project's runs as values of arguments that take a run.
 fn command() -> Command {
     Cli::command().mut_subcommands(|below| match below.get_name() {
-        // A run of a workflow is one of its turns.
+        // In these commands, a run is a turn of a workflow.
         "workflow" | "events" => below,
         _ => with_runs(below),
     })
@@ -67,8 +67,8 @@ fn names_a_run(arg: &Arg) -> bool {
     ["run", "runs"].contains(&arg.get_id().as_str()) || arg.get_long() == Some("run")
 }
 
-/// Returns the runs whose ids begin with a text, newest first, or the paths where there is no such run. Reads names of
-/// folders alone: a shell waits for the answer.
+/// Returns the runs whose ids begin with a text, newest first; if none match, paths. Reads only names of folders, because a
+/// shell waits for the answer.
 fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
     let start = current.to_string_lossy();
     let folders = project()
@@ -95,7 +95,7 @@ fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
     }
 }
 
-/// Whether a name means nothing else to a shell: bash puts a completed word into the line as it is.
+/// Returns whether a shell reads a name as plain text: bash inserts a completed word without quotes.
 fn is_plain(id: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !id.starts_with(['-', '.']) && id.chars().all(plain)

@@ -1,4 +1,4 @@
-//! `prosescope convert RUN --to sqlite|filesystem`: the same run in the other form.
+//! `prosescope convert RUN --to FORM`: a copy of the run in another form.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         out::recorded();
         return out.show(&converted, || print::converted(&converted, out.width));
     }
-    // Alone: agents of wider scopes are none of the run's.
+    // Without agents of the project and the user, because they do not belong to the run.
     let opened = locate::open_alone(&run)?;
     unread::given(&opened.session)?;
     let session = &opened.session;
@@ -52,11 +52,11 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     };
     if of_files && opened.database.is_some() {
         let message = format!(
-            "{} has a database that cannot be read, and files of a run beside it: which of the two is the run is unknown",
+            "{} has an unreadable database and also files of a run, and only one of them is the run",
             opened.name
         );
         return Err(CliError::refused("two-stores", message).hint(
-            "`prosescope check RUN` shows what is wrong with the database; move away the one that is not the run",
+            "`prosescope check RUN` shows what is wrong with the database. Move the one away that is not the run",
         ));
     }
     let packed = opened.disk.verified().is_some();
@@ -74,7 +74,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             opened.name
         );
         return Err(CliError::refused("form-read-only", message)
-            .hint("databases, and folders with OpenProse's state.md, can be converted"));
+            .hint("only databases, and folders with OpenProse's state.md, can be converted"));
     }
     let nested = opened
         .dir
@@ -82,7 +82,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         .is_some_and(|dir| dir.ends_with("imports"));
     if nested && args.out.is_none() {
         let message = format!(
-            "{} is the run of an import: a copy beside it would be taken for another import",
+            "{} is the nested run of an import, and a copy beside it would count as another import",
             opened.name
         );
         return Err(CliError::refused("out-beside-import", message)
@@ -90,7 +90,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
-            // It lies in a file: beside it is here.
+            // A run in a shared file is copied into the working directory.
             _ if packed => None,
             true => Some(opened.dir.as_path()),
             false => opened.dir.parent(),
@@ -98,13 +98,13 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         let folder = folder.map(PathBuf::from).unwrap_or_default();
         folder.join(format!("{}-{state}", opened.name))
     });
-    // The nearest folder above it that is there.
+    // The nearest existing folder above the target.
     let absolute = std::path::absolute(&to)?;
     let mut above = absolute.ancestors().skip(1);
     let above = above.find_map(|dir| dir.canonicalize().ok());
     if !opened.alone && above.is_some_and(|above| above.starts_with(&opened.dir)) {
         let message = format!(
-            "{} is inside the run itself, which must not change",
+            "{} is inside the run, and converting must not change the run",
             to.display()
         );
         return Err(CliError::refused("out-inside-run", message)
@@ -154,7 +154,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&converted, || print::converted(&converted, out.width))
 }
 
-/// Whether a form is a folder, and its word.
+/// Returns whether a form is a folder, and its name.
 fn form_of(state: StateMode) -> (bool, &'static str) {
     match state {
         StateMode::Filesystem => (true, "filesystem"),

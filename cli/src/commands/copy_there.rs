@@ -1,4 +1,4 @@
-//! A copy of a run that is there already: the same, or another.
+//! Comparison with a copy that already exists.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ use prosescope_core::view::RunConverted;
 use crate::error::CliError;
 use crate::{locate, record};
 
-/// How many differences are named.
+/// Maximum number of differences in a message.
 const NAMED: usize = 3;
 
-/// Compares a run with a copy of it that is there; returns what the copy lacks or has in another form.
+/// Compares a run with an existing copy. Returns the parts that the copy lacks or has in another form.
 ///
 /// # Errors
-/// A refusal when the copy differs, with `next` as what to do.
+/// A refusal if the copy differs, with the hint `next`.
 pub(super) fn same(
     run: &Session,
     copy: &Session,
@@ -37,18 +37,18 @@ pub(super) fn same(
         more => format!("; and {more} more"),
     };
     let message = format!(
-        "there is a run {} in {place} already, which differs: {}{more}",
+        "{place} already contains another version of run {}; different: {}{more}",
         run.run().id,
         named.join("; ")
     );
     Err(CliError::refused("run-exists", message).hint(next))
 }
 
-/// Says of a file or folder that is there whether it is this run, whole. `None` where there is nothing, or something else, which
-/// the copying itself refuses.
+/// Compares a run with the file or folder at the target. Returns `None` if the target does not exist, or is not a run; the
+/// copying itself refuses the latter.
 ///
 /// # Errors
-/// A refusal when the run is there and differs.
+/// A refusal if the target is the run, and differs.
 pub(super) fn at(
     run: &Session,
     to: &Path,

@@ -46,7 +46,7 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
     }
 }
 
-/// Adds the names that are nearly the gate's, if the run has no such gate.
+/// Adds similar names of gates to the error, if the run does not have this gate.
 fn with_near(mut error: CliError, run: &str, gate: &str) -> CliError {
     if error.exit == Exit::NotFound
         && let Ok(session) = locate::open(run)
@@ -66,7 +66,7 @@ fn too_late(out: &GateTimedOut) -> CliError {
     let error = CliError::refused(
         "gate-past-deadline",
         format!(
-            "gate {} is past its deadline{deadline}: the time-out was recorded, the decision was not",
+            "gate {} is past its deadline{deadline}: the time-out was recorded instead of the decision",
             out.gate
         ),
     );

@@ -28,6 +28,6 @@ fn refused(why: NotComparable) -> CliError {
         }
         NotComparable::Programs(_) => CliError::refused("different-programs", message)
             .hint("name two runs of one program: `prosescope runs --program TEXT` lists them")
-            .hint("--anyway compares the two"),
+            .hint("--anyway compares them all the same"),
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn run(args: &DoctorArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// Adds the stores of a `.prose` folder; returns the program of the latest run.
+/// Adds the stores of a `.prose` folder to the facts. Returns the program of the latest run.
 fn stores(prose: &Path, facts: &mut Facts) -> Result<Option<ProgramFacts>, CliError> {
     let agents = prose.join("agents.db");
     if fs::symlink_metadata(&agents).is_ok_and(|meta| meta.is_file()) {

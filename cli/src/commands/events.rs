@@ -16,16 +16,16 @@ use crate::out::{Out, say};
 use crate::print::note;
 use crate::{input, locate, print};
 
-/// Events that are read at once.
+/// Maximum number of events in one read.
 const PAGE: u32 = 1000;
 
-/// How long a follower waits before it looks again.
+/// Interval between two reads of a follower.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a follower waits that is woken.
+/// Interval between two reads of a follower that notifications wake.
 const WAKE: Duration = Duration::from_millis(500);
 
-/// How long a follower looks for a database that went away.
+/// Time for which a follower retries a database that is gone.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
@@ -59,7 +59,7 @@ pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
             let done = writer.record(&append)?;
             if done.late {
                 say(&note(
-                    "the workflow was cancelled before: the events are marked late",
+                    "the workflow was already cancelled, so the events are marked as late",
                 ));
             }
             out.show(&done, || {
@@ -88,7 +88,7 @@ pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
                 };
                 if let Some(held) = &done.held_by {
                     text.push_str(&format!(
-                        "kept what comes after {}: follower {} has read up to there; --force removes it too\n",
+                        "events after {} were kept, because follower {} has not read them; --force removes them, too\n",
                         held.cursor, held.name
                     ));
                 }
@@ -102,11 +102,11 @@ fn known(kind: &str) -> Result<Kind, CliError> {
     Kind::parse(kind).ok_or_else(|| {
         let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
         CliError::usage(format!("{kind} is not a kind of event"))
-            .hint(format!("it is one of {}", words.join(", ")))
+            .hint(format!("use one of {}", words.join(", ")))
     })
 }
 
-/// Events that stand in standard input, one JSON object a line.
+/// Parses events from standard input, one JSON object per line.
 fn noted() -> Result<Vec<Note>, CliError> {
     let bytes = input::standard()?;
     let lines = bytes.split(|byte| *byte == b'\n').zip(1..);
@@ -114,13 +114,13 @@ fn noted() -> Result<Vec<Note>, CliError> {
     let notes = lines.map(|(line, n)| {
         serde_json::from_slice(line).map_err(|cause| {
             CliError::usage(format!("line {n} of standard input is not an event: {cause}"))
-                .hint("write one JSON object a line: {\"text\": \"…\", \"kind\": \"progress\", \"run\": \"…\", \"payload\": {…}}")
+                .hint("write one JSON object per line: {\"text\": \"…\", \"kind\": \"progress\", \"run\": \"…\", \"payload\": {…}}")
         })
     });
     notes.collect()
 }
 
-/// What a follower is at.
+/// The state of a follower.
 struct Follower<'a> {
     args: &'a TailArgs,
     kept: Kept,
@@ -133,7 +133,7 @@ struct Follower<'a> {
 
 fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
     if args.name.is_some() {
-        // Refused before anything is printed.
+        // Checked first, so that a refusal prints no events.
         locate::recorded_now()?;
     }
     let kept = Kept::named(&args.store.store)?;
@@ -157,7 +157,7 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
         waits: Vec::new(),
     };
     if args.name.is_some() {
-        // From the beginning: pruning keeps what comes after.
+        // Recorded at once, so that pruning keeps later events.
         follower.note()?;
     }
     let mut listener = args.follow.then(|| follower.kept.listener()).flatten();
@@ -170,7 +170,7 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
         };
         let looked = looked.and_then(|opened| {
             let done = follower.look(&*opened, out)?;
-            // A server's connection is kept; a file is opened anew, which leaves no trace.
+            // The connection to a server stays open. A file is opened for each read, so that no lock or sidecar file stays.
             rows = Some(opened).filter(|_| follower.kept.stays_open());
             Ok(done)
         });
@@ -181,18 +181,18 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
             Err(error) => {
                 let since = *lost.get_or_insert_with(|| {
                     say(&note(&format!(
-                        "{error}; looking again for {} s",
+                        "{error}; trying again for {} s",
                         PATIENCE.as_secs()
                     )));
                     Instant::now()
                 });
                 if since.elapsed() > PATIENCE {
                     let cursor = follower.cursor;
-                    return Err(error.hint(format!("go on with --after {cursor}")));
+                    return Err(error.hint(format!("continue with --after {cursor}")));
                 }
             }
         }
-        // While events are held back nobody notifies of the end that is waited for.
+        // Events may be held back by an open transaction, and its end sends no notification. So the wait has a limit.
         let woken = match &mut listener {
             Some(listener) if follower.waits.is_empty() => listener.wait(WAKE),
             _ => false,
@@ -204,14 +204,14 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 impl Follower<'_> {
-    /// Prints what is new; returns whether it is done.
+    /// Prints new events. Returns whether the follower is done.
     fn look(&mut self, rows: &dyn Rows, out: &Out) -> Result<bool, CliError> {
-        // A cursor that is kept, or waited after, needs an order.
+        // A stored cursor, or one that is followed, needs events in their final order.
         if self.args.follow || self.args.name.is_some() {
             self.horizon.advance(rows)?;
         } else if let Some(unknown) = self.horizon.advance_once(rows)? {
             say(&note(&format!(
-                "{}: an event that is not committed here yet may come before the last of these",
+                "{}: an event that is not yet committed may still come before the last of these",
                 unknown.why
             )));
         }
@@ -226,7 +226,7 @@ impl Follower<'_> {
                 continue;
             }
             self.told(&page.waits);
-            // Without --follow the end is where everything that was open has ended.
+            // Without --follow, the command ends when no open transaction can add an earlier event.
             return Ok(!self.args.follow && page.waits.is_empty());
         }
     }
@@ -256,7 +256,7 @@ impl Follower<'_> {
         self.note()
     }
 
-    /// Notes under the follower's name what was printed.
+    /// Stores the last printed event under the follower's name.
     fn note(&self) -> Result<(), CliError> {
         let Some(name) = &self.args.name else {
             return Ok(());
@@ -272,7 +272,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Says for whom events are held back, once.
+    /// Prints once which transaction holds events back.
     fn told(&mut self, waits: &[Waiting]) {
         let new = waits.iter().filter(|waiting| !self.waits.contains(waiting));
         for waiting in new {

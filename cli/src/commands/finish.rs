@@ -26,17 +26,17 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     })?;
     recorder.close(args.vacuum);
     if !ended.before && ended.status != RunStatus::Interrupted.word() {
-        // It is finished: what cannot be said of it is no failure.
+        // The run is finished, so an error in this summary is only a note.
         if let Err(error) = say_unfinished(&run) {
             say(&note(&format!(
-                "whether executions never ended is not known: {error}"
+                "cannot list executions that never ended: {error}"
             )));
         }
     }
     out.show(&ended, || format!("{} {}\n", ended.run, ended.status))
 }
 
-/// What never ended counts as abandoned: said while somebody may still know what became of it.
+/// Lists executions that never ended. They count as abandoned, and the user may still know what happened to them.
 fn say_unfinished(run: &str) -> Result<(), CliError> {
     let session = locate::open(run)?;
     let nodes = session.trace().nodes.iter();
@@ -52,7 +52,7 @@ fn say_unfinished(run: &str) -> Result<(), CliError> {
         };
         let some = escape(&some.join(", "), false);
         say(&note(&format!(
-            "these executions never ended, and are shown as abandoned: {some}{more}"
+            "these executions never ended and count as abandoned: {some}{more}"
         )));
     }
     Ok(())

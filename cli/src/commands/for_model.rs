@@ -26,7 +26,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let now = Some(locate::now());
     if wishes.raw {
-        // No copy is made: a damaged run, too, is told as far as it was read.
+        // Reads the run in place, so that the readable parts of a damaged run are printed, too.
         let session = locate::open(&name)?;
         let node = node(&session, args)?;
         let mut text = pages::for_model(&session, node, size, now);
@@ -35,7 +35,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let opened = Runs::open(&[name], out)?;
     let Some((session, disk)) = opened.first() else {
-        let message = "this is a database of workflows: --for-model takes a run";
+        let message = "--for-model takes a run, and this is a database of workflows";
         return Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"));
     };
     let node = node(session, args)?;
@@ -53,7 +53,7 @@ fn node(session: &Session, args: &ShowArgs) -> Result<Option<NodeId>, CliError> 
     node.transpose()
 }
 
-/// The text for a pipe, and what is to be known of it for the person.
+/// Writes the text to standard output, and a summary of replaced and left out parts to standard error.
 fn told(session: &Session, text: &ForModel, out: &Out) -> Result<Exit, CliError> {
     out.show(text, || text.text.clone())?;
     let mut line = format!(
@@ -74,7 +74,7 @@ fn failed(error: ShareError) -> CliError {
     let unread = matches!(error, ShareError::Read { .. });
     let error = share::failed(error);
     match unread {
-        true => error.hint("--raw writes what was read of the run; secrets are not replaced then"),
+        true => error.hint("--raw writes the readable parts without replacing secrets"),
         false => error,
     }
 }

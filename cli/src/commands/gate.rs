@@ -21,7 +21,7 @@ pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// The one command that reads and yet writes: the log notes who looked.
+/// Shows a gate. This is the only reading command that writes: the audit log records the view.
 fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> {
     let now = Some(locate::now());
     let whole = |session| unread::whole(&session, unread::GATES).map(|()| session);
@@ -35,10 +35,10 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
             Ok(_) => match locate::open(run).and_then(whole) {
                 Ok(now) => session = now,
                 Err(error) => say(&print::note(&format!(
-                    "the view was recorded, and is not listed here: {error}"
+                    "the view was recorded, but is not listed here: {error}"
                 ))),
             },
-            // Whoever only may read sees it nonetheless.
+            // A user without write access sees the gate all the same.
             Err(error) => say(&print::note(&format!(
                 "the view was not recorded in the audit log: {error}"
             ))),
@@ -67,9 +67,9 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
         let names: Vec<String> = made.open_names.iter().map(|n| format!("{{{n}}}")).collect();
         let names = escape(&names.join(", "), false);
         say(&print::note(&format!(
-            "the prompt was recorded with {names} as it is: the run holds no short text of that name. The approver sees it so; `--prompt TEXT` takes a prompt that you filled in"
+            "{names} in the prompt was not filled in, because the run has no short text of that name. To fill it in yourself, give the prompt: `--prompt TEXT`"
         )));
     }
-    // The id alone: it is what it is decided by.
+    // The id alone, because decisions take that id.
     out.show(&made, || format!("{}\n", made.gate))
 }

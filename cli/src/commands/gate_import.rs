@@ -1,4 +1,4 @@
-//! `gate import`: a decision that was made on a copy is judged here and now, and recorded once.
+//! `gate import` checks a decision that was made on a copy against the run as it is now, and records the decision once.
 
 use std::fs::File;
 use std::io::Read;
@@ -35,7 +35,8 @@ pub(super) fn run(args: &ImportArgs, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// The text of a file that is a decision file, judged by how it begins: a run's database, zip and page begin otherwise.
+/// Returns the text of a decision file, or `None` for another file. Its first bytes differ from those of a database, a zip and
+/// a page.
 fn text(copy: &Path) -> Result<Option<String>, CliError> {
     let name = copy.display().to_string();
     let wrong = |cause: std::io::Error| input::unread(&name, &cause);
@@ -51,7 +52,7 @@ fn text(copy: &Path) -> Result<Option<String>, CliError> {
         return Ok(None);
     }
     if bytes.len() > MOST_BYTES {
-        // The end may be half of a character; whoever parses the text refuses its length.
+        // The cut may split a character. The parser rejects a text of this length anyway.
         return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
     }
     let text = String::from_utf8(bytes);
@@ -76,9 +77,9 @@ fn of_file(copy: &Path, text: &str, gate: Option<&str>) -> Result<DecisionFile, 
     }
 }
 
-/// The decision of a gate in a copy of the run.
+/// Returns the decision of a gate in a copy of the run.
 fn of_run(copy: &Path, gate: Option<&str>) -> Result<DecisionFile, CliError> {
-    // What is named is a path, never a run of the project.
+    // The argument is a path, never the id of a run.
     let path = match copy.is_relative() {
         true => Path::new(".").join(copy),
         false => copy.to_owned(),
@@ -118,12 +119,12 @@ fn of_run(copy: &Path, gate: Option<&str>) -> Result<DecisionFile, CliError> {
             NoDecision::Contradicted(_) => CliError::refused("copy-contradicted", message),
             _ => CliError::refused("copy-without-decision", message),
         }
-        .hint("ask whoever decided for a decision file, or for the copy as they saved it")
+        .hint("ask the person who decided for a decision file, or for an unchanged copy")
     })
 }
 
-/// The run of this project that the copy names. Where its name leads elsewhere, whoever imports has to name the run: the
-/// copy may come from anybody.
+/// Returns the run of this project that the copy names. If that name leads out of the project, the user has to name the run,
+/// because the copy is untrusted.
 fn named(copy: &Path, decision: &DecisionFile) -> Result<String, CliError> {
     let run = &decision.run;
     let lost = |error: CliError| {

@@ -45,8 +45,8 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     exit
 }
 
-/// The gates of all runs below the nearest `.prose`, those first that wait for a decision, the nearest deadline first; and
-/// how the command ends: with an error, where the gates of a run could not be read.
+/// Returns the gates of all runs below the nearest `.prose`: pending gates first, and of these the nearest deadline first. Also
+/// returns an error if the gates of a run could not be read.
 fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), CliError> {
     let (mut gates, mut worst, mut skipped) = (Vec::new(), Exit::Done, 0);
     for (name, place, session) in locate::open_project()? {
@@ -58,7 +58,7 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
             }));
             unread::whole(&session, unread::GATES)
         });
-        // One unreadable run hides no gate of another.
+        // The gates of other runs are listed even if one run is unreadable.
         if let Err(error) = read {
             unread::skipped(&name, &error);
             worst = worst.max(error.exit);
@@ -77,7 +77,7 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
     Ok((gates, exit))
 }
 
-/// The end of a time from now, in milliseconds since 1970 UTC.
+/// Returns the time this duration after `now`, in milliseconds since 1970 UTC.
 fn within(text: &str, now: i64) -> Result<i64, CliError> {
     let duration = Timeout::parse(text)
         .map_err(|error| CliError::usage(format!("--expiring {text}: {error}")))?;
@@ -90,14 +90,14 @@ fn expire(run: Option<&str>, command: &ExpireGates, out: &Out) -> Result<Exit, C
     match run {
         Some(run) => done.extend(record::one(run, command)?),
         None if command.overrides.is_some() => {
-            return Err(CliError::usage("--override is given, and no run is named")
+            return Err(CliError::usage("--override needs a run")
                 .hint("name the run whose gates you looked at"));
         }
         None => {
             for (run, read) in due()? {
                 match read.and_then(|()| record::one(&run, command)) {
                     Ok(gates) => done.extend(gates),
-                    // One run that cannot be written keeps no other from it.
+                    // Time-outs of other runs are recorded even if one run cannot be written.
                     Err(error) => {
                         unread::skipped(&run, &error);
                         exit = exit.max(error.exit);
@@ -110,10 +110,10 @@ fn expire(run: Option<&str>, command: &ExpireGates, out: &Out) -> Result<Exit, C
     Ok(exit)
 }
 
-/// A run with a gate that is past its deadline, or why that cannot be told.
+/// A run with a gate that is past its deadline, or the error of an unreadable run.
 type Due = (String, Result<(), CliError>);
 
-/// The runs with a gate that is past its deadline, and those that could not be read: the others are only read.
+/// Returns runs with a gate that is past its deadline, and unreadable runs. Only these are opened for writing later.
 fn due() -> Result<Vec<Due>, CliError> {
     let now = Some(locate::recorded_now()?);
     let mut due = Vec::new();

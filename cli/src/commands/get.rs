@@ -36,7 +36,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
             failed.is_none()
         })?;
     } else {
-        // A character may lie across two pieces: what is not whole yet waits for the next.
+        // A character may be split between two pieces; its first bytes wait for the next piece.
         let mut held: Vec<u8> = Vec::new();
         value.value_pieces(&mut |piece| {
             held.extend_from_slice(piece);
@@ -56,13 +56,13 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     }
     match failed {
         Some(error) => Err(error),
-        // Only what was met on the way to the value counts: the rest of the run was not read.
+        // Only issues of the rows that were read count; the rest of the run was not read.
         None if value.met_errors() => Ok(Exit::Issues),
         None => Ok(Exit::Done),
     }
 }
 
-/// What takes the whole run: every candidate, and why it is or is not what the name means.
+/// Prints all candidates of a name, and why each is chosen or not. This needs the whole run.
 fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let mut session = locate::open(&args.run.name()?)?;
     if args.from.is_some_and(|id| !session.has_frame(id)) {
@@ -109,25 +109,25 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(ended(&session))
 }
 
-/// Bytes of what a row holds in place of its value that an error shows.
+/// Maximum bytes of a placeholder that an error shows.
 const IN_PLACE: usize = 200;
 
-/// Refuses a value that is not there: it is no empty one, and what its row holds in its place is another one.
+/// Rejects a missing value: it is not an empty value, and the text in its row is not the value either.
 fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
     let Some(why) = &value.missing else {
         return Ok(());
     };
-    let error = CliError::not_found(format!("the value of {name} is not there: {why}"));
+    let error = CliError::not_found(format!("the value of {name} is missing: {why}"));
     let held = value.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let error = match held.is_empty() {
         true => error,
-        false => error.hint(format!("its row holds in its place: {held}")),
+        false => error.hint(format!("in place of the value, the row contains: {held}")),
     };
-    Err(error.hint("`prosescope check RUN` says what else is missing"))
+    Err(error.hint("`prosescope check RUN` lists all that is missing"))
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
-    // What ran decides which frames lie around one; at the root the bindings alone say what is there.
+    // The frames around a frame follow from the statements. The root needs only the bindings.
     let around = args.from.map(|_| Part::Statements);
     let parts = [Part::Bindings, Part::Imports].into_iter().chain(around);
     if let Err(unread) = unread::whole(session, &parts.collect::<Vec<_>>()) {
@@ -171,7 +171,7 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         }
     } else {
         error.hint(format!(
-            "other frames have a binding of that name: {}",
+            "other frames have a binding with this name: {}",
             elsewhere.join(", ")
         ))
     }

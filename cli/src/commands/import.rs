@@ -31,10 +31,10 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
         name,
         program: program.map(|(_, source)| source),
     })?;
-    // A database keeps no nested runs.
+    // A run in a database has no nested runs.
     done.nested = done.nested.filter(|_| !recorder.is_database());
     let its = done.nested.as_ref();
-    let its = its.map_or(String::new(), |run| format!(" (its run: {run})"));
+    let its = its.map_or(String::new(), |run| format!(" (nested run: {run})"));
     let text = format!("Import registered: {}{its}\n", done.alias);
     out.show(&done, || escape(&text, true))
 }

@@ -62,7 +62,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
                 .map_err(|error| in_a_file(error.into(), &named()))?;
             if !locate::has_psql() {
                 let text = format!(
-                    "psql is not in PATH, where OpenProse falls back to a file: prosescope does without it, and recorded the run in {address}. Next: give subagents `prosescope brief`, or use {}",
+                    "psql is not in PATH. OpenProse would use a file then, but prosescope does not need psql and recorded the run in {address}. Next: give subagents `prosescope brief`, or use {}",
                     named()
                 );
                 say(&note(&escape(&text, false)));
@@ -72,7 +72,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     };
     out::recorded();
     record::told(made);
-    // A run in PostgreSQL goes by the name that commands take.
+    // The name of a run in PostgreSQL as commands take it.
     let run = match state {
         "postgres" => folder.clone(),
         _ => id,
@@ -87,22 +87,22 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     )
 }
 
-/// Adds what to do without the server: nothing is recorded elsewhere unless somebody asks for it.
+/// Adds the command for a run in a file. The run is never recorded in a file without that command.
 fn in_a_file(error: CliError, command: &str) -> CliError {
     match error.exit {
         Exit::Refused | Exit::Usage => error,
         _ => error.hint(format!(
-            "no run was made; {command} records in a file instead"
+            "no run was created; {command} records in a file instead"
         )),
     }
 }
 
-/// A program's text.
+/// Reads the text of a program.
 pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     let name = path.display();
     let wrong = |cause: std::io::Error| match cause.kind() {
         std::io::ErrorKind::NotFound => CliError::not_found(format!("there is no program {name}"))
-            .hint("check the path: it is relative to the working directory"),
+            .hint("check the path; it is relative to the working directory"),
         _ => input::unread(&name.to_string(), &cause),
     };
     let len = fs::metadata(path).map_err(wrong)?.len();
@@ -112,7 +112,8 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     }
     let bytes = fs::read(path).map_err(wrong)?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        input::not_text(path, error.as_bytes()).hint("if it is no text, give the .prose file")
+        input::not_text(path, error.as_bytes())
+            .hint("if the file is not text, give the .prose file")
     })?;
     if program::first_lines(&text).len() < text.len() {
         let message = format!("{name} has more than {MOST_LINES} lines, the most of a program");
@@ -121,7 +122,7 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// Six of a–z and 0–9.
+/// Returns six random characters of a–z and 0–9.
 fn random6() -> Result<String, CliError> {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut chance = [0_u8; 32];
@@ -131,7 +132,7 @@ fn random6() -> Result<String, CliError> {
             format!("cannot make an id: the system returned no random numbers: {error}"),
         )
     })?;
-    // What does not divide evenly is left out, so that no letter is likelier.
+    // Bytes above the largest multiple of 36 are skipped, so that all characters are equally likely.
     let id: String = chance
         .iter()
         .filter(|byte| **byte < 252)

@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 
-/// The texts as gzip packs them, made by `cargo xtask`; empty in a build by plain cargo.
+/// The license texts, packed with gzip by `cargo xtask`. Empty in a build by plain cargo.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/licenses.txt.gz"));
 
 pub(super) fn run(out: &Out) -> Result<Exit, CliError> {

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one file each.
 
 mod agent;
 mod agent_delete;
@@ -130,13 +130,13 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// A fault in the copying of a run: it names a table, or nothing.
+/// Adds the run to a fault of copying, which names only a table or nothing.
 fn of_run(dir: &Path, fault: Fault) -> CliError {
     let message = format!("{} was not copied: {}", dir.display(), fault.message);
     Fault { message, ..fault }.into()
 }
 
-/// How a command that read a run ends: issues of severity error are worth a code of their own.
+/// Returns the exit code of a command that read a run. Issues of severity error have an exit code of their own.
 fn ended(session: &Session) -> Exit {
     if session.issue_counts().error > 0 {
         Exit::Issues
@@ -145,8 +145,8 @@ fn ended(session: &Session) -> Exit {
     }
 }
 
-/// The node that a name means: the id of an execution (`43`), or a place in the trace (`~7`), as `trace` lists them.
-/// `parts` are those that have to be read before a node is said to be missing.
+/// Returns the node of a name: the number of an execution (`43`), or a place in the trace (`~7`), as `trace` prints them. An
+/// error about a missing node needs `parts` to be read completely.
 fn node_named(
     session: &Session,
     option: &str,
@@ -156,7 +156,7 @@ fn node_named(
     let place = name.strip_prefix('~');
     let number = place.unwrap_or_else(|| name.trim_start_matches('#'));
     let number: i64 = number.parse().map_err(|_| {
-        let message = format!("{option} {name} is neither an execution id (43) nor a place (~7)");
+        let message = format!("{option} {name} is neither the number of an execution (43) nor a place in the trace (~7)");
         CliError::usage(message).hint("`prosescope trace RUN` lists both")
     })?;
     let found = match place {
@@ -169,15 +169,15 @@ fn node_named(
     unread::whole(session, parts)?;
     Err(match place {
         Some(_) => CliError::not_found(format!(
-            "there is no node {name} in the trace of run {}",
+            "place {name} does not exist in the trace of run {}",
             session.run().id
         ))
-        .hint("`prosescope trace RUN` lists the nodes with their places"),
+        .hint("`prosescope trace RUN` lists the rows with their places"),
         None => no_execution(session, number),
     })
 }
 
-/// An execution was named by an id that nothing has.
+/// Returns the error for an unknown execution.
 fn no_execution(session: &Session, id: i64) -> CliError {
     let error = CliError::not_found(format!(
         "there is no execution {id} in run {}",
@@ -185,13 +185,13 @@ fn no_execution(session: &Session, id: i64) -> CliError {
     ));
     match session.trace().by_row.is_empty() {
         true => error.hint(
-            "this run records no execution ids: `prosescope trace RUN` lists its rows as ~0, ~1, …",
+            "this run records no numbers of executions; `prosescope trace RUN` lists its rows as ~0, ~1, …",
         ),
-        false => error.hint("`prosescope trace RUN` lists the executions with their ids"),
+        false => error.hint("`prosescope trace RUN` lists the executions with their numbers"),
     }
 }
 
-/// A gate was named that the run does not have.
+/// Returns the error for an unknown gate.
 fn no_gate(session: &Session, gate: &str) -> CliError {
     let run = session.run();
     let gates = run.gates.iter().map(|gate| &*gate.id);
@@ -200,12 +200,12 @@ fn no_gate(session: &Session, gate: &str) -> CliError {
         .hint("`prosescope gates RUN --all` lists its gates")
 }
 
-/// A time, or how long ago: milliseconds since 1970 UTC.
+/// Parses `--since`: a time, or a duration before now. Returns milliseconds since 1970 UTC.
 fn since(text: &str) -> Result<i64, CliError> {
     moment("--since", text)
 }
 
-/// A time, or how long ago it is.
+/// Parses a time, or a duration before now. Returns milliseconds since 1970 UTC.
 fn moment(flag: &str, text: &str) -> Result<i64, CliError> {
     if let Some(at) = Stamp::parse(text).millis() {
         return Ok(at);

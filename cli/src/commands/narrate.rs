@@ -13,9 +13,9 @@ pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run.name()?)?;
     unread::whole(&session, &[Part::Statements])?;
     if session.trace().unordered {
-        let message = "only bindings tell what ran: in which order is not recorded";
+        let message = "the run records only bindings, not the order of its statements";
         return Err(CliError::new(Exit::Refused, message)
-            .hint("`prosescope trace RUN` shows what is known"));
+            .hint("`prosescope trace RUN` shows the recorded statements"));
     }
     let name = args.execution.as_deref();
     let only = name

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::record::Recorder;
 
-/// The command that comes next, and why; where the run decides between several, each in which case.
+/// Prints the next command, and why. If several commands are possible, prints each with its condition.
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let mut recorder = Recorder::open(&args.name()?)?;
     let next = recorder.next()?;

@@ -81,7 +81,7 @@ fn begin(statement: StatementArgs, branches: BranchesArgs) -> BeginParallel {
     }
 }
 
-/// The parallel's id, then each branch: its id and name, and its brief where a subagent carries it out.
+/// Returns the number of the parallel, then number, name and brief of each branch. Only branches with a subagent have a brief.
 fn ran(running: &ParallelRunning, out: &Out) -> String {
     let mut text = format!("{}\n", out.execution(running.parallel.id));
     for branch in &running.branches {

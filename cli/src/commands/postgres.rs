@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::out::{self, Out};
 use crate::{locate, print};
 
-/// Runs of which the size is shown.
+/// Maximum number of runs with a size.
 const NEWEST: u32 = 20;
 
 pub(super) fn run(command: &PostgresCommand, out: &Out) -> Result<Exit, CliError> {
@@ -46,7 +46,7 @@ fn setup(args: &SetupArgs, out: &Out) -> Result<Exit, CliError> {
             if let Some(setting) = &done.project {
                 let setting = escape(setting, false);
                 said.push_str(&format!(
-                    "next: give the project a name that no other project of this database has, in .prose/.env or the environment: {setting}\n"
+                    "next: set a unique name for this project of the database, in .prose/.env or the environment: {setting}\n"
                 ));
             }
             said
@@ -59,7 +59,7 @@ fn status(out: &Out) -> Result<Exit, CliError> {
     let address = locate::address()?;
     let facts = server_facts(&address);
     if facts.error.is_some() {
-        // The same error as of any other command.
+        // Fails with the same error as any other command.
         run_sizes(&address, 0)?;
     }
     let (runs, bytes, newest) = match facts.schema {
@@ -88,7 +88,7 @@ fn trust(args: &TrustArgs, out: &Out) -> Result<Exit, CliError> {
     };
     out.show(&done, || {
         let mut said = match done.trusted {
-            true => format!("{} is trusted until it changes; it names\n", done.file),
+            true => format!("{} is trusted until it changes. It contains:\n", done.file),
             false => format!("{} is not trusted\n", done.file),
         };
         for name in done.names.iter().filter(|_| done.trusted) {

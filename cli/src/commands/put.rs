@@ -33,7 +33,7 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
         out.json(&written)?;
         return Ok(Exit::Done);
     }
-    // What a subagent returns to the VM, word for word as the documents have it.
+    // OpenProse defines these lines, which a subagent returns to the VM.
     let (name, location) = (&written.name, &written.location);
     let mut said = format!("Binding written: {name}\nLocation: {location}\n");
     if let Some(frame) = written.execution_id {

@@ -24,10 +24,8 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
         (None, Some("-")) => given()?,
         (None, Some(sql)) => sql.to_owned(),
         (None, None) if args.csv => {
-            return Err(
-                CliError::usage("--csv prints an answer, and nothing is asked")
-                    .hint("give SQL or --ask NAME; without --csv the tables are listed"),
-            );
+            return Err(CliError::usage("--csv needs a question")
+                .hint("give SQL or --ask NAME; without --csv, the command lists the tables"));
         }
         (None, None) => {
             let tables = query::tables(&session);
@@ -46,7 +44,7 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
     match args.csv {
         true => {
             let csv = csv(&view);
-            // A terminal acts on what a run's values hold.
+            // Values may contain control characters, which would act on a terminal.
             match out.terminal {
                 true => out.text(&csv)?,
                 false => out.bytes(csv.as_bytes())?,
@@ -71,7 +69,7 @@ fn stored(session: &Session, name: &str) -> Result<String, CliError> {
         })
 }
 
-/// The statement on standard input.
+/// Reads the SQL from standard input.
 fn given() -> Result<String, CliError> {
     String::from_utf8(input::standard()?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -80,7 +78,7 @@ fn given() -> Result<String, CliError> {
     })
 }
 
-/// What a script that reads JSON or CSV is to know; the text for people has it in its last lines.
+/// Prints what an answer lacks, for JSON and CSV. The text for people ends with the same notes.
 fn say_what_lacks(view: &QueryView, args: &QueryArgs, out: &Out) {
     if out.json || args.csv {
         for line in print::query_notes(view) {

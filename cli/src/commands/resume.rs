@@ -16,11 +16,11 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
         Recorder::open(&run)?.record(&Reopen)?;
     }
     let session = locate::open(&run)?;
-    // Whoever goes on would repeat what could not be read.
+    // With unread parts, a model could repeat work that is already done.
     unread::shown(&session)?;
     let view = pages::resume(&session, Some(locate::now()));
     out.show(&view, || match args.prompt {
-        // Made to be handed on: the same bytes in a terminal and in a pipe. It holds no control characters.
+        // The prompt is the same in a terminal and in a pipe. It contains no control characters.
         true => prompt(&view),
         false => print::resume(&view, out.width),
     })?;

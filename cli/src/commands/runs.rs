@@ -36,7 +36,7 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         say(&note(&text));
     }
     if filter.known_status(list.runs.iter()).is_err() {
-        // Another filter may have left out the only run that records such a word.
+        // Without the other filters: they may have removed the only run with this status.
         let all = locate::list(args.path.as_deref(), &Filter::default(), order, usize::MAX)?.list;
         filter.known_status(all.runs.iter()).map_err(|unknown| {
             let near = near::names(&unknown.0, RUN_STATUSES);

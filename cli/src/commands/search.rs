@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// What is searched: where not all of it was read, "no match" would not be true.
+/// The parts that a search reads. If one of them was not read completely, "no match" might be wrong.
 const PARTS: [Part; 4] = [Part::Statements, Part::Bindings, Part::Agents, Part::Gates];
 
 pub(super) fn run(args: &SearchArgs, out: &Out) -> Result<Exit, CliError> {
@@ -29,7 +29,7 @@ pub(super) fn run(args: &SearchArgs, out: &Out) -> Result<Exit, CliError> {
     whole.map(|()| ended(&session))
 }
 
-/// Every run of the project, one after the other.
+/// Searches every run of the project, one after the other.
 fn all(mut view: SearchView, needle: &Needle, out: &Out) -> Result<Exit, CliError> {
     let mut whole = true;
     for (run, _, opened) in locate::open_all(None)? {
@@ -51,14 +51,14 @@ fn all(mut view: SearchView, needle: &Needle, out: &Out) -> Result<Exit, CliErro
     Ok(if whole { Exit::Done } else { Exit::Issues })
 }
 
-/// Runs a search to its end.
+/// Searches a run completely.
 fn search(session: &Session, needle: &Needle, name: &str) -> SearchedRun {
     let mut search = Search::new(session, needle);
     while search.step(session) {}
     search.found(name)
 }
 
-/// Refuses to end well where a value could not be read.
+/// Returns an error if a value could not be read.
 fn read(runs: &[SearchedRun]) -> Result<(), CliError> {
     let failed = |run: &SearchedRun| run.skipped.iter().find(|s| s.failed).cloned();
     let Some((run, lost)) = runs.iter().find_map(|run| Some((&run.run, failed(run)?))) else {
@@ -66,5 +66,5 @@ fn read(runs: &[SearchedRun]) -> Result<(), CliError> {
     };
     let message = format!("cannot read {} of run {run}: {}", lost.place, lost.why);
     Err(CliError::new(Exit::Unreadable, message)
-        .hint("the rest was searched; `prosescope check RUN` lists all that was found"))
+        .hint("the rest was searched; `prosescope check RUN` lists all issues"))
 }

@@ -18,12 +18,12 @@ use crate::out::{Out, say};
 /// The variable that holds the token.
 const TOKEN: &str = "PROSE_SERVE_TOKEN";
 
-/// Characters of a token at least.
+/// Minimum number of characters of a token.
 const SHORTEST: usize = 16;
 
 pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
     let kept = Kept::named(&args.store.store)?;
-    // What is wrong with the store is said before anybody asks; a file is made on first use.
+    // Reports an unusable store before the first request, and creates a missing file.
     kept.make()?;
     let (token, is_new) = token(args)?;
     let access = Access {
@@ -76,12 +76,12 @@ pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// The token, and whether it was made here.
+/// Returns the token, and whether this function made it.
 fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
     if args.no_token {
         if !args.listen.ip().is_loopback() {
             return Err(CliError::usage(format!(
-                "--no-token on {} would answer everybody who can reach it",
+                "--no-token on {} would answer anyone who can reach this address",
                 args.listen
             ))
             .hint("leave out --no-token, or listen on 127.0.0.1"));
@@ -103,9 +103,9 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
         return match given.len() >= SHORTEST && is_plain {
             true => Ok((Some(given), false)),
             false => Err(CliError::usage(format!(
-                "the token is too short or has characters that no header takes: {SHORTEST} letters, digits or -._~+/= at least"
+                "the token is too short, or has characters that a header cannot carry: use at least {SHORTEST} letters, digits or -._~+/="
             ))
-            .hint("leave it out: the server makes one")),
+            .hint("leave the token out; the server then makes one")),
         };
     }
     let mut random = [0_u8; 24];
@@ -121,13 +121,13 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
     ))
 }
 
-/// How long the same trouble of the store is not said again.
+/// Time for which the same error of the store is not printed again.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// Where the workflows are, for the server.
+/// The store of workflows, for the server.
 struct Place {
     kept: Kept,
-    /// What was said last of the store's troubles, and when.
+    /// The last printed error of the store, and its time.
     told: Mutex<Option<(String, Instant)>>,
 }
 

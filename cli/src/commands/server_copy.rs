@@ -1,4 +1,4 @@
-//! `prosescope push`, `prosescope pull`: a run copied into PostgreSQL and out of it.
+//! `prosescope push` and `prosescope pull` copy a run into PostgreSQL, and out of PostgreSQL.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -32,7 +32,7 @@ pub(super) fn pull(args: &PullArgs, out: &Out) -> Result<Exit, CliError> {
     let run = args.run()?;
     let Some(found) = OnServer::named(&run)? else {
         let message = format!("{run} is not in PostgreSQL");
-        return Err(CliError::usage(message).hint("name it postgres:ID"));
+        return Err(CliError::usage(message).hint("give the run as postgres:ID"));
     };
     let converted = match &args.out {
         Some(file) => into_file(&found, file, out)?,
@@ -45,7 +45,7 @@ pub(super) fn pull(args: &PullArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&converted, || print::converted(&converted, out.width))
 }
 
-/// Copies a run into the database that the project names.
+/// Copies a run into the PostgreSQL database of the project.
 pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
     if locate::id_on_server(run).is_some() {
         let message = format!("{run} is in PostgreSQL already");
@@ -53,7 +53,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
             .hint("`prosescope pull` copies it into a database file"));
     }
     let address = locate::address()?;
-    // Alone: agents of wider scopes are none of the run's.
+    // Without agents of the project and the user, because they do not belong to the run.
     let opened = locate::open_alone(run)?;
     unread::given(&opened.session)?;
     let is_read = matches!(
@@ -69,7 +69,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
             opened.name
         );
         return Err(CliError::refused("form-read-only", message)
-            .hint("databases, and folders with OpenProse's state.md, can be copied"));
+            .hint("only databases, and folders with OpenProse's state.md, can be copied"));
     }
     let with_files = !opened.alone;
     let id = opened.session.run().id.to_string();
@@ -80,10 +80,10 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
         Err(WriteError::Refused {
             rule: "run-exists", ..
         }) => {
-            // What lies on this machine alone is no part of the copy.
+            // Without files on this machine, because they are not part of the copy.
             let copy = session_of(PostgresSource::open(&address, &id)?, &id)?;
             let next = format!(
-                "go on with the run there; or copy it away (`prosescope pull postgres:{id} -o FILE`), remove it (`prosescope clean postgres:{id} --yes`) and push again"
+                "continue the run in PostgreSQL. Or save that copy (`prosescope pull postgres:{id} -o FILE`), remove it (`prosescope clean postgres:{id} --yes`) and push again"
             );
             let place = address.to_string();
             let form = (false, with_files);
@@ -107,7 +107,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
     })
 }
 
-/// A run in PostgreSQL by the ids of its source, read for as long as it takes, and without what lies around it.
+/// Opens a run in PostgreSQL without a time limit, and without agents of the project and the user.
 fn session_of(source: PostgresSource, id: &str) -> Result<(Rc<PostgresSource>, Session), CliError> {
     let source = Rc::new(source.by_source_ids());
     let shared: Rc<dyn Source> = Rc::<PostgresSource>::clone(&source);
@@ -148,7 +148,8 @@ pub(super) fn pulled(
     })
 }
 
-/// Copies a run out of PostgreSQL into a temporary folder, for a command that works on files: the folder, and the run's in it.
+/// Copies a run out of PostgreSQL into a temporary folder, for a command that works on files. Returns that folder, and the
+/// folder of the run in it.
 pub(super) fn aside(found: &OnServer, out: &Out) -> Result<(TempDir, PathBuf), CliError> {
     let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
     let to = folder.path().join(&found.id);
@@ -156,11 +157,11 @@ pub(super) fn aside(found: &OnServer, out: &Out) -> Result<(TempDir, PathBuf), C
     Ok((folder, to))
 }
 
-/// Copies a run into a database file, with its other files beside it.
+/// Copies a run into a database file, and its other files into the folder of that file.
 fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, CliError> {
     let there = |path: &Path| fs::symlink_metadata(path).is_ok();
     let taken = |path: &Path| {
-        let message = format!("{} is there already", path.display());
+        let message = format!("{} already exists", path.display());
         CliError::new(Exit::Io, message).hint("choose another file: -o FILE")
     };
     if there(file) {
@@ -176,7 +177,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
         .tempdir_in(&above)?;
     let made = aside.path().join("run");
     let converted = pulled(found, &made, false, out)?;
-    // The program is in its row.
+    // The database already contains the program.
     let mut beside = Vec::new();
     for entry in fs::read_dir(&made)? {
         let name = entry?.file_name();
@@ -184,7 +185,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
             beside.push(name);
         }
     }
-    // A command that was killed may have put them there already.
+    // A command that was killed may have written some of them.
     let mut missing = Vec::new();
     for name in &beside {
         match there(&above.join(name)) {
@@ -195,12 +196,12 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
     }
     if !beside.is_empty() && file.file_name() != Some("state.db".as_ref()) {
         let message = format!(
-            "{} has attachments, which are read beside a file called state.db only",
+            "{} has attachments, and prosescope reads attachments only beside a file named state.db",
             found.name()
         );
-        return Err(CliError::usage(message).hint("name the file so, in a folder of its own"));
+        return Err(CliError::usage(message).hint("name the file state.db, in a folder of its own"));
     }
-    // The database comes last: where it is, all of it is.
+    // The database is written last, so that an existing database means a complete copy.
     for name in missing {
         fs::rename(made.join(name), above.join(name))?;
     }
@@ -211,7 +212,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
     })
 }
 
-/// Whether two files or folders hold the same, by name and byte.
+/// Returns whether two files or folders have the same names and bytes.
 fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
     let [first, second] = [one, other].map(fs::symlink_metadata);
     let (first, second) = (first?, second?);

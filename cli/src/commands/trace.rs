@@ -40,11 +40,11 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
         Some(rows) => pages::chosen_page(&session, rows, from, len),
     };
     let is_json = out.json && !args.timeline;
-    // Rows of JSON are made while they are written.
+    // The JSON makes its rows one window at a time.
     let view = page(0, if is_json { 0 } else { most });
     if !choice.is_all() && view.total == 0 && !session.trace().nodes.is_empty() {
         let rows = session.trace().nodes.len();
-        out.show(&view, || format!("none of {rows} rows is like that\n"))?;
+        out.show(&view, || format!("no row matches (of {rows})\n"))?;
         return Ok(ended(&session));
     }
     let is_empty = view.total == 0 || most == 0;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// The JSON of a [`prosescope_core::view::TracePage`], whose rows are made while they are written.
+/// The JSON of a [`prosescope_core::view::TracePage`]. Its rows are made one window at a time, to save memory.
 #[derive(Serialize)]
 struct Listed<'a, L: Serialize> {
     total: u32,
@@ -83,12 +83,13 @@ struct Listed<'a, L: Serialize> {
     remarks_behind: &'a [String],
 }
 
-/// Which rows, in which order.
+/// Returns the filter and the order of the rows.
 fn choice(args: &TraceArgs) -> Result<TraceChoice, CliError> {
     let duration = |text: &String| {
         let read = Timeout::parse(text);
-        read.map(|duration| millis(&duration))
-            .map_err(|error| CliError::usage(format!("--at-least {text} is no duration: {error}")))
+        read.map(|duration| millis(&duration)).map_err(|error| {
+            CliError::usage(format!("--at-least {text} is not a duration: {error}"))
+        })
     };
     Ok(TraceChoice {
         text: args.text.clone().unwrap_or_default(),
@@ -103,12 +104,14 @@ fn choice(args: &TraceArgs) -> Result<TraceChoice, CliError> {
     })
 }
 
-/// One node, by its execution id or by its place.
+/// Prints one row, by the number of its execution or by its place.
 fn node(session: &Session, name: &str, out: &Out) -> Result<Exit, CliError> {
     let parts = [Part::Statements, Part::Bindings];
     let node = node_named(session, "--node", name, &parts)?;
     let Some(detail) = pages::node_detail(session, node) else {
-        return Err(CliError::not_found(format!("there is no node {name}")));
+        return Err(CliError::not_found(format!(
+            "{name} does not exist in the trace"
+        )));
     };
     out.show(&detail, || print::node(&detail, out.width))?;
     unread::whole(session, &parts)?;

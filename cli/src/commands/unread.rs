@@ -1,4 +1,4 @@
-//! Parts of a run that could not be read: an answer that needs one is an error, never an empty answer.
+//! Unread parts of a run. An answer that needs an unread part is an error, never an empty answer.
 
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{FoundValue, OneAgent, Session};
@@ -9,17 +9,17 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
 
-/// What an answer about gates needs: how a gate came to its status is in the log.
+/// The parts that an answer about gates needs. The audit log records how a gate got its status.
 pub(super) const GATES: &[Part] = &[Part::Gates, Part::Audit];
 
-/// Refuses an answer that is true only where all of these parts were read to their end.
+/// Returns an error unless all of these parts were read completely.
 pub(super) fn whole(session: &Session, parts: &[Part]) -> Result<(), CliError> {
     refuse(session, |unread| {
         parts.iter().any(|&part| unread.concerns(part))
     })
 }
 
-/// Refuses to say of the audit log as a whole what is known of some of its lines.
+/// Returns an error unless the audit log was read completely.
 pub(super) fn log(session: &Session) -> Result<(), CliError> {
     whole(session, GATES)?;
     some_of(
@@ -29,60 +29,60 @@ pub(super) fn log(session: &Session) -> Result<(), CliError> {
     )
 }
 
-/// Refuses an answer about an agent of which a store was not read to its end.
+/// Returns an error unless all stores of the agent were read completely.
 pub(super) fn of_agent(agent: &OneAgent) -> Result<(), CliError> {
     some_of(agent.run(), agent.unread(), |unread| {
         unread.concerns(Part::Agents)
     })
 }
 
-/// Refuses a value that could not be read itself.
+/// Returns an error if the value itself could not be read.
 pub(super) fn of_value(value: &FoundValue) -> Result<(), CliError> {
     some_of(value.run(), value.lost().into_iter().collect(), |_| true)
 }
 
-/// Refuses to take a binding for missing where not all of them were read.
+/// Returns an error if unread bindings may include the binding.
 pub(super) fn beside_value(value: &FoundValue) -> Result<(), CliError> {
     some_of(value.run(), value.unread(), |unread| {
         unread.concerns(Part::Bindings)
     })
 }
 
-/// Refuses to end well where a part of the run was not read, though what was read is shown; what is encrypted is shown
-/// as that.
+/// Returns an error if a part of the run was not read, after the readable parts were shown. Encrypted parts are not an error,
+/// because the output marks them.
 pub(super) fn shown(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| {
         !unread.around && !unread.sealed && !unread.parts.is_empty()
     })
 }
 
-/// Refuses an answer that is true only where every part of the run was read; agents around the run are none.
+/// Returns an error unless every part of the run was read. Agents of the project and the user are not parts of the run.
 pub(super) fn own(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| !unread.around && !unread.parts.is_empty())
 }
 
-/// Refuses to copy a run of which the system did not give a part: a copy would be without it.
+/// Returns an error if the system could not read a part of the run, because a copy would lack that part.
 pub(super) fn given(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| unread.failed && !unread.around)
 }
 
-/// Prints what was read of a part, and then says what was not; what is `empty` is not printed then.
+/// Prints the readable rows of a part, then returns an error if some were not read. An `empty` list is not printed in that case.
 pub(super) fn list(
     session: &Session,
     part: Part,
     empty: bool,
     print: impl FnOnce() -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {
-    // The view says itself what is encrypted.
+    // The output itself marks encrypted parts.
     let whole = || refuse(session, |unread| !unread.sealed && unread.concerns(part));
     if whole().is_ok() || !empty {
         print()?;
     }
-    // Asked again: of rows that are made while they are printed, a value may be lost then.
+    // Checked again, because printing reads rows, and reading may fail.
     whole().map(|()| ended(session))
 }
 
-/// Says that one of many runs is left out of an answer.
+/// Prints that one of many runs is missing in an answer.
 pub(super) fn skipped(name: &str, error: &CliError) {
     let next: String = error
         .hints
@@ -92,18 +92,17 @@ pub(super) fn skipped(name: &str, error: &CliError) {
     say(&escape(&format!("skipped: {name}: {error}{next}"), false));
 }
 
-/// Some of many runs could not be read: what cannot be told for that reason.
+/// Returns the error for an answer that is unknown, because not every run could be read.
 pub(super) fn some(exit: Exit, what: &str) -> CliError {
     let message = format!("cannot tell {what}: not every run could be read");
-    CliError::new(exit, message)
-        .hint("`prosescope check --all` lists what could not be read, and why")
+    CliError::new(exit, message).hint("`prosescope check --all` lists the unread parts, and why")
 }
 
 fn refuse(session: &Session, counts: impl Fn(&Unread) -> bool) -> Result<(), CliError> {
     some_of(&session.run().id, session.unread(), counts)
 }
 
-/// Refuses an answer about a run where something of this that counts was not read.
+/// Returns an error if an unread part of a run matters for an answer.
 fn some_of(
     run: &str,
     unread: Vec<Unread>,
@@ -113,7 +112,7 @@ fn some_of(
     let Some(first) = unread.first() else {
         return Ok(());
     };
-    // A read that failed may succeed next time; damage stays.
+    // A failed read may succeed next time (I/O error); damage remains (unreadable).
     let exit = match unread.iter().any(|unread| unread.failed) {
         true => Exit::Io,
         false => Exit::Unreadable,
@@ -128,6 +127,7 @@ fn some_of(
     } = first;
     let message = format!("cannot read {what} of run {run}: {why}{more}");
     let error = CliError::new(exit, message).hint(&**next);
-    Err(error
-        .hint("`prosescope show RUN` shows what was read, `prosescope check RUN` lists all that was found"))
+    Err(error.hint(
+        "`prosescope show RUN` shows the readable parts, `prosescope check RUN` lists all issues",
+    ))
 }

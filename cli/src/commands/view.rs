@@ -35,27 +35,26 @@ pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(by) = &args.by {
         let by = escape(by.trim(), false);
         say(&format!(
-            "whoever has this address decides the run's gates as {by} (claimed, not checked)"
+            "anyone with this address can decide the run's gates as {by} (claimed, not checked)"
         ));
     }
     server.run()?;
     Ok(Exit::Done)
 }
 
-/// Who decides on the page, and in which run. What would refuse every decision is said before the page is served.
+/// Returns the name and the run of decisions on the page. Reports a run that cannot be decided before serving.
 fn decider(runs: &[String], by: &str) -> Result<serve::Decider, CliError> {
     locate::recorded_now()?;
     let [run] = runs else {
         let message = format!(
-            "--allow-decisions is for one run, and {} are named",
+            "--allow-decisions takes one run, and {} are given",
             runs.len()
         );
-        return Err(CliError::usage(message).hint("name the run whose gates are decided"));
+        return Err(CliError::usage(message).hint("give only the run whose gates you decide"));
     };
     if locate::id_on_server(run).is_some() {
-        let message = format!(
-            "{run} is in PostgreSQL: the page shows a copy, in which nothing can be decided"
-        );
+        let message =
+            format!("{run} is in PostgreSQL, and the page shows a copy without decisions");
         return Err(CliError::usage(message).hint(format!(
             "`prosescope gates {run}` lists its gates, `prosescope approve {run} GATE` and `prosescope reject {run} GATE` decide them"
         )));
@@ -63,7 +62,7 @@ fn decider(runs: &[String], by: &str) -> Result<serve::Decider, CliError> {
     serve::Decider::new(locate::for_writing(run)?, by)
 }
 
-/// What is served: files where they lie, and copies of what is in PostgreSQL, which last as long as the command.
+/// Returns the files to serve. Runs in PostgreSQL are copied first, and the copies are removed when the command ends.
 fn served(runs: &[String], out: &Out) -> Result<(Vec<TempDir>, Served), CliError> {
     if runs.iter().all(|run| locate::id_on_server(run).is_none()) {
         return Ok((Vec::new(), locate::served(runs)?));
@@ -80,7 +79,7 @@ fn served(runs: &[String], out: &Out) -> Result<(Vec<TempDir>, Served), CliError
         paths.push(path.to_string_lossy().into_owned());
         let name = found.name();
         say(&note(&format!(
-            "the page shows {name} as it is now, in a copy: what is recorded later is seen after another `prosescope view {name}`. Commands that it proposes name the run {}; here it is {name}",
+            "the page shows a copy of {name} as it is now. To see later records, repeat `prosescope view {name}`. Commands on the page call the run {}; use {name} instead",
             found.id
         )));
     }

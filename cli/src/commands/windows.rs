@@ -1,23 +1,23 @@
-//! Long lists as JSON, a window of rows at a time: of a million rows, the views of all take more room than the run itself.
+//! Long lists as JSON, made one window of rows at a time. The views of a million rows would take more memory than the run.
 
 use std::cell::RefCell;
 
 use serde::ser::{Serialize, SerializeSeq as _, Serializer};
 
-/// Rows that are made at a time.
+/// Number of rows in a window.
 const WINDOW: u32 = 10_000;
 
-/// Rows of a list that people are shown at most where they name no limit.
+/// Maximum number of rows in a list for people, if they give no limit.
 pub(super) const SHOWN: u32 = 40_000;
 
-/// A list of rows that are made while they are written.
+/// A list whose rows are made during writing.
 pub(super) struct Windows<F> {
     len: u32,
     make: RefCell<F>,
 }
 
 impl<F> Windows<F> {
-    /// A list of `len` rows; `make` returns so many from a place on.
+    /// Creates a list of `len` rows. `make` returns a number of rows from an index on.
     pub(super) fn of<T>(len: u32, make: F) -> Windows<F>
     where
         F: FnMut(u32, u32) -> Vec<T>,

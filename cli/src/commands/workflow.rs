@@ -129,7 +129,7 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
     }
 }
 
-/// A store that is written to.
+/// A store of workflows, opened for writing.
 pub(super) struct Writer {
     tables: Box<dyn Tables + Send>,
     version: Option<i64>,
@@ -146,12 +146,12 @@ impl Writer {
         })
     }
 
-    /// The id of the workflow that a name means.
+    /// Returns the id of the workflow that a name means.
     pub(super) fn workflow(&self, name: &str) -> Result<String, CliError> {
         Ok(find_workflow(&*self.tables, name)?)
     }
 
-    /// The id of the run that a name means.
+    /// Returns the id of the run that a name means.
     pub(super) fn run(&self, name: &str) -> Result<String, CliError> {
         Ok(find_run(&*self.tables, name)?)
     }
@@ -181,7 +181,7 @@ fn setup(apply: bool, store: &str, out: &Out) -> Result<Exit, CliError> {
     };
     out.show(&done, || match apply {
         true => format!(
-            "{} has the tables of workflows\n",
+            "{} has the tables for workflows\n",
             escape(&kept.name(), false)
         ),
         false => done.sql.to_owned(),
@@ -215,7 +215,7 @@ fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
     let done: Started = writer.record(&start)?;
     dropped(done.dropped);
     if done.already {
-        say(&note("the run had begun before: nothing was changed"));
+        say(&note("the run had already begun; nothing was changed"));
     }
     out.show(&done, || {
         format!(
@@ -226,7 +226,7 @@ fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// An id that the caller chose, or a new one.
+/// Returns the chosen id, or a new one.
 fn id(option: &str, chosen: Option<String>) -> Result<String, CliError> {
     let Some(chosen) = chosen else {
         return Ok(Uuid::now_v7().to_string());
@@ -244,7 +244,7 @@ fn finish(args: FinishArgs, out: &Out) -> Result<Exit, CliError> {
     })?;
     if output.is_null() {
         return Err(CliError::usage("--output is null, which records no output")
-            .hint("write what the run came to, or end it with `prosescope workflow fail`"));
+            .hint("write the result of the run, or end the run with `prosescope workflow fail`"));
     }
     let mut writer = Writer::open(&args.options)?;
     let finish = Finish {
@@ -267,7 +267,7 @@ fn listed(args: &ListArgs, out: &Out) -> Result<Exit, CliError> {
                 .map(|status| status.word())
                 .collect();
             CliError::usage(format!("{word} is not a status of workflows"))
-                .hint(format!("it is one of {}", words.join(", ")))
+                .hint(format!("use one of {}", words.join(", ")))
         })?),
     };
     if let Some(silent) = &args.stuck {
@@ -288,7 +288,7 @@ fn listed(args: &ListArgs, out: &Out) -> Result<Exit, CliError> {
         limit: args.limit,
     };
     let found = match kept.is_there() {
-        // Nothing was begun: that is no error.
+        // A missing file means that no workflow was begun, which is not an error.
         false => WorkflowList::default(),
         true => list(&*kept.read()?, &wanted)?,
     };
@@ -374,12 +374,12 @@ fn turned(done: &Turned, what: &str, out: &Out) -> Result<Exit, CliError> {
 fn dropped(messages: u32) {
     if messages > 0 {
         say(&note(&format!(
-            "{messages} of the oldest messages were dropped from the context, and are in no summary; `finish --summary` records one, --tail keeps more"
+            "the {messages} oldest messages were dropped from the context without a summary. `finish --summary` records one; --tail keeps more messages"
         )));
     }
 }
 
-/// A text of the command line, or standard input for `-`.
+/// Returns a text of the command line; `-` reads standard input.
 pub(super) fn text(argument: String) -> Result<String, CliError> {
     if argument != "-" {
         return Ok(argument);
@@ -388,9 +388,9 @@ pub(super) fn text(argument: String) -> Result<String, CliError> {
         .map_err(|cause| CliError::usage(format!("standard input is not valid UTF-8: {cause}")))
 }
 
-/// A JSON object of the command line.
+/// Parses a JSON object of the command line.
 pub(super) fn object(text: &str) -> Result<Json, CliError> {
-    let wrong = |why: String| CliError::usage(why).hint("write it as '{\"key\": …}'");
+    let wrong = |why: String| CliError::usage(why).hint("write an object: '{\"key\": …}'");
     let json = Json::parse(text)
         .map_err(|cause| wrong(format!("--payload is not valid JSON: {cause}")))?;
     match json.is_object() {

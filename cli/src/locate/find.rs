@@ -1,4 +1,4 @@
-//! Which place of which folder a name means.
+//! Resolves the name of a run to a place in a folder.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -15,10 +15,10 @@ use crate::near;
 /// A place to open, and the `.prose` folder around it.
 pub(super) struct Located {
     pub(super) disk: Rc<Disk>,
-    /// The folder that the disk's paths are named from.
+    /// The folder that the disk's paths are relative to.
     pub(super) base: PathBuf,
     pub(super) place: String,
-    /// The `.prose` folder around a run that was given by its path.
+    /// The `.prose` folder around a run that the user gave by its path.
     pub(super) prose: Option<PathBuf>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
         Err(error) if looks_like_path(run) && error.exit == Exit::NotFound => {
             return Err(no_such_path(run));
         }
-        // Without a `.prose` folder, a bare name may still be a file beside us.
+        // Without a `.prose` folder, a bare name may still be a file in the working directory.
         Err(error) if error.exit != Exit::NotFound => return Err(error),
         Err(_) if run != LATEST && exists(run)? => return by_path(Path::new(run)),
         Err(error) => return Err(error),
@@ -81,11 +81,11 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
     })
 }
 
-/// Whether what was not read may be, or may be newer than, the run that a name means.
+/// Returns whether an unread folder may be the run of a name, or may be newer than that run.
 fn run_unread(disk: &Disk, name: &str, found: bool) -> bool {
     match found {
         false => disk.unread(|_| true).is_some(),
-        // A folder of a run that cannot be listed may be that of the newest one.
+        // A folder that cannot be listed may be the newest run.
         true => {
             let deep = |place: &str| place.matches('/').count() > 1;
             name == LATEST && disk.unread(|place| !deep(place)).is_some()
@@ -97,11 +97,11 @@ fn not_known(run: &str) -> CliError {
     CliError::not_found(format!("there is no run {run}"))
 }
 
-/// What is not found in a place that was not read whole may be there: the error is that it was not read.
+/// Replaces a "not found" error if a part of the disk was not read, because that part may contain the run.
 pub(super) fn unread(disk: &Disk, error: CliError) -> CliError {
     match disk.unread(|_| true) {
         Some(message) if error.exit == Exit::NotFound => CliError::new(Exit::Io, message)
-            .hint("check that you may read it, and repeat the command"),
+            .hint("check that you may read it, then repeat the command"),
         _ => error,
     }
 }
@@ -120,8 +120,9 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
             let error =
                 CliError::not_found(format!("there is no run {name} in {}", project.display()));
             if runs == 0 {
-                return error
-                    .hint("it contains no runs; give a path to a run folder or a database");
+                return error.hint(
+                    "the folder contains no runs; give a path to a run folder or a database",
+                );
             }
             error.hint(format!(
                 "there are {runs} runs, such as {}; `prosescope runs` lists them",
@@ -135,14 +136,14 @@ fn exists(path: &str) -> Result<bool, CliError> {
     match Path::new(path).try_exists() {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotADirectory => Ok(false),
         Err(cause) => {
-            let message = format!("{path} cannot be looked at: {cause}");
+            let message = format!("cannot read {path}: {cause}");
             Err(CliError::new(Exit::Io, message))
         }
         Ok(there) => Ok(there),
     }
 }
 
-/// Whether no run and no import can be called so.
+/// Returns whether a name can only be a path, not a run or an import.
 fn only_a_path(run: &str) -> bool {
     run.starts_with(['.', '/']) || run.contains('\\') || Path::new(run).is_absolute()
 }
@@ -152,7 +153,7 @@ fn no_such_path(path: &str) -> CliError {
         .hint("check the path; `prosescope runs` lists the runs")
 }
 
-/// The place of `handle--slug` (or its handle alone) below a run.
+/// Returns the place of `handle--slug` (or of the handle alone) below a run.
 fn inside(disk: &Disk, run: &str, place: &str, nested: &str) -> Result<String, CliError> {
     let mut place = place.to_owned();
     let mut above = run.to_owned();
@@ -216,7 +217,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
         .skip(1)
         .find(|dir| dir.ends_with(".prose") || dir.ends_with(".agents/prose"))
         .map(Path::to_owned);
-    // A state.db stands for its folder: the program and the attachments lie beside it.
+    // A path to state.db means its folder, which contains the program and the attachments.
     let is_state_db = full.is_file() && full.file_name().is_some_and(|n| n == "state.db");
     if is_state_db && let Some(dir) = path.parent().filter(|_| full.parent().is_some()) {
         let dir = if dir.as_os_str().is_empty() {
@@ -276,7 +277,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
                 Err(
                     CliError::usage(format!("{} contains {} runs", path.display(), many.len()))
                         .hint(format!(
-                            "name one, such as {}",
+                            "choose one, such as {}",
                             path.join(&many[0].place).display()
                         ))
                         .hint(format!("`prosescope runs {}` lists them", path.display())),
@@ -286,7 +287,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
     }
 }
 
-/// A file, and what follows it in a name: a run in a shared file is called `run.html/ID`.
+/// Splits the name of a run in a shared file (`run.html/ID`) into the file and the rest.
 fn in_file(run: &str) -> Result<Option<(&Path, &str)>, CliError> {
     for (at, _) in run.match_indices('/') {
         let (Some(file), Some(inside)) = (run.get(..at), run.get(at + 1..)) else {
@@ -299,7 +300,7 @@ fn in_file(run: &str) -> Result<Option<(&Path, &str)>, CliError> {
     Ok(None)
 }
 
-/// A run in a shared file, by its id or a beginning of it.
+/// Finds a run in a shared file by its id or a prefix of the id.
 fn in_packed(file: &Path, inside: &str) -> Result<Located, CliError> {
     let disk = Rc::new(disk(file)?);
     let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
@@ -319,7 +320,7 @@ fn in_packed(file: &Path, inside: &str) -> Result<Located, CliError> {
     })
 }
 
-/// The project's folder.
+/// Returns the `.prose` folder of the project.
 pub(crate) fn project() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
     let home = home();
@@ -332,7 +333,7 @@ pub(crate) fn project() -> Result<PathBuf, CliError> {
         let users = home.as_deref().and_then(|home| home_prose(home).ok()?);
         let error = match users.filter(|_| home.is_some_and(|home| here.starts_with(home))) {
             Some(users) => error.hint(format!(
-                "{} keeps the agents of the user; it is a project only for commands in the home directory itself",
+                "{} contains the agents of the user. It is a project only for commands in the home directory itself",
                 users.display()
             )),
             None => error,
@@ -341,12 +342,12 @@ pub(crate) fn project() -> Result<PathBuf, CliError> {
     })
 }
 
-/// The user's home directory.
+/// Returns the user's home directory.
 pub(crate) fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
-/// Whether a person means a path rather than an id.
+/// Returns whether a name looks like a path, not like an id.
 pub(super) fn looks_like_path(run: &str) -> bool {
     run.contains('/')
         || run.contains('\\')

@@ -1,4 +1,4 @@
-//! Runs of which nobody said which: those of a project, or of a folder.
+//! All runs of a project or a folder.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -18,21 +18,22 @@ use crate::exit::Exit;
 use crate::out::say;
 use crate::print::note;
 
-/// A run of many: its name, where its files lie, and the run or why it cannot be opened.
+/// A run of many: its name, the place of its files, and the opened run or its error.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 
-/// Opens every run below `path`, or below the nearest `.prose` and in the project's database, one at a time: an open run holds a database.
+/// Opens every run below `path`; without `path`, below the nearest `.prose` and in the project's database. Opens one run at a time,
+/// because each holds a database open.
 pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let on_server = path.is_none().then(server::each);
     Ok(on_disk(path)?.chain(on_server.into_iter().flatten()))
 }
 
-/// Opens every run below the nearest `.prose`, and those in the project's database that wait at a gate.
+/// Opens every run below the nearest `.prose`, and the runs of the project's database that wait at a gate.
 pub(crate) fn open_waiting() -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     Ok(on_disk(None)?.chain(server::waiting()))
 }
 
-/// Opens every run below `path`, or below the nearest `.prose`: none where the runs of the project are in a database alone.
+/// Opens every run below `path`, or below the nearest `.prose`. Opens none if the project only has runs in a database.
 fn on_disk(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let base = match path {
         Some(path) => Ok(PathBuf::from(path)),
@@ -40,7 +41,7 @@ fn on_disk(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliErro
     };
     let base = match base {
         Ok(base) => Some(base),
-        // The runs of a project may all be in a database.
+        // A project without a `.prose` folder may have its runs in a database.
         Err(error) if error.exit == Exit::NotFound && server::is_named() => None,
         Err(error) => return Err(error),
     };
@@ -53,23 +54,22 @@ fn on_disk(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliErro
     Ok(on_disk.transpose()?.into_iter().flatten())
 }
 
-/// Opens every run below the nearest `.prose` that may wait at a gate, with its place there.
+/// Opens every run below the nearest `.prose` that may wait at a gate, with its place.
 pub(crate) fn open_project() -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     Ok(each(disk(&project()?)?, |_| true)?.chain(server::waiting()))
 }
 
-/// Opens every run below a `.prose` folder's own `runs`, one at a time: its name, its place below `.prose`, and the
-/// run or why it cannot be opened.
+/// Opens every run in the `runs` of a `.prose` folder, one at a time.
 pub(crate) fn open_runs(prose: &Path) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     each(runs_in(prose)?, |found| found.kind != FoundKind::Agents)
 }
 
-/// The `runs` of a `.prose` folder.
+/// Returns the `runs` folder of a `.prose` folder.
 fn runs_in(prose: &Path) -> Result<Disk, CliError> {
     Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)
 }
 
-/// Opens what was found on a disk, one after the other; last comes what could not be read and may be a run.
+/// Opens the runs of a disk one after the other. The last item is an error if an unread part may be a run.
 fn each(
     disk: Disk,
     wanted: impl Fn(&Found) -> bool,
@@ -91,7 +91,7 @@ fn each(
     Ok(runs.chain(hidden))
 }
 
-/// What could not be read outside of what was found.
+/// Returns the error of an unread part outside of the found runs.
 fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
     let inside = |place: &str, found: &Found| match place.strip_prefix(found.place.as_str()) {
         Some(rest) => found.place.is_empty() || rest.is_empty() || rest.starts_with('/'),
@@ -101,18 +101,18 @@ fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
     disk.unread(|place| !is_beside(place) && !runs.clone().any(|found| inside(place, found)))
 }
 
-/// Runs, and what is to be said of those that are not listed.
+/// A list of runs, with notes about runs that are missing in the list.
 pub(crate) struct Listed {
     pub(crate) list: RunList,
     pub(crate) notes: Vec<String>,
-    /// Whether all that may be a run could be read.
+    /// Whether every folder that may be a run was read.
     pub(crate) whole: bool,
 }
 
-/// The runs below `path`, or below the nearest `.prose`: of those that are wanted, the first `most`.
+/// Lists the runs below `path`, or below the nearest `.prose`: the first `most` that match the filter.
 ///
 /// # Errors
-/// When none is listed, and something could not be read that may be one.
+/// An error if the list is empty, and an unread folder may be a run.
 pub(crate) fn list(
     path: Option<&str>,
     filter: &Filter,
@@ -133,7 +133,7 @@ pub(crate) fn list(
             hidden = disk.unread(|place| !is_beside(place));
             list
         }
-        // The runs of a project may all be in a database.
+        // A project without a `.prose` folder may have its runs in a database.
         Err(error) if error.exit == Exit::NotFound && server::is_named() => RunList::default(),
         Err(error) => return Err(error),
     };
@@ -149,24 +149,24 @@ pub(crate) fn list(
     if let Some(message) = hidden {
         if list.runs.is_empty() {
             return Err(CliError::new(Exit::Io, message)
-                .hint("check that you may read it, and repeat the command"));
+                .hint("check that you may read it, then repeat the command"));
         }
-        notes.push(format!("not all was read: {message}"));
+        notes.push(format!("some parts were not read: {message}"));
     }
     Ok(Listed { list, notes, whole })
 }
 
-/// Whether what lies there is no run: what agents keep, or a lock.
+/// Returns whether a place is not a run, but a store of agents or a lock.
 fn is_beside(place: &str) -> bool {
     place.starts_with("agents") || place == ".lock"
 }
 
-/// The runs below a `.prose` folder's own `runs`.
+/// Lists the runs in the `runs` of a `.prose` folder.
 pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
     let disk = Rc::new(runs_in(prose)?);
     let runs: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
     let list = session::list(&runs, &options(None)?);
-    // What is no run, only because it could not be read, is not said to be none.
+    // An unread folder may still be a run.
     let of_run = |place: &str| {
         list.runs
             .iter()
@@ -174,20 +174,20 @@ pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
     };
     match disk.unread(|place| !of_run(place)) {
         Some(message) => Err(CliError::new(Exit::Io, message)
-            .hint("check that you may read it, and repeat the command")),
+            .hint("check that you may read it, then repeat the command")),
         None => {
-            // Its status is not what its files say.
+            // The status of an unreadable run is not known, so a note gives the error.
             let failed = list.runs.iter().filter_map(|run| run.error.as_deref());
             let partly = disk.unread(of_run);
             for message in failed.chain(partly.as_deref()) {
-                say(&note(&format!("not all was read: {message}")));
+                say(&note(&format!("some parts were not read: {message}")));
             }
             Ok(list)
         }
     }
 }
 
-/// The place of the newest run below a `.prose` folder's own `runs`.
+/// Returns the place of the newest run in the `runs` of a `.prose` folder.
 pub(crate) fn latest_of(prose: &Path) -> Result<Option<String>, CliError> {
     let runs: Rc<dyn Source> = Rc::new(runs_in(prose)?);
     Ok(choose(&runs, LATEST, &options(None)?).ok())

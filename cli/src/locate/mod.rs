@@ -1,10 +1,10 @@
-//! From what a person types to an opened run.
+//! Finds and opens the run that a name means.
 //!
-//! A run is named by its id, a unique beginning of it, `latest`, or a path to a run folder or a database; a nested
-//! run by `RUN/handle--slug`, a run in PostgreSQL by `postgres:ID`. `.prose/` is found upward from the working directory.
+//! The name of a run is its id, a unique prefix of the id, `latest`, or a path to a run folder or a database. A nested run is
+//! `RUN/handle--slug`, and a run in PostgreSQL is `postgres:ID`. `.prose/` is the nearest one in the working directory or above.
 //!
-//! `find.rs` says what a name means, `target.rs` where it is written, `many.rs` opens all runs, `server.rs` those in PostgreSQL,
-//! `settings.rs` says which database is named and by whom, `serving.rs` is for the viewer.
+//! `find.rs` resolves a name for reading, `target.rs` for writing. `many.rs` opens all runs, `server.rs` runs in PostgreSQL.
+//! `settings.rs` reads the address of the database, and `serving.rs` selects files for the viewer.
 
 mod find;
 mod many;
@@ -43,18 +43,18 @@ pub(crate) use settings::{distrust, trust};
 pub(crate) use target::{Target, for_writing, open_agent};
 pub(crate) use workflows::Kept;
 
-/// What names the newest run, and never a folder.
+/// The name of the newest run. It never means a folder.
 pub(crate) const LATEST: &str = "latest";
 
-/// Whether a name means the newest run, or an import's run in it.
+/// Returns whether a name means the newest run, or a nested run in it.
 pub(crate) fn is_latest(run: &str) -> bool {
     run.split('/').next() == Some(LATEST)
 }
 
-/// The variable that names the run where the command line does not.
+/// The variable with the run of commands that do not name one.
 pub(crate) const RUN_ENV: &str = "PROSE_RUN";
 
-/// Returns the run that `PROSE_RUN` names, where it is set.
+/// Returns the run in `PROSE_RUN`, if the variable is set.
 pub(crate) fn in_environment() -> Result<Option<String>, CliError> {
     match std::env::var(RUN_ENV) {
         Ok(run) => run_name(&run).map(Some).map_err(|why| {
@@ -66,33 +66,35 @@ pub(crate) fn in_environment() -> Result<Option<String>, CliError> {
     }
 }
 
-/// Returns the run of a command that names none: `PROSE_RUN`, else the newest one.
+/// Returns the run of a command that does not name one: `PROSE_RUN`, else the newest run.
 pub(crate) fn unnamed() -> Result<String, CliError> {
     Ok(in_environment()?.unwrap_or_else(|| LATEST.to_owned()))
 }
 
-/// The variable that names the time which commands that read take for now.
+/// The variable with the current time for commands that only read.
 const NOW_ENV: &str = "PROSE_NOW";
 
-/// Milliseconds since 1970 UTC, for commands that read: `PROSE_NOW` (RFC 3339) sets another time.
+/// Returns the current time for commands that only read, in milliseconds since 1970 UTC. `PROSE_NOW` (RFC 3339) overrides it.
 pub(crate) fn now() -> i64 {
     let set = std::env::var(NOW_ENV).ok();
     let set = set.and_then(|text| Stamp::parse(&text).millis());
     set.unwrap_or_else(system_time)
 }
 
-/// Milliseconds since 1970 UTC, for what is recorded: the system's clock alone.
+/// Returns the time of the system's clock for recording, in milliseconds since 1970 UTC.
 ///
 /// # Errors
-/// When `PROSE_NOW` is set: the command would decide by one clock, and others read by another.
+/// An error if `PROSE_NOW` is set, because records and reading commands would then use different clocks.
 pub(crate) fn recorded_now() -> Result<i64, CliError> {
     match std::env::var_os(NOW_ENV).is_some_and(|text| !text.is_empty()) {
         false => Ok(system_time()),
         true => Err(CliError::refused(
             "clock-moved",
-            format!("nothing was recorded: {NOW_ENV} is set, and moves the clock of commands that read only"),
+            format!(
+                "nothing was recorded: {NOW_ENV} is set, and only commands that read may use it"
+            ),
         )
-        .hint(format!("unset {NOW_ENV}, and repeat the command"))),
+        .hint(format!("unset {NOW_ENV}, then repeat the command"))),
     }
 }
 
@@ -116,7 +118,7 @@ pub(crate) fn open(run: &str) -> Result<Session, CliError> {
     Ok(Session::open(located.disk, &located.place, &options)?)
 }
 
-/// What commands call a run that does not lie straight in the project's `runs`: its id alone would not find it.
+/// Returns the name of a run outside of the project's `runs`. Commands would not find such a run by its id alone.
 fn called(run: &str, located: &Located) -> Option<String> {
     let full = located.base.join(&located.place).canonicalize().ok()?;
     let is_run = |runs: PathBuf| full.parent().is_some_and(|dir| is_same(dir, &runs));
@@ -124,7 +126,7 @@ fn called(run: &str, located: &Located) -> Option<String> {
     (!found_by_id && !is_latest(run)).then(|| run.to_owned())
 }
 
-/// Resolves a name in the run that `run` names: what lies around the run says nothing of its values.
+/// Resolves the name of a binding in a run. Agents around the run are not read, because they do not affect its values.
 pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup, CliError> {
     let (source, place): (Rc<dyn Source>, String) = match OnServer::named(run)? {
         Some(found) => (found.source()?, PostgresSource::place(&found.id)),
@@ -136,12 +138,12 @@ pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup
     Ok(Lookup::open(&source, &place, &bounded(), name, from)?)
 }
 
-/// Opens the run that `run` names, and says where its files lie: a path from here, or an absolute one.
+/// Opens a run. Also returns the path of its files, relative if it is below the working directory.
 pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError> {
     open_with_disk(run).map(|(session, folder, _)| (session, folder))
 }
 
-/// The same, and the files that it was read from; of a run in PostgreSQL there are none.
+/// Opens a run. Also returns the path of its files, and its disk; a run in PostgreSQL has no disk.
 pub(crate) fn open_with_disk(run: &str) -> Result<(Session, String, Option<Rc<Disk>>), CliError> {
     if let Some(found) = OnServer::named(run)? {
         return Ok((found.open()?, found.name(), None));
@@ -154,20 +156,20 @@ pub(crate) fn open_with_disk(run: &str) -> Result<(Session, String, Option<Rc<Di
     Ok((session, folder, Some(disk)))
 }
 
-/// Bytes that SQLite may hold where values are copied.
+/// Memory limit of SQLite for copying values, in bytes.
 const COPYING: u64 = 4 << 30;
 
-/// An opened run, and where its files lie on disk.
+/// An opened run, with the place of its files on disk.
 pub(crate) struct Opened {
     pub(crate) session: Session,
     pub(crate) disk: Rc<Disk>,
-    /// The run's folder, or the one that its database lies in.
+    /// The run's folder, or the folder of its database.
     pub(crate) dir: PathBuf,
-    /// The run's database in the disk, where it has one.
+    /// The path of the run's database in the disk, if it has one.
     pub(crate) database: Option<String>,
-    /// The run's name: its folder's, or that of a database that lies alone.
+    /// The run's name: the name of its folder, or of a database outside of a run folder.
     pub(crate) name: String,
-    /// Whether the database lies alone: what is beside it is not the run's.
+    /// Whether the run is a database outside of a run folder. Other files of that folder do not belong to the run.
     pub(crate) alone: bool,
 }
 
@@ -179,7 +181,7 @@ pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
     opened(located, options)
 }
 
-/// The same without what lies around the run, and for as long as it takes: all of it is read.
+/// Opens a run without agents of the project and the user, and without a time limit, to read it completely.
 pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
     only_on_disk(run)?;
     let options = Options {
@@ -192,7 +194,7 @@ pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
 
 fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
     let options = Options {
-        // A value is copied whole; the limit of the process cannot be raised later.
+        // A value is copied whole, and this limit cannot be raised later in the process.
         limits: Limits {
             heap: Some(COPYING),
             ..options.limits
@@ -220,7 +222,7 @@ fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
     })
 }
 
-/// A folder inside of `base`, as a path from here where it lies below.
+/// Returns a folder in `base` as a path, relative if it is below the working directory.
 pub(super) fn from_here(base: &Path, inside: &str) -> String {
     let full = base.canonicalize().unwrap_or_else(|_| base.to_owned());
     let here = std::env::current_dir().unwrap_or_default();
@@ -246,7 +248,7 @@ pub(crate) fn store(error: StoreError) -> CliError {
     CliError::new(exit, error.to_string()).hint(error.next())
 }
 
-/// The agents around a run: the project's when it was given by its path, and the user's.
+/// Returns the options to read agents: those of the project if the run was given by its path, and those of the user.
 pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     let agents_only = |path: &str| {
         path == "agents.db"
@@ -269,7 +271,7 @@ pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     }
     let user = home().as_deref().map(home_prose).transpose();
     let user = user.map_err(store)?.flatten();
-    // In the home directory itself, the project's folder is the user's; so is the one around a run that lies there.
+    // In the home directory, the `.prose` folder of the project is that of the user.
     let own = |dir: &Path| prose.is_some_and(|prose| is_same(prose, dir));
     if let Some(dir) =
         user.filter(|dir| !own(dir) && project().map_or(true, |project| project != *dir))
@@ -282,12 +284,12 @@ pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     })
 }
 
-/// Returns whether two paths lead to one place.
+/// Returns whether two paths mean the same file or folder.
 pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// The time, and how long reading may take.
+/// Returns options with the current time, and a time limit for reading.
 pub(crate) fn bounded() -> Options {
     let begun = Instant::now();
     Options {

@@ -31,7 +31,7 @@ use crate::exit::Exit;
 use crate::out::say;
 use crate::print::note;
 
-/// Where it is looked for, the first one counts (postgres.md, "Environment Variable Precedence").
+/// The sources of the address; the first one counts (postgres.md, "Environment Variable Precedence").
 const SOURCES: &str = "OPENPROSE_POSTGRES_URL in the environment, or in .prose/.env and trust that file (`prosescope postgres trust`), or DATABASE_URL";
 
 /// A run in PostgreSQL.
@@ -42,14 +42,14 @@ pub(crate) struct OnServer {
 }
 
 impl OnServer {
-    /// The run that a name means, where the name is one of a run in PostgreSQL.
+    /// Finds the run of a name, if the name means a run in PostgreSQL.
     pub(crate) fn named(run: &str) -> Result<Option<OnServer>, CliError> {
         let Some(name) = id_on_server(run) else {
             return Ok(None);
         };
         let address = address()?;
         let wanted = (name != LATEST).then_some(name);
-        let hint = "`prosescope runs` lists the newest; a run is named by its id, or by a beginning of it that no other run has";
+        let hint = "`prosescope runs` lists the newest runs; give the id of a run, or a unique prefix of the id";
         match find_run(&address, wanted)? {
             Which::One(id) => Ok(Some(OnServer { address, id })),
             Which::None => {
@@ -57,17 +57,13 @@ impl OnServer {
                 Err(CliError::not_found(format!("there is {what} in {address}")).hint(hint))
             }
             Which::Several(ids) => {
-                let message = format!(
-                    "{name} is the beginning of several runs: {}",
-                    ids.join(", ")
-                );
-                Err(CliError::not_found(message).hint("write more of the id"))
+                let message = format!("{name} is the prefix of several runs: {}", ids.join(", "));
+                Err(CliError::not_found(message).hint("give a longer prefix of the id"))
             }
         }
     }
 
-    /// The same, of a run that is written to: whoever opens it says whether it is there, so that a whole id is not looked for
-    /// first.
+    /// Finds the run of a name for writing. A whole id is not looked up, because opening reports a missing run anyway.
     pub(crate) fn for_writing(run: &str) -> Result<Option<OnServer>, CliError> {
         match id_on_server(run).filter(|id| RunId::parse(id).is_well_formed()) {
             None => OnServer::named(run),
@@ -78,20 +74,20 @@ impl OnServer {
         }
     }
 
-    /// What commands call it.
+    /// Returns the name that commands take.
     pub(crate) fn name(&self) -> String {
         name(&self.id)
     }
 
-    /// Where its rows are read from.
+    /// Returns the source of its rows.
     pub(crate) fn source(&self) -> Result<Rc<PostgresSource>, CliError> {
         Ok(Rc::new(self.rows_and_files()?))
     }
 
-    /// Where its rows are read from, with the attachments that lie in its folder on this machine.
+    /// Returns the source of its rows, with the attachments in its folder on this machine.
     pub(crate) fn rows_and_files(&self) -> Result<PostgresSource, Fault> {
         let source = PostgresSource::open(&self.address, &self.id)?;
-        // An id from a database may be any text.
+        // An id in a database may be any text, so it may not be a valid name of a folder.
         let is_name = is_plain_path(&self.id) && !self.id.contains('/');
         let folder = project().ok().filter(|_| is_name);
         let folder = folder.map(|prose| prose.join("runs").join(&self.id));
@@ -104,7 +100,7 @@ impl OnServer {
         })
     }
 
-    /// Opens it without what lies around it.
+    /// Opens the run without agents of the project and the user.
     fn opened(&self) -> Result<Session, OpenError> {
         let source = self
             .rows_and_files()
@@ -122,13 +118,13 @@ impl OnServer {
         Session::open(Rc::new(source), &place, &options)
     }
 
-    /// Opens it, with the agents of the project and the user.
+    /// Opens the run with the agents of the project and the user.
     pub(crate) fn open(&self) -> Result<Session, CliError> {
         let place = PostgresSource::place(&self.id);
         Ok(Session::open(self.around()?, &place, &self.options()?)?)
     }
 
-    /// What is known of one of its agents.
+    /// Returns everything known of one agent of the run.
     pub(crate) fn agent(&self, name: &str) -> Result<OneAgent, CliError> {
         let place = PostgresSource::place(&self.id);
         Ok(OneAgent::open(
@@ -162,10 +158,10 @@ impl OnServer {
     }
 }
 
-/// Whose agents outlive runs: those of the project that the command is given in (errata P13).
+/// Returns the project whose agents remain after a run: the project of the working directory (errata P13).
 ///
 /// # Errors
-/// When a file names the project that the user did not trust: it may be another project's name.
+/// An error if only an untrusted file sets the name of the project, because it may be the name of another project.
 pub(crate) fn keeper() -> Result<Keeper, CliError> {
     if let Some(name) = named(PROJECT)? {
         return Ok(Keeper::Project(Some(name)));
@@ -173,26 +169,25 @@ pub(crate) fn keeper() -> Result<Keeper, CliError> {
     Ok(Keeper::Project(folder_name()))
 }
 
-/// The name of the project's folder, by which its agents go where no name is set.
+/// Returns the name of the project's folder, which is the default name of the project.
 fn folder_name() -> Option<String> {
     let folder = project().ok()?.canonicalize().ok()?;
     let name = folder.parent()?.file_name()?.to_string_lossy().into_owned();
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// The same, for a command that reads or writes the agents of the project by name: says by which name they go, where nobody
-/// chose it.
+/// Returns the project of the agents, and prints its name if that is only the name of the folder.
 pub(crate) fn told_keeper() -> Result<Keeper, CliError> {
     let keeper = keeper()?;
     if let (Keeper::Project(Some(name)), None) = (&keeper, named(PROJECT)?) {
         say(&note(&format!(
-            "agents of this project go by its folder's name, {name}: another project of that name shares them. Next: set {PROJECT} in the environment or in .prose/.env"
+            "agents of this project are stored under the name of its folder, {name}. Another project with this name shares them. Next: set {PROJECT} in the environment or in .prose/.env"
         )));
     }
     Ok(keeper)
 }
 
-/// The setting that `postgres setup` proposes, where the project has no name of its own.
+/// Returns the setting that `postgres setup` proposes, if the project has no name of its own.
 pub(crate) fn proposed_project() -> Option<String> {
     match named(PROJECT) {
         Ok(None) => Some(format!("{PROJECT}={}", folder_name()?)),
@@ -200,7 +195,8 @@ pub(crate) fn proposed_project() -> Option<String> {
     }
 }
 
-/// Where the user's agents are: in a database of their own where one is named, else beside those of projects (errata P4).
+/// Returns the database of the user's agents: a database of their own, if one is set, else the database of the project's agents
+/// (errata P4).
 pub(crate) fn users(address: &Address) -> Result<(Address, Keeper), CliError> {
     match named(USER_URL)? {
         Some(url) => Ok((Address::parse(&url, &environment)?, Keeper::Project(None))),
@@ -208,19 +204,19 @@ pub(crate) fn users(address: &Address) -> Result<(Address, Keeper), CliError> {
     }
 }
 
-/// Whether the documents' own client is there.
+/// Returns whether psql, the client that OpenProse uses, is in PATH.
 pub(crate) fn has_psql() -> bool {
     let name = format!("psql{}", std::env::consts::EXE_SUFFIX);
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|dir| dir.join(&name).is_file())
 }
 
-/// The id of a run in PostgreSQL, of what commands call it.
+/// Returns the id in a name `postgres:ID`.
 pub(crate) fn id_on_server(run: &str) -> Option<&str> {
     run.strip_prefix(POSTGRES_PREFIX)
 }
 
-/// Refuses what is not done with runs in PostgreSQL.
+/// Rejects a run in PostgreSQL, for commands that work on files only.
 pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
     match id_on_server(run) {
         None => Ok(()),
@@ -232,14 +228,14 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
     }
 }
 
-/// Runs of a database that a list shows where nobody says how many.
+/// Default number of runs of a database in a list.
 const LISTED: usize = 50;
 
-/// How long a list waits for a server (errata P16).
+/// Time limit for a server in a list (errata P16).
 const SOON: Duration = Duration::from_secs(1);
 
-/// Adds the runs of the database to a list, where OpenProse's own variable names one: `DATABASE_URL` belongs to another
-/// application as a rule (errata P16). A server that does not answer, or that is not asked, is a note, and no failure.
+/// Adds the runs of the database in OpenProse's own variable to a list. `DATABASE_URL` is not used, because it usually belongs to
+/// another application (errata P16). An unreachable or untrusted server is only a note.
 pub(super) fn add_to(
     list: &mut RunList,
     filter: &Filter,
@@ -280,7 +276,7 @@ pub(super) fn add_to(
         }));
 }
 
-/// Opens the runs of the database that wait at a gate, as [`super::open_project`] opens those of the project.
+/// Opens the runs of the database that wait at a gate, as [`super::open_project`] does for runs in files.
 pub(crate) fn waiting() -> impl Iterator<Item = OneOfAll> {
     opened(waiting_runs)
 }
@@ -290,7 +286,7 @@ pub(super) fn each() -> impl Iterator<Item = OneOfAll> {
     opened(all_runs)
 }
 
-/// Opens the runs that `which` names of the database that OpenProse's own variable names.
+/// Opens the runs that `which` selects in the database of OpenProse's own variable.
 fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<Item = OneOfAll> {
     let found = own_address().and_then(|address| {
         let address = address.map(|address| {
@@ -302,12 +298,11 @@ fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<It
     let (mut address, mut ids, mut failed) = (None, None, None);
     match found {
         Ok(found) => (address, ids) = found.unzip(),
-        // Nothing is asked before the user says so.
-        Err(error) if error.rule.is_some() => say(&note(&unasked(
-            "runs in PostgreSQL are not looked at",
-            &error,
-        ))),
-        // A database that cannot be read is not an empty one.
+        // An untrusted server is not contacted.
+        Err(error) if error.rule.is_some() => {
+            say(&note(&unasked("runs in PostgreSQL were not read", &error)))
+        }
+        // An unreadable database is an error: it may contain runs.
         Err(error) => {
             let error = SourceError::Database {
                 path: "PostgreSQL".to_owned(),
@@ -318,7 +313,7 @@ fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<It
                     .next()
                     .filter(|next| !next.is_empty())
                     .unwrap_or_else(|| {
-                        "check that the server runs, and repeat the command".to_owned()
+                        "check that the server runs, then repeat the command".to_owned()
                     }),
                 cause: error.message,
             };
@@ -336,7 +331,7 @@ fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<It
     runs.chain(failed)
 }
 
-/// What a list says of a server that did not answer, or was not asked, and what to do about it.
+/// Returns the note about a server that was unreachable or untrusted, and what to do.
 fn unasked(what: &str, error: &CliError) -> String {
     match (error.rule, error.hints.first()) {
         (Some(_), Some(next)) => format!("{what}: {error}. Next: {next}"),
@@ -344,7 +339,7 @@ fn unasked(what: &str, error: &CliError) -> String {
     }
 }
 
-/// What the server says that OpenProse's own variable names: for a moment only.
+/// Returns facts about the server in OpenProse's own variable, within a short time limit.
 pub(crate) fn facts() -> Option<ServerFacts> {
     match own_address() {
         Ok(address) => Some(server_facts(&address?.within(SOON))),
@@ -360,7 +355,7 @@ pub(crate) fn facts() -> Option<ServerFacts> {
     }
 }
 
-/// The runs of the database that the project names, and what each takes.
+/// Returns the runs of the database of the project, with their sizes.
 pub(crate) fn all() -> Result<(Address, Vec<(RunSummary, RunSize)>), CliError> {
     let address = address()?;
     let (_, _, sizes) = run_sizes(&address, u32::MAX)?;
@@ -383,27 +378,27 @@ pub(crate) fn all() -> Result<(Address, Vec<(RunSummary, RunSize)>), CliError> {
     Ok((address, runs.collect()))
 }
 
-/// Whether OpenProse's own variable names a database, asked or not.
+/// Returns whether OpenProse's own variable names a database. Does not contact the server.
 pub(crate) fn is_named() -> bool {
     !matches!(named(URL), Ok(None))
 }
 
-/// The database that OpenProse's own variable names.
+/// Returns the database in OpenProse's own variable.
 fn own_address() -> Result<Option<Address>, CliError> {
     let address = named(URL)?.map(|url| Address::parse(&url, &environment));
     Ok(address.transpose()?)
 }
 
-/// The database that the project, or the environment, names.
+/// Returns the database of the project or of the environment.
 pub(crate) fn address() -> Result<Address, CliError> {
     if !cfg!(feature = "postgres") {
-        // The error of a build without PostgreSQL helps more than advice to name a database.
+        // In a build without PostgreSQL, the error about that comes first.
         Address::parse("", &environment)?;
     }
-    // A file that is not trusted is no reason to use another application's database.
+    // An untrusted file is an error, so that `DATABASE_URL` of another application is not used instead.
     let named = named(URL)?.or_else(|| environment("DATABASE_URL"));
     let named = named.ok_or_else(|| {
-        CliError::not_found("no PostgreSQL database is named").hint(format!("set {SOURCES}"))
+        CliError::not_found("a PostgreSQL database is not set").hint(format!("set {SOURCES}"))
     })?;
     Ok(Address::parse(&named, &environment)?)
 }

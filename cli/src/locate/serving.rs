@@ -1,4 +1,4 @@
-//! What `prosescope view` hands out.
+//! Selects the files that `prosescope view` serves.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::find::{locate, looks_like_path};
 use crate::error::CliError;
 use crate::serve::Served;
 
-/// What `prosescope view` serves for these runs or paths.
+/// Returns the files that `prosescope view` serves for these runs or paths.
 pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
     let mut served = Served::new(&runs.join(", "));
     for (n, run) in runs.iter().enumerate() {
@@ -29,7 +29,7 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
             served.add(path.to_owned(), &prefix, Box::new(|_| true));
             continue;
         }
-        // Workflows are no run: the file is all that is served of its folder.
+        // A database of workflows is not a run, so only the file itself is served.
         if looks_like_path(run) && path.is_file() && WorkflowReader::open(path).is_ok() {
             served.add(path.to_owned(), "", Box::new(|_| true));
             continue;
@@ -38,11 +38,11 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
         let is_file = located.disk.file(&located.place).is_some();
         let root = match located.place.rsplit_once('/') {
             Some((dir, _)) if is_file => dir.to_owned(),
-            // It lies in the disk's own folder, of which that lists what belongs to it.
+            // The run is the folder of the disk, and the disk lists the files that belong to the run.
             None if is_file => String::new(),
             _ => located.place.clone(),
         };
-        // A database of another name than a run's is all that is listed of its folder.
+        // Of the folder of a database not named state.db, only the database is served.
         let alone = is_file && root.is_empty() && located.place != "state.db";
         let path = match alone {
             true => located.base.join(&located.place),

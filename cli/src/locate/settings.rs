@@ -1,8 +1,8 @@
-//! What the project's `.env` and the environment say of PostgreSQL.
+//! The PostgreSQL settings of the project's `.env` and of the environment.
 //!
-//! A project's file is somebody else's: it was cloned, unpacked, or written by a model. What it names is asked, and is given a
-//! password, only after the user trusted the file's bytes (`prosescope postgres trust`); a note of that lies in the user's own
-//! state folder, and counts until a byte of the file changes. The environment is the user's.
+//! The `.env` of a project is untrusted: it may be cloned, unpacked, or written by a model. A server in this file is contacted, and
+//! gets a password, only after the user trusted the file (`prosescope postgres trust`). A note in the user's state folder records
+//! the trust, and is valid until a byte of the file changes. The environment is trusted.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -18,37 +18,37 @@ use super::find::{home, project};
 use crate::error::CliError;
 use crate::exit::Exit;
 
-/// The variable that names the database.
+/// The variable with the address of the database.
 pub(super) const URL: &str = "OPENPROSE_POSTGRES_URL";
 
-/// The variable that names the database of the user's agents.
+/// The variable with the address of the database for the user's agents.
 pub(super) const USER_URL: &str = "OPENPROSE_POSTGRES_USER_URL";
 
-/// The setting that names the project whose agents are meant, where its folder's name is not the one.
+/// The setting with the name of the project in the store of agents. The default is the name of its folder.
 pub(super) const PROJECT: &str = "OPENPROSE_PROJECT";
 
-/// Bytes of a `.env` that are read.
+/// Maximum bytes of a `.env` file.
 const MOST: u64 = 1 << 20;
 
-/// What trusts a file.
+/// The hint how to trust a file.
 const TRUST: &str = "`prosescope postgres trust` trusts the file as it is, until it changes";
 
-/// The settings beside the runs of a project.
+/// The settings in the `.env` of a project.
 pub(crate) struct Settings {
-    /// The file, without links.
+    /// The path of the file, with links resolved.
     file: PathBuf,
     bytes: Vec<u8>,
 }
 
 impl Settings {
-    /// Reads the `.env` of the project that the command is given in; `None` where there is none.
+    /// Reads the `.env` of the current project; `None` if the file does not exist.
     pub(super) fn of_project() -> Result<Option<Settings>, CliError> {
         let Ok(prose) = project() else {
             return Ok(None);
         };
         let file = prose.join(".env");
         let unread = |cause: &dyn std::fmt::Display| {
-            let message = format!("{} cannot be read: {cause}", file.display());
+            let message = format!("cannot read {}: {cause}", file.display());
             CliError::new(Exit::Io, message).hint(format!(
                 "check that it is a file that you may read; or set {URL} in the environment"
             ))
@@ -56,7 +56,7 @@ impl Settings {
         match fs::metadata(&file) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(unread(&cause)),
-            // Opening a pipe waits for a writer.
+            // A pipe is rejected, because opening one waits for a writer.
             Ok(meta) if !meta.is_file() => return Err(unread(&"it is not a file")),
             Ok(_) => {}
         }
@@ -77,12 +77,12 @@ impl Settings {
         dotenv::setting(&text, key).filter(|value| !value.is_empty())
     }
 
-    /// Whether the user trusted the file as it is.
+    /// Returns whether the user trusts the current bytes of the file.
     fn is_trusted(&self) -> bool {
         self.mark().is_some_and(|mark| mark.is_file())
     }
 
-    /// Where it is noted that the user trusts the file: its name is a hash of the file's path and bytes.
+    /// Returns the path of the note that records the trust. Its name is a hash of the file's path and bytes.
     fn mark(&self) -> Option<PathBuf> {
         let mut hash = Sha256::new();
         hash.update(self.file.as_os_str().as_encoded_bytes());
@@ -95,7 +95,7 @@ impl Settings {
         Some(marks()?.join(name))
     }
 
-    /// What the file names of PostgreSQL, without passwords.
+    /// Returns the PostgreSQL settings of the file, without passwords.
     fn names(&self) -> Vec<String> {
         let keys = [URL, USER_URL, PROJECT].into_iter();
         keys.filter_map(|key| Some(format!("{key}={}", shown(key, &self.get(key)?))))
@@ -103,27 +103,27 @@ impl Settings {
     }
 }
 
-/// A value without its password: an address as it is shown, without what the environment adds.
+/// Returns a value without its password, and without the parts that the environment adds to an address.
 fn shown(key: &str, value: &str) -> String {
     if key == PROJECT {
         return value.to_owned();
     }
     match Address::parse(value, &|_| None) {
         Ok(address) => address.to_string(),
-        Err(_) => "(no address)".to_owned(),
+        Err(_) => "(not an address)".to_owned(),
     }
 }
 
-/// The user's folder of notes, one for each file that is trusted.
+/// Returns the user's folder of notes. It contains a note for each trusted file.
 fn marks() -> Option<PathBuf> {
-    // A relative path would lie in the project.
+    // A relative path is ignored, because it would be in the project.
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let state = state.filter(|path| path.is_absolute());
     let state = state.or_else(|| Some(home()?.join(".local/state")))?;
     Some(state.join("prosescope/trusted"))
 }
 
-/// A variable of the environment that is set to something.
+/// Returns a variable of the environment, if it is not empty.
 pub(super) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -131,7 +131,7 @@ pub(super) fn environment(name: &str) -> Option<String> {
 /// A setting of the project's file where the user trusts it, else of the environment.
 ///
 /// # Errors
-/// When only a file names it that the user did not trust, or that cannot be read.
+/// An error if only an untrusted or unreadable file contains the setting.
 pub(super) fn named(key: &str) -> Result<Option<String>, CliError> {
     let own = environment(key);
     let settings = match Settings::of_project() {
@@ -147,7 +147,7 @@ pub(super) fn named(key: &str) -> Result<Option<String>, CliError> {
         Some(value) if settings.is_trusted() => Ok(Some(value)),
         Some(value) => {
             let message = format!(
-                "{} names {}: a file of the project may be somebody else's, and nothing that it names is asked before you trust it",
+                "{} names {}, and you did not trust this file yet. prosescope does not contact a server of an untrusted file",
                 settings.file.display(),
                 match key {
                     PROJECT => format!("the project {value}"),
@@ -161,17 +161,16 @@ pub(super) fn named(key: &str) -> Result<Option<String>, CliError> {
     }
 }
 
-/// Notes that the user trusts the project's file as it is.
+/// Records that the user trusts the current bytes of the project's file.
 pub(crate) fn trust() -> Result<Trusted, CliError> {
     let settings = Settings::of_project()?;
     let settings = settings.filter(|settings| !settings.names().is_empty());
     let settings = settings.ok_or_else(|| {
-        CliError::not_found(
-            "no file of the project names a PostgreSQL database: there is nothing to trust",
+        CliError::not_found("the project has no file with a PostgreSQL database to trust").hint(
+            format!(
+                "set {URL} in .prose/.env and repeat the command, or set it in the environment"
+            ),
         )
-        .hint(format!(
-            "set {URL} in .prose/.env, and repeat the command; or set it in the environment"
-        ))
     })?;
     let mark = settings.mark().ok_or_else(homeless)?;
     forget(&settings.file)?;
@@ -188,7 +187,7 @@ pub(crate) fn trust() -> Result<Trusted, CliError> {
     })
 }
 
-/// Takes back that the user trusts the project's file, in whatever state.
+/// Withdraws the trust in the project's file, in all its versions.
 pub(crate) fn distrust() -> Result<Trusted, CliError> {
     let prose = project()?;
     let file = prose.canonicalize()?.join(".env");
@@ -200,7 +199,7 @@ pub(crate) fn distrust() -> Result<Trusted, CliError> {
     })
 }
 
-/// Removes all notes of a file.
+/// Removes all notes about a file.
 fn forget(file: &Path) -> Result<(), CliError> {
     let marks = marks().ok_or_else(homeless)?;
     let unread = |cause: io::Error| {
@@ -222,13 +221,12 @@ fn forget(file: &Path) -> Result<(), CliError> {
 }
 
 fn homeless() -> CliError {
-    CliError::not_found("the user has no home directory, where it is noted which files are trusted")
-        .hint(format!(
-            "set HOME or XDG_STATE_HOME; or set {URL} in the environment"
-        ))
+    CliError::not_found("trust is recorded in the home directory, and the user has none").hint(
+        format!("set HOME or XDG_STATE_HOME; or set {URL} in the environment"),
+    )
 }
 
-/// Makes a folder that is the user's alone.
+/// Creates a folder that only the user can read.
 fn private_folder(path: &Path) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
     folder.recursive(true);

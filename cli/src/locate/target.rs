@@ -1,4 +1,4 @@
-//! Where a run is written: a folder or a database, found without looking at other runs.
+//! Finds the folder or database of a run for writing, without reading other runs.
 
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
@@ -13,19 +13,19 @@ use super::{disk, from_here, is_latest, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
 
-/// Where a run is written.
+/// The place where a run is written.
 pub(crate) struct Target {
-    /// Its database; without one its state lies in files.
+    /// The database of the run; `None` for a run in files.
     pub(crate) database: Option<PathBuf>,
-    /// Its folder.
+    /// The folder of the run.
     pub(crate) dir: PathBuf,
-    /// Its folder, from here.
+    /// The folder for messages, relative if it is below the working directory.
     pub(crate) folder: String,
 }
 
-/// Where the run that `run` names is written.
+/// Finds the place of a run for writing.
 pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
-    // A whole id names its folder: nothing else is looked at, however many runs there are.
+    // A whole id is the name of its folder, so other runs are not read.
     let mut parts = run.split('/');
     let plain = parts.all(|part| !part.is_empty() && !part.starts_with('.')) && !run.contains('\\');
     if plain
@@ -39,9 +39,9 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     }
     let located = locate(run)?;
     if located.disk.verified().is_some() {
-        let message = format!("{run} is a shared copy: nothing is recorded in it");
+        let message = format!("{run} is a shared copy, and commands do not record in a copy");
         return Err(CliError::refused("shared-copy", message).hint(
-            "make a run of it first: `prosescope convert RUN --to sqlite`, or `--to filesystem`",
+            "convert the copy to a run first: `prosescope convert RUN --to sqlite`, or `--to filesystem`",
         ));
     }
     let full = located.base.join(&located.place);
@@ -51,7 +51,7 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     let dir = full.parent().unwrap_or(&located.base).to_owned();
     let name = full.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
-    // A file names its run, and which of two stores is meant.
+    // The path of a file selects the run, and one of its two stores.
     let database = match name.ends_with(".md") {
         true if name == "state.md" && is_run(&dir)? => None,
         _ if name.ends_with(".md") || name == "agents.db" => return Err(no_run(&full)),
@@ -64,7 +64,7 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     })
 }
 
-/// A folder that holds a database is one run, kept there.
+/// Returns the place of the run in a folder. A database in the folder is its store.
 fn target(dir: PathBuf) -> Result<Target, CliError> {
     let own = dir.join("state.db");
     let there = lies(own.symlink_metadata(), &own)?.is_some() && !is_stray(&dir)?;
@@ -89,8 +89,8 @@ fn target(dir: PathBuf) -> Result<Target, CliError> {
     })
 }
 
-/// Returns whether the folder's database is not its run. Every write asks this, so only the folder's own files and
-/// `bindings/` are listed.
+/// Returns whether the database of a folder does not contain its run. Every write calls this, so it lists only the folder itself
+/// and `bindings/`.
 fn is_stray(dir: &Path) -> Result<bool, CliError> {
     let asked = |path: &str| !path.contains('/') || path.starts_with("bindings/");
     let disk = Disk::open_where(dir, asked).map_err(store)?;
@@ -98,9 +98,9 @@ fn is_stray(dir: &Path) -> Result<bool, CliError> {
     whole(&disk).map(|()| stray)
 }
 
-/// Whether a folder is a run's, as lists of runs see it.
+/// Returns whether a folder is a run, by the same rules as lists of runs.
 fn is_run(dir: &Path) -> Result<bool, CliError> {
-    // What our own writer keeps says so without a list of all that lies there.
+    // Files of our own writer are proof enough, and avoid listing the folder.
     let ours = |name: &str| {
         let path = dir.join(name);
         let found = lies(path.metadata(), &path)?;
@@ -118,7 +118,7 @@ fn is_run(dir: &Path) -> Result<bool, CliError> {
     }
 }
 
-/// What was found at a path; `None` when nothing lies there.
+/// Returns the metadata of a path; `None` if it does not exist.
 fn lies(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadata>, CliError> {
     match found {
         Ok(meta) => Ok(Some(meta)),
@@ -126,17 +126,17 @@ fn lies(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadata>, Cl
             Ok(None)
         }
         Err(cause) => {
-            let message = format!("{} cannot be looked at: {cause}", path.display());
+            let message = format!("cannot read {}: {cause}", path.display());
             Err(CliError::new(Exit::Io, message))
         }
     }
 }
 
-/// Nothing is said of what was not read whole.
+/// Returns an error unless the folder was read completely.
 fn whole(disk: &Disk) -> Result<(), CliError> {
     match disk.unread(|_| true) {
         Some(message) => Err(CliError::new(Exit::Io, message)
-            .hint("check that you may read it, and repeat the command")),
+            .hint("check that you may read it, then repeat the command")),
         None => Ok(()),
     }
 }
@@ -146,7 +146,7 @@ fn no_run(path: &Path) -> CliError {
         .hint("`prosescope runs` lists the runs; `prosescope init PROGRAM` creates one")
 }
 
-/// The folder or the database itself: a link is followed where the user named it, and nowhere else.
+/// Resolves a link that the user named. Other links are not followed.
 fn unlinked(run: &str, found: PathBuf) -> Result<PathBuf, CliError> {
     match (Path::new(run).canonicalize(), found.canonicalize()) {
         (Ok(named), Ok(real)) if named == real => Ok(real),
@@ -154,7 +154,7 @@ fn unlinked(run: &str, found: PathBuf) -> Result<PathBuf, CliError> {
     }
 }
 
-/// What is known of one agent in the run that is written to: neither other runs are looked for nor is this one read.
+/// Returns everything known of one agent of a run that is being written. Reads neither other runs nor the rest of this run.
 pub(crate) fn open_agent(target: &Target, name: &str) -> Result<OneAgent, CliError> {
     let beside = |path: &&Path| **path != target.dir.join("state.db");
     let alone = target.database.as_deref().filter(beside);
@@ -172,7 +172,7 @@ pub(crate) fn open_agent(target: &Target, name: &str) -> Result<OneAgent, CliErr
         .canonicalize()
         .unwrap_or_else(|_| target.dir.clone());
     let prose = full.ancestors().skip(1).find(|dir| dir.ends_with(".prose"));
-    // A run that lies in no project uses the agents of the one that the command is given in.
+    // A run outside of a project uses the agents of the project of the working directory.
     let here = prose.is_none().then(project).and_then(Result::ok);
     let options = options(prose.or(here.as_deref()))?;
     let disk = Rc::new(disk);

@@ -1,4 +1,4 @@
-//! Where workflows are kept: `.prose/workflows.db`, another database file, or PostgreSQL.
+//! The store of workflows: `.prose/workflows.db`, another database file, or PostgreSQL.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use super::address;
 use crate::error::CliError;
 use crate::record::{from_here, prose_dir};
 
-/// The file in a `.prose` folder.
+/// The name of the file in a `.prose` folder.
 const FILE: &str = "workflows.db";
 
-/// Where workflows are kept.
+/// The store of workflows.
 #[derive(Debug, Clone)]
 pub(crate) enum Kept {
     /// In a SQLite file.
@@ -25,7 +25,7 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// What `--state` names.
+    /// Parses `--state`.
     pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
         match store {
             "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),
@@ -33,14 +33,14 @@ impl Kept {
             "" => Err(CliError::usage("--state is empty")
                 .hint("write `sqlite`, `postgres` or the path to a database")),
             url if url.contains("://") => Err(CliError::usage(
-                "--state takes `postgres`, not an address: an address may hold a password",
+                "--state takes `postgres`, not an address, because an address may contain a password",
             )
             .hint("set OPENPROSE_POSTGRES_URL in .prose/.env or the environment")),
             path => Ok(Kept::Sqlite(std::path::absolute(path)?)),
         }
     }
 
-    /// Whether there may be something: a file that is not there has no workflows.
+    /// Returns whether the store may exist. A server always may.
     pub(crate) fn is_there(&self) -> bool {
         match self {
             Kept::Sqlite(path) => path.exists(),
@@ -48,7 +48,7 @@ impl Kept {
         }
     }
 
-    /// Opens it to read it.
+    /// Opens the store for reading.
     pub(crate) fn read(&self) -> Result<Box<dyn Rows>, CliError> {
         match self {
             Kept::Sqlite(path) if !path.exists() => Err(self.nothing()),
@@ -57,7 +57,7 @@ impl Kept {
         }
     }
 
-    /// Opens it to write to it.
+    /// Opens the store for writing.
     pub(crate) fn write(&self) -> Result<Box<dyn Tables + Send>, CliError> {
         match self.is_there() {
             false => Err(self.nothing()),
@@ -65,7 +65,7 @@ impl Kept {
         }
     }
 
-    /// Opens it to write to it, where it is there.
+    /// Opens an existing store for writing.
     pub(crate) fn open(&self) -> Result<Box<dyn Tables + Send>, Fault> {
         match self {
             Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::open(path)?)),
@@ -73,7 +73,7 @@ impl Kept {
         }
     }
 
-    /// Opens it to write to it; a file is made on first use.
+    /// Opens the store for writing, and creates a missing file.
     pub(crate) fn make(&self) -> Result<Box<dyn Tables + Send>, CliError> {
         match self {
             Kept::Sqlite(path) if !path.exists() => self.set_up(),
@@ -81,7 +81,7 @@ impl Kept {
         }
     }
 
-    /// Makes what is missing, and opens it.
+    /// Creates missing tables, and opens the store.
     pub(crate) fn set_up(&self) -> Result<Box<dyn Tables + Send>, CliError> {
         match self {
             Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::set_up(path)?)),
@@ -89,21 +89,21 @@ impl Kept {
         }
     }
 
-    /// Whether a reader that follows keeps its connection: a file is opened anew for each look, which leaves no trace.
+    /// Returns whether a follower keeps its connection open. A file is opened for each read, so that no lock stays.
     pub(crate) fn stays_open(&self) -> bool {
         matches!(self, Kept::Postgres(_))
     }
 
-    /// What wakes a follower, where something does.
+    /// Returns the notifications that wake a follower, if the store has them.
     pub(crate) fn listener(&self) -> Option<Listener> {
         match self {
             Kept::Sqlite(_) => None,
-            // A pooler in transaction mode refuses: looking again and again is enough.
+            // A pooler in transaction mode refuses to listen. Then the follower reads at intervals.
             Kept::Postgres(address) => Listener::open(address).ok(),
         }
     }
 
-    /// The statements that make the tables.
+    /// Returns the SQL that creates the tables.
     pub(crate) fn sql(&self) -> &'static str {
         match self {
             Kept::Sqlite(_) => WORKFLOWS_SQL,
@@ -111,7 +111,7 @@ impl Kept {
         }
     }
 
-    /// As a person is told.
+    /// Returns the name of the store for messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Kept::Sqlite(path) => from_here(path),

@@ -12,7 +12,7 @@ use super::issues;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of};
 use super::table::{Fit, Table};
 
-/// The audit log of one run.
+/// Formats the audit log of one run.
 pub(crate) fn audit(view: &AuditView, width: usize) -> String {
     let mut out = verdict(&view.chain, &view.chain_reason, view.head.as_ref());
     if view.rows.is_empty() {
@@ -25,7 +25,7 @@ pub(crate) fn audit(view: &AuditView, width: usize) -> String {
     out
 }
 
-/// The audit logs of several runs: those that have something to show.
+/// Formats the audit logs of several runs. Runs without rows are left out.
 pub(crate) fn audits(runs: &[RunAudit], width: usize) -> String {
     let mut out = String::new();
     let told = |run: &&RunAudit| !run.audit.rows.is_empty() || !run.audit.issues.is_empty();
@@ -42,7 +42,7 @@ pub(crate) fn audits(runs: &[RunAudit], width: usize) -> String {
     }
 }
 
-/// What a verification says.
+/// Formats the result of a verification.
 pub(crate) fn audit_check(check: &AuditCheck, width: usize) -> String {
     let mut out = verdict(&check.chain, &check.chain_reason, check.head.as_ref());
     if let Some(expected) = &check.expected {
@@ -67,7 +67,7 @@ pub(crate) fn audit_check(check: &AuditCheck, width: usize) -> String {
     out
 }
 
-/// Rows of a log.
+/// Formats rows of a log.
 pub(super) fn rows(rows: &[AuditRow], width: usize) -> String {
     let mut table = Table::new(&[
         ("ID", Fit::Right),
@@ -79,7 +79,7 @@ pub(super) fn rows(rows: &[AuditRow], width: usize) -> String {
         ("", Fit::Fixed),
     ]);
     let plain = Style::new();
-    // Where nothing is sealed, the first line has said so.
+    // If no row is sealed, the first line already reports it.
     let none_sealed = rows.iter().all(|row| !row.sealed);
     for row in rows {
         let unsealed = match row.sealed || none_sealed {
@@ -99,7 +99,7 @@ pub(super) fn rows(rows: &[AuditRow], width: usize) -> String {
     table.print(width)
 }
 
-/// Recorded time-outs.
+/// Formats recorded time-outs.
 pub(crate) fn audit_timeouts(timeouts: &[AuditTimeout], width: usize) -> String {
     if timeouts.is_empty() {
         return "no gate timed out\n".to_owned();
@@ -123,7 +123,7 @@ pub(crate) fn audit_timeouts(timeouts: &[AuditTimeout], width: usize) -> String 
     table.print(width)
 }
 
-/// How often each thing happened.
+/// Formats the counts of events.
 pub(crate) fn audit_stats(stats: &[AuditStat], width: usize) -> String {
     if stats.is_empty() {
         return "no audit rows\n".to_owned();
@@ -143,7 +143,7 @@ pub(crate) fn audit_stats(stats: &[AuditStat], width: usize) -> String {
     table.print(width)
 }
 
-/// How long gates waited.
+/// Formats the waiting times of gates.
 pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
     if waits.is_empty() {
         return "no gate was decided\n".to_owned();
@@ -170,7 +170,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
     table.print(width)
 }
 
-/// The state of the chain, why, and its head.
+/// Formats the state of the chain, its reason and its head.
 fn verdict(chain: &str, reason: &str, head: Option<&Head>) -> String {
     let tone = match chain {
         "consistent" => OK,

@@ -7,13 +7,13 @@ use super::overview::counted;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, toned};
 use super::{mark, run_line, wrap};
 
-/// Lines are broken there even on a wide terminal.
+/// Maximum width of a line, also on a wide terminal.
 const WIDTH: usize = 96;
 
 pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
     let width = width.min(WIDTH);
     let mut out = String::new();
-    // Of many runs only those are told that something was found in.
+    // In a check of many runs, only runs with issues are printed.
     let many = report.runs.len() > 1;
     for run in &report.runs {
         if many && run.issues.is_empty() && run.error.is_none() {
@@ -27,7 +27,7 @@ pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
     let unread = report.runs.iter().filter(|run| run.error.is_some()).count();
     let read = report.runs.len() - unread;
     let mut runs = match (report.runs.len(), read) {
-        (0, _) => ": there are no runs".to_owned(),
+        (0, _) => ": no runs found".to_owned(),
         (1, _) => String::new(),
         (_, 1) => " in 1 run".to_owned(),
         _ => format!(" in {read} runs"),
@@ -60,7 +60,7 @@ fn one(out: &mut String, report: &CheckReport, run: &CheckedRun, width: usize) {
     if run.issues.is_empty() {
         let _ = writeln!(out, "{OK}✓{RESET} nothing found");
     }
-    // Issues of one rule and severity stand together.
+    // Issues of one rule and severity are printed as one group.
     let mut rest = run.issues.as_slice();
     while let Some(first) = rest.first() {
         let key = |view: &IssueView| (view.issue.severity, view.issue.rule.clone());
@@ -99,7 +99,7 @@ fn together(out: &mut String, group: &[IssueView], rule: Option<&RuleView>, widt
             "      "
         };
         out.push_str(&wrap(&view.issue.message, width, indent));
-        // What several issues have in common is said once, below the last of them.
+        // A hint that several issues share is printed once, below the last of them.
         let hint = view.issue.hint.as_str();
         let again = group
             .get(at + 1)
@@ -152,7 +152,7 @@ pub(crate) fn explained(rule: &RuleView, width: usize) -> String {
     out
 }
 
-/// All rules, by area.
+/// Formats all rules, by area.
 pub(crate) fn rules(rules: &[RuleView], width: usize) -> String {
     let width = width.min(WIDTH);
     let mut out = String::new();
@@ -170,7 +170,7 @@ pub(crate) fn rules(rules: &[RuleView], width: usize) -> String {
     }
     let _ = writeln!(
         out,
-        "\n{FAINT}`prosescope check --explain RULE` says what to do, with an example.{RESET}"
+        "\n{FAINT}`prosescope check --explain RULE` prints what to do, with an example.{RESET}"
     );
     out
 }

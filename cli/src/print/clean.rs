@@ -34,7 +34,7 @@ pub(crate) fn cleaned(plan: &CleanPlan, done: bool, width: usize) -> String {
         (false, false) => {
             let _ = writeln!(
                 out,
-                "{} in all; nothing was removed, repeat the command with --yes to remove it",
+                "{} in all; nothing was removed. Repeat the command with --yes to remove the runs",
                 bytes(plan.bytes)
             );
         }
@@ -49,7 +49,7 @@ fn folders(n: usize) -> String {
     }
 }
 
-/// Why a run stays is what the reader needs: it is never cut.
+/// Formats runs that stay. The reasons are wrapped, never cut, because the reader needs them.
 fn kept(out: &mut String, runs: &[CleanRun], width: usize) {
     if runs.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Two runs compared: how both ended, the rows that differ as a tree, values line by line, and counts.
+//! Formats a comparison of two runs: their ends, different rows as a tree, different values line by line, and counts.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
 use super::table::fit;
 use super::{bytes, more, title, wrap};
 
-/// Deeper than this, the level is a number.
+/// Maximum level that is indented. Deeper levels are printed as a number.
 const INDENTED: u32 = 12;
 
 pub(crate) fn compared(view: &CompareView, width: usize) -> String {
@@ -107,7 +107,7 @@ fn row(out: &mut String, of: &ComparedRow, width: usize) {
     details(out, of, &below, width);
 }
 
-/// The numbers that commands take for a row in A and in B.
+/// Returns the numbers of a row in A and in B, as commands take them.
 fn ids(of: &ComparedRow) -> String {
     let number = |(side, of): (&str, &Option<ComparedNode>)| {
         Some(format!("{side} {}", of.as_ref()?.at.number()))
@@ -145,7 +145,7 @@ fn details(out: &mut String, of: &ComparedRow, below: &str, width: usize) {
     }
 }
 
-/// In what a row differs that both runs record.
+/// Formats the differences of a row that both runs record.
 fn pair(say: &mut dyn FnMut(Style, &str), of: &ComparedRow, a: &ComparedNode, b: &ComparedNode) {
     let has = |what: Difference| of.differs.contains(&what);
     if !of.differs.is_empty() {
@@ -156,7 +156,7 @@ fn pair(say: &mut dyn FnMut(Style, &str), of: &ComparedRow, a: &ComparedNode, b:
             (None, None) => {}
         }
         if of.guessed {
-            say(FAINT, "that both are the same row is a guess");
+            say(FAINT, "probably the same row");
         }
     }
     if has(Difference::Text) {
@@ -241,10 +241,10 @@ fn lines(out: &mut String, of: &[ChangedLine], left_out: u32, below: &str, width
     }
 }
 
-/// A line, without so much of its beginning that its difference is in sight.
+/// Cuts the beginning of a line, so that its difference is visible.
 fn shown(line: &ChangedLine, room: usize) -> String {
     let alike = line.alike as usize;
-    // A third of the room is for the difference.
+    // A third of the width is for the difference.
     let before = room * 2 / 3;
     match line.text.chars().count() > room && alike > before {
         true => {

@@ -7,7 +7,7 @@ use prosescope_core::view::RunConverted;
 use super::style::{BOLD, FAINT, RESET, WAIT};
 use super::wrap;
 
-/// How many places of one remark are listed.
+/// Maximum number of places that a remark lists.
 const LISTED: usize = 6;
 
 pub(crate) fn converted(converted: &RunConverted, width: usize) -> String {
@@ -20,11 +20,11 @@ pub(crate) fn converted(converted: &RunConverted, width: usize) -> String {
         converted.state
     );
     if converted.already {
-        out.push_str("the same run is there already, whole: nothing was copied\n");
+        out.push_str("the same run already exists there, complete; nothing was copied\n");
     } else if converted.left.is_empty() {
         out.push_str("the copy is complete\n");
     }
-    // What is said of many places is said once.
+    // A remark about many places is printed once.
     let mut order: Vec<&str> = Vec::new();
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for left in &converted.left {

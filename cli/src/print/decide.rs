@@ -9,12 +9,12 @@ use prosescope_core::view::{GateDecided, GateTimedOut, icon};
 use super::fact;
 use super::style::{BOLD, FAINT, RESET, WAIT, of};
 
-/// A head of an audit log, as `--expect-head` takes it.
+/// Formats the head of an audit log, as `--expect-head` takes it.
 pub(crate) fn head(head: &Head) -> String {
     format!("{}:{}", head.count, head.hash)
 }
 
-/// A decision that counts, and what it is worth.
+/// Formats a recorded decision, with the claims that it relies on.
 pub(crate) fn decided(done: &GateDecided) -> String {
     let mut out = line(&done.status, &done.gate, &done.run);
     let by = match &done.on_behalf_of {
@@ -52,7 +52,7 @@ pub(crate) fn decided(done: &GateDecided) -> String {
     out
 }
 
-/// Time-outs that were recorded.
+/// Formats recorded time-outs.
 pub(crate) fn expired(done: &[GateTimedOut]) -> String {
     if done.is_empty() {
         return "no gate is past its deadline\n".to_owned();
@@ -71,7 +71,7 @@ pub(crate) fn expired(done: &[GateTimedOut]) -> String {
     out
 }
 
-/// A note for people, beside what was asked for.
+/// Formats a note, which is printed beside an answer.
 pub(crate) fn note(text: &str) -> String {
     format!("{WAIT}note:{RESET} {}", escape(text, true))
 }

@@ -36,7 +36,7 @@ pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
     out
 }
 
-/// What was looked at, how it came out, and what to do.
+/// Formats checks: the result, the reason, and what to do.
 fn checks(checks: &[Check], width: usize) -> String {
     let mut out = String::new();
     for check in checks {
@@ -58,7 +58,7 @@ fn checks(checks: &[Check], width: usize) -> String {
     out
 }
 
-/// A server that keeps runs.
+/// Formats the status of a server.
 pub(crate) fn server(status: &ServerStatus, width: usize) -> String {
     let several = |n: u64| if n == 1 { "" } else { "s" };
     let mut out = checks(&status.checks, width);

@@ -20,7 +20,7 @@ pub(crate) fn gates(gates: &[GateView], width: usize) -> String {
     out
 }
 
-/// A gate with its history, and how to decide it.
+/// Formats a gate with its history and the commands that decide it.
 pub(crate) fn gate(gate: &GateView, width: usize) -> String {
     let mut out = String::new();
     one(&mut out, gate, width);

@@ -1,4 +1,4 @@
-//! One node of the trace: what it was asked, what it was given, and what it answered.
+//! Formats one row of the trace: its prompt, its inputs and its answer.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ fn work(out: &mut String, work: &NodeWork, width: usize) {
         note(out, work.prompt_note.as_deref(), width);
     }
     if let Some(agent) = &work.agent {
-        let name = format!("{}, whose memory lives for: {}", agent.name, agent.scope);
+        let name = format!("{}, memory of scope {}", agent.name, agent.scope);
         fact(out, "agent", &fit(&name, width.saturating_sub(14)));
     }
     if !work.context.is_empty() || work.context_note.is_some() {
@@ -138,7 +138,7 @@ fn excerpt(out: &mut String, value: Option<&Excerpt>, width: usize) {
     }
 }
 
-/// Lines of the run's own text, each cut to the terminal.
+/// Formats lines of the run's text, each cut to the width of the terminal.
 fn lines(text: &str, width: usize) -> String {
     let line = |line: &str| format!("  {}\n", fit(line, width.saturating_sub(2)));
     text.lines().map(line).collect()

@@ -1,4 +1,4 @@
-//! An answer in SQL, as a table for people. What can be asked, too.
+//! Formats the answer of a query as a table, and lists the tables and stored questions.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use super::style::{BOLD, FAINT, RESET};
 use super::table::{Fit, Table, fit, one_line};
 use super::{title, wrap};
 
-/// Characters of a cell that a table is laid out for; terminals are narrower.
+/// Maximum characters of a cell in the layout of a table. Terminals are narrower.
 const CELL: usize = 400;
 
-/// The rows as a table, no wider than `width`: long cells are cut, and columns that find no place are left out.
+/// Formats the rows as a table of at most `width` columns. Long cells are cut, and surplus columns are left out.
 pub(crate) fn query(view: &QueryView, width: usize) -> String {
     let mut out = String::new();
     let mut shown = view.columns.len();
@@ -40,7 +40,7 @@ pub(crate) fn query(view: &QueryView, width: usize) -> String {
     out
 }
 
-/// The first columns as a table.
+/// Returns the first columns as a table.
 fn table(view: &QueryView, shown: usize) -> Table {
     let is_number = |at: usize| {
         let mut cells = view.rows.iter().filter_map(|row| row.get(at));
@@ -68,7 +68,7 @@ fn table(view: &QueryView, shown: usize) -> Table {
     table
 }
 
-/// A cell on one line; an empty text in quotes, since a table leaves out empty columns.
+/// Formats a cell on one line. An empty text is printed as quotes, because a table leaves out empty columns.
 fn in_table(cell: &Cell) -> String {
     let start: String = cell.text.chars().take(CELL).collect();
     match (cell.stored.as_str(), one_line(&start)) {
@@ -78,7 +78,7 @@ fn in_table(cell: &Cell) -> String {
     }
 }
 
-/// What is not in an answer, in sentences.
+/// Returns notes about rows and bytes that an answer leaves out.
 pub(crate) fn query_notes(view: &QueryView) -> Vec<String> {
     let mut notes = view.notes.clone();
     if view.more {
@@ -91,9 +91,9 @@ pub(crate) fn query_notes(view: &QueryView) -> Vec<String> {
     notes
 }
 
-/// What can be asked.
+/// Formats the tables and the stored questions.
 pub(crate) fn query_tables(view: &QueryTables, width: usize) -> String {
-    let mut out = format!("{BOLD}What was understood of the run{RESET}\n");
+    let mut out = format!("{BOLD}Tables of the run as prosescope reads it{RESET}\n");
     let (own, model): (Vec<&QueryTable>, Vec<&QueryTable>) =
         view.tables.iter().partition(|table| table.own);
     for table in model {

@@ -1,4 +1,4 @@
-//! Hits of a search: by run, by kind, each with its place and the line.
+//! Formats the matches of a search, by run and kind, each with its place and line.
 
 use std::fmt::Write as _;
 
@@ -47,7 +47,7 @@ fn groups(out: &mut String, run: &SearchedRun, width: usize) {
         title(out, &format!("{} ({all})", word(group.kind)));
         let mut place = None;
         for hit in &group.hits {
-            // Lines of one place stand below it.
+            // Lines of one place are printed below that place.
             if place != Some(&hit.place) {
                 let shown = fit(&hit.place, width.saturating_sub(2));
                 let _ = writeln!(out, "  {FAINT}{shown}{RESET}");
@@ -74,7 +74,7 @@ fn word(kind: HitKind) -> &'static str {
     }
 }
 
-/// A line with its match marked, cut so that the match stays in sight.
+/// Formats a line with its match marked. A long line is cut around the match.
 fn line(out: &mut String, hit: &Hit, width: usize) {
     let (from, to) = (hit.range.0 as usize, hit.range.1 as usize);
     let part = |from: usize, len: usize| -> String {
@@ -86,7 +86,7 @@ fn line(out: &mut String, hit: &Hit, width: usize) {
     let own = fit(&part(from, to.saturating_sub(from)), room);
     let behind = part(to, usize::MAX);
     let left = room - own.width().min(room);
-    // What stands before the match gives way to a third of the room, unless less stands behind it.
+    // The text before the match gets a third of the width, or more if the text after the match is short.
     let before = last(
         part(0, from).trim_start(),
         left.saturating_sub(behind.width().min(left * 2 / 3)),
@@ -101,7 +101,7 @@ fn line(out: &mut String, hit: &Hit, width: usize) {
     );
 }
 
-/// The end of a text in at most `most` columns.
+/// Returns the end of a text in at most `most` columns.
 fn last(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();

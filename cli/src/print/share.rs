@@ -1,4 +1,4 @@
-//! A shared run: what was replaced and left out, and the summary that a page shows without a script.
+//! Formats a share: the replaced and left out parts, and the summary that a page shows without scripts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,10 +12,10 @@ use super::bytes;
 use super::style::{BOLD, FAINT, RESET};
 use super::table::{Fit, Table};
 
-/// Places that are listed; `--json` has more.
+/// Maximum number of places; `--json` prints more.
 const LISTED: usize = 40;
 
-/// The file that was written, in a line.
+/// Formats the written file in one line.
 pub(crate) fn shared_file(view: &RunShared) -> String {
     format!(
         "{BOLD}{}{RESET}  {}  {}\n",
@@ -25,7 +25,7 @@ pub(crate) fn shared_file(view: &RunShared) -> String {
     )
 }
 
-/// What was shared.
+/// Formats the summary of a share.
 pub(crate) fn shared(view: &RunShared, width: usize) -> String {
     let mut out = String::new();
     let runs = view.runs.join(", ");
@@ -43,11 +43,11 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
     let _ = match (view.raw, total) {
         (false, 0) => writeln!(out, "Nothing that looks like a secret was found."),
         (false, _) => writeln!(out, "{places} replaced:"),
-        (true, 0) => writeln!(out, "Unchanged. Nothing in it looks like a secret."),
-        (true, _) => writeln!(
+        (true, 0) => writeln!(
             out,
-            "Unchanged, and it holds what looks like secrets in {places}:"
+            "Unchanged; it contains nothing that looks like a secret."
         ),
+        (true, _) => writeln!(out, "Unchanged; it contains possible secrets in {places}:"),
     };
     let mut rules: BTreeMap<(&str, &str), (u64, Vec<&str>)> = BTreeMap::new();
     for of in &view.replaced {
@@ -113,7 +113,7 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
     }
     let _ = writeln!(
         out,
-        "{FAINT}Nobody finds every secret: look at the file before you send it.{RESET}"
+        "{FAINT}No rule finds every secret: look at the file before you send it.{RESET}"
     );
     out
 }

@@ -1,4 +1,4 @@
-//! The few styles of the terminal; `anstream` drops them where colour is not wanted (`NO_COLOR`, no terminal).
+//! The styles of terminal text. `anstream` removes them if colours are off (`NO_COLOR`) or the output is not a terminal.
 
 use anstyle::{AnsiColor, Reset, Style};
 use prosescope_core::view::{Tone, icon, tone};
@@ -11,12 +11,12 @@ pub(crate) const WAIT: Style = AnsiColor::Yellow.on_default();
 pub(crate) const OK: Style = AnsiColor::Green.on_default();
 pub(crate) const RUN: Style = AnsiColor::Blue.on_default();
 
-/// The style of a status word.
+/// Returns the style of a status.
 pub(crate) fn of(status: &str) -> Style {
     toned(tone(status))
 }
 
-/// The style of a tone.
+/// Returns the style of a tone.
 pub(crate) fn toned(tone: Tone) -> Style {
     match tone {
         Tone::Ok => OK,
@@ -27,12 +27,12 @@ pub(crate) fn toned(tone: Tone) -> Style {
     }
 }
 
-/// Icon and word of a status, without a style: what a table's cell holds.
+/// Returns icon and word of a status without a style, for the cell of a table.
 pub(crate) fn status(word: &str) -> String {
     format!("{} {word}", icon(word))
 }
 
-/// How many bytes a style of ours takes at the beginning of this text; 0 where there is none.
+/// Returns the bytes of one of our styles at the beginning of a text; 0 if the text does not begin with one.
 pub(crate) fn len_of(text: &str) -> usize {
     // Reset, bold, faint, and the four colours.
     let styles = ["0", "1", "2", "31", "32", "33", "34"];

@@ -6,20 +6,20 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style::RESET;
 
-/// A column's behaviour when space is short.
+/// How a column behaves on a narrow terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
     /// Keeps its width.
     Fixed,
-    /// Gives way, down to eight columns: cut with an ellipsis.
+    /// Shrinks to at least eight characters; cells are cut with an ellipsis.
     Shrinks,
-    /// Gives way, down to so many columns.
+    /// Shrinks to at least this number of characters.
     Down(usize),
     /// Keeps its width, aligned to the right.
     Right,
 }
 
-/// A table: a header, and rows of `(text, style)`. Texts are escaped here, so that no cell can break out.
+/// A table with a header and rows of `(text, style)`. It escapes texts, so that a cell cannot change the terminal.
 pub(crate) struct Table {
     fits: Vec<Fit>,
     rows: Vec<Vec<(String, Style)>>,
@@ -46,7 +46,7 @@ impl Table {
         );
     }
 
-    /// The table as text, no line wider than `width`; columns that are empty in every row are left out.
+    /// Formats the table in at most `width` characters per line. Columns without any text are left out.
     pub(crate) fn print(&self, width: usize) -> String {
         let used = self.used();
         let widths = self.widths(&used, width);
@@ -83,14 +83,14 @@ impl Table {
         out
     }
 
-    /// The width below which the table cannot shrink.
+    /// Returns the minimum width of the table.
     pub(crate) fn least(&self) -> usize {
         let used = self.used();
         let widths = self.widths(&used, 0);
         widths.iter().sum::<usize>() + gaps(&used)
     }
 
-    /// The columns that are not empty in every row.
+    /// Returns the columns with text in at least one row.
     fn used(&self) -> Vec<usize> {
         let is_used = |c: &usize| {
             let mut rows = self.rows.iter().skip(1);
@@ -115,7 +115,7 @@ impl Table {
         };
         let mut columns: Vec<(usize, usize)> =
             used.iter().map(|&c| (natural(c), least(c))).collect();
-        // The widest of those that may shrink gives way, one step at a time.
+        // Shrinks the widest flexible column, one character at a time.
         while columns.iter().map(|(wide, _)| wide).sum::<usize>() + gaps(used) > width {
             let shrinks = columns.iter_mut().filter(|(wide, least)| wide > least);
             match shrinks.max_by_key(|(wide, _)| *wide) {
@@ -127,22 +127,22 @@ impl Table {
     }
 }
 
-/// Columns between the columns.
+/// Returns the total width of the gaps between columns.
 fn gaps(used: &[usize]) -> usize {
     2 * used.len().saturating_sub(1)
 }
 
-/// A text of the run on one line of at most `most` columns.
+/// Formats a text of the run on one line of at most `most` characters.
 pub(crate) fn fit(text: &str, most: usize) -> String {
     cut(&escape(text, false), most)
 }
 
-/// A text of several lines as one, as a list shows it.
+/// Joins the lines of a text to one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text cut to `most` columns, with an ellipsis where something is gone.
+/// Cuts a text to `most` characters. An ellipsis marks the cut.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! When each row of the trace was worked on, drawn in columns.
+//! Draws the rows of the trace on a time axis.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use super::style::{FAINT, RESET, of};
 use super::table::fit;
 use super::title;
 
-/// Columns of a duration.
+/// Width of a duration.
 const TOOK: usize = 9;
 
-/// Deeper than this, rows are not indented further.
+/// Maximum level that is indented.
 const INDENTED: u32 = 6;
 
 pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> String {
@@ -39,7 +39,7 @@ pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> Strin
     }
     let mut keys = match view.sequential {
         Some(true) => vec!["one after the other"],
-        Some(false) => vec!["━ the end waited for it", "─ beside that"],
+        Some(false) => vec!["━ the end waited for this row", "─ ran beside others"],
         None => vec!["branches without times may have run at once"],
     };
     let has = |end: BarEnd| view.bars.iter().any(|bar| bar.end == end);
@@ -72,7 +72,7 @@ fn words(stamp: &Stamp) -> String {
     stamp.to_string()
 }
 
-/// A bar in so many columns.
+/// Draws the bar of a row in `room` characters.
 fn draw(row: &TreeRow, bar: Option<&Bar>, view: &Timeline, room: usize) -> String {
     let column = |at: u64| {
         let at = u128::from(at) * room as u128 / u128::from(view.len.max(1));

@@ -7,17 +7,17 @@ use unicode_width::UnicodeWidthStr;
 use super::style::{BAD, BOLD, FAINT, RESET, of, status};
 use super::table::{cut, fit};
 
-/// Columns of a duration, and of a status at least.
+/// Width of a duration, and minimum width of a status.
 const TOOK: usize = 8;
 const STATUS: usize = 11;
 
-/// Columns that a status takes at most: a word that OpenProse does not have may have any length.
+/// Maximum width of a status. A status that OpenProse does not define may have any length.
 const STATUS_MOST: usize = 15;
 
-/// Deeper than this, the level is a number: a hundred levels of blanks help nobody.
+/// Maximum level that is indented. Deeper levels are printed as a number, because long indentation leaves no room.
 const INDENTED: u32 = 12;
 
-/// The tree: a row a node, what is worth saying beside it where it fits, below it where not.
+/// Formats the tree, one row per node. Notes come beside the statement if they fit, else below.
 pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     let mut out = String::new();
     if let Some(note) = &view.note {
@@ -61,11 +61,11 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     out
 }
 
-/// How wide what is printed beside a statement is.
+/// Widths of the columns.
 struct Columns {
     /// The status.
     word: usize,
-    /// The statement with what is worth saying beside it.
+    /// The statement with its notes.
     room: usize,
     /// The id.
     ids: usize,

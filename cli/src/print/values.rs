@@ -64,7 +64,7 @@ pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
     table.print(width) + &more
 }
 
-/// Who wrote a binding, `#24` or `line 3`, and that statement.
+/// Returns the writer of a binding (`#24` or `line 3`), and its statement.
 fn writer(row: &BindingRow) -> Option<(String, &str)> {
     let node = row.written_by.as_ref()?;
     let who = match (node.id, node.line) {
@@ -98,7 +98,7 @@ pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
     };
     let _ = writeln!(out, "{FAINT}looked in {}{more}{RESET}", shown.join(" → "));
     if view.candidates.is_empty() {
-        let _ = writeln!(out, "\nno value of that name");
+        let _ = writeln!(out, "\nno value with this name");
     }
     for at in &view.candidates {
         let (mark, tone) = match at.outcome {

@@ -8,7 +8,7 @@ use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table};
 use super::{fact, title, wrap};
 
-/// Messages of a conversation that are shown.
+/// Maximum number of messages of a conversation.
 const MESSAGES: usize = 20;
 
 pub(crate) fn workflows(list: &WorkflowList, width: usize) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn workflows(list: &WorkflowList, width: usize) -> String {
         return "no workflows\n".to_owned();
     }
     let mut table = Table::new(&[
-        // Whole: it is what the next command takes.
+        // Never cut, because commands take this id.
         ("workflow", Fit::Fixed),
         ("status", Fit::Fixed),
         ("run", Fit::Fixed),
@@ -219,7 +219,7 @@ fn one_run(out: &mut String, turn: &Turn, width: usize) {
     }
 }
 
-/// An event in one line, or more where its text has more.
+/// Formats an event. A text of several lines stays on several lines.
 pub(crate) fn event(event: &Event) -> String {
     let tone = match event.kind.to_ascii_lowercase().as_str() {
         "error" => BAD,

@@ -1,16 +1,15 @@
-//! `POST /{token}/decide`: a decision from the served page, recorded in the run. The route is there with
-//! `--allow-decisions` only.
+//! `POST /{token}/decide` records a decision of the served page in the run. The route exists only with `--allow-decisions`.
 //!
-//! | a request must have | else |
+//! | required in a request | else |
 //! |---|---|
-//! | what the guard of every route asks for: the address with its token, this machine's own name as `Host` | 404 |
-//! | `Origin`, of this server's own page | 403 |
+//! | the address with its token, and a name of this machine as `Host` (the guard of all routes checks both) | 404 |
+//! | the `Origin` of this server's page | 403 |
 //! | the token of decisions in the header `x-prosescope-token`, once; the page has it in its `<meta name="prosescope-decide">` | 403 |
 //! | `Content-Type: application/json`, which no form of another page can send | 415 |
 //! | a body of at most 64 KB: [`Asked`] | 413, 422 |
 //!
-//! What was recorded is answered as `approve --json` prints it; what was refused as `--json` prints an error, with 409
-//! where a rule says no, 404 for a gate that is not there, 422 for what makes no sense, else 500.
+//! The answer is that of `approve --json`. An error has the form of `--json`: 409 for a refusal by a rule, 404 for an unknown gate,
+//! 422 for a wrong request, else 500.
 
 use std::sync::Arc;
 
@@ -29,13 +28,13 @@ use crate::exit::Exit;
 use crate::locate::Target;
 use crate::record::Recorder;
 
-/// The header that carries the token: a cookie would be sent with requests of other pages, an address is kept in lists.
+/// The header with the token. Browsers would send a cookie with requests of other pages, and store an address in their history.
 const TOKEN: &str = "x-prosescope-token";
 
-/// Bytes of a body at most.
+/// Maximum bytes of a body.
 const MOST: usize = 64 << 10;
 
-/// Who decides, and in which run: both are fixed when the server starts.
+/// The name that decides, and the run. Both are fixed when the server starts.
 pub(crate) struct Decider {
     target: Target,
     /// The principal of all decisions.
@@ -43,7 +42,7 @@ pub(crate) struct Decider {
     token: String,
 }
 
-/// What the page sends.
+/// The request of the page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -51,17 +50,17 @@ struct Asked {
     run: String,
     /// The gate's id.
     gate: String,
-    /// Yes or no.
+    /// Approve or reject.
     decision: Verdict,
-    /// The comment; of a rejection its reason.
+    /// The comment, or the reason of a rejection.
     #[serde(default)]
     comment: Option<String>,
-    /// What the page shows of the gate (`GateView::seen`).
+    /// The state of the gate on the page (`GateView::seen`).
     seen: Seen,
 }
 
 impl Decider {
-    /// Decides in this name, in this run.
+    /// Creates a decider for a run, in a name.
     pub(crate) fn new(target: Target, by: &str) -> Result<Decider, CliError> {
         Ok(Decider {
             target,
@@ -70,7 +69,7 @@ impl Decider {
         })
     }
 
-    /// What the page is told: that it may decide, as whom, and the token.
+    /// Returns the `<meta>` element that allows the page to decide, with the name and the token.
     pub(super) fn meta(&self) -> String {
         let by = self.by.replace('&', "&amp;").replace('"', "&quot;");
         let by = by.replace('<', "&lt;").replace('>', "&gt;");
@@ -80,7 +79,7 @@ impl Decider {
         )
     }
 
-    /// Judges and records a decision: everything is read from the run anew.
+    /// Checks and records a decision. Reads the run again, because it may have changed since the page was loaded.
     fn decide(&self, asked: Asked) -> Result<Resolved, CliError> {
         let command = DecideAsSeen {
             run: asked.run,
@@ -119,7 +118,7 @@ pub(super) async fn decide(State(site): State<Arc<Site>>, request: Request) -> R
         Ok(asked) => asked,
         Err(refusal) => return refusal,
     };
-    // A store waits for other writers; the page's other questions are answered meanwhile.
+    // A store may wait for other writers, so this runs on another thread and does not block other requests.
     let done = tokio::task::spawn_blocking(move || decider.decide(asked)).await;
     match done {
         Ok(Ok(Resolved::Decided(done))) => json(StatusCode::OK, &done),
@@ -129,7 +128,7 @@ pub(super) async fn decide(State(site): State<Arc<Site>>, request: Request) -> R
     }
 }
 
-/// Lets in only what this server's own page sends. That an `Origin` is this server's the guard of all routes checks.
+/// Rejects requests that this server's page did not send. The guard of all routes already compares the `Origin`.
 fn let_in(headers: &HeaderMap, token: &str) -> Result<(), StatusCode> {
     let mut given = headers.get_all(TOKEN).iter();
     let (first, second) = (given.next(), given.next());
@@ -147,7 +146,7 @@ fn let_in(headers: &HeaderMap, token: &str) -> Result<(), StatusCode> {
     }
 }
 
-/// Reads the body to its bound.
+/// Reads a body up to [`MOST`] bytes.
 async fn read(body: Body) -> Result<Asked, Response> {
     let Ok(bytes) = to_bytes(body, MOST).await else {
         let what = format!("a decision has at most {MOST} bytes\n");
@@ -156,12 +155,12 @@ async fn read(body: Body) -> Result<Asked, Response> {
     serde_json::from_slice(&bytes).map_err(|error| {
         failed(
             &CliError::usage(format!("the decision could not be read: {error}"))
-                .hint("load the page again: it may be of another version"),
+                .hint("load the page again, because it may have another version"),
         )
     })
 }
 
-/// The error as `--json` prints it.
+/// Returns the response for an error, in the form of `--json`.
 fn failed(error: &CliError) -> Response {
     let status = match error.exit {
         Exit::Refused => StatusCode::CONFLICT,

@@ -1,4 +1,5 @@
-//! A desk for each page, on a thread of its own: what a page has read stays as it is until that page asks to follow.
+//! A desk (an opened run that answers questions) for each page, on a thread of its own. A page sees one state of the run until it
+//! asks to follow.
 
 use std::io;
 use std::rc::Rc;
@@ -14,24 +15,24 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::files::Served;
 
-/// Desks that are kept; the one that was asked longest ago goes. Its page gets another one with its next question.
+/// Maximum number of desks. The least recently used desk is closed, and its page gets a new one with its next question.
 const MOST: usize = 16;
 
-/// How long a desk is kept that nobody asks.
+/// Time after which an unused desk is closed.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// The desks of all pages.
 pub(super) struct Desks {
     served: Arc<Served>,
-    /// By name; the one that was asked last comes last.
+    /// The desks by name, the most recently used last.
     open: Mutex<Vec<(String, Sender<Question>)>>,
 }
 
-/// An answer.
+/// An answer of a desk.
 pub(super) enum Answer {
     /// JSON.
     Json(String),
-    /// Bytes, piece by piece; an error where reading ended before the value did.
+    /// Bytes, piece by piece. The last piece is an error if the value could not be read to its end.
     Bytes(mpsc::Receiver<io::Result<Vec<u8>>>),
 }
 
@@ -41,7 +42,7 @@ struct Question {
 }
 
 impl Desks {
-    /// No desk yet.
+    /// Creates an empty set of desks.
     pub(super) fn new(served: Arc<Served>) -> Desks {
         Desks {
             served,
@@ -49,7 +50,7 @@ impl Desks {
         }
     }
 
-    /// Asks the desk of this name, which is made where there is none.
+    /// Asks the desk with a name, and creates a missing desk.
     pub(super) async fn ask(&self, name: &str, request: Request) -> Result<Answer, Trouble> {
         let (reply, answer) = oneshot::channel();
         self.send(name, Question { request, reply });
@@ -64,13 +65,13 @@ impl Desks {
         let (desk, unsent) = match known {
             Some(desk) => match desk.send(question) {
                 Ok(()) => (desk, None),
-                // It was idle for too long.
+                // The thread of the desk ended after its idle time.
                 Err(unsent) => (self.desk(), Some(unsent.0)),
             },
             None => (self.desk(), Some(question)),
         };
         if let Some(question) = unsent {
-            // Without a thread the question is dropped, which its asker is told.
+            // If the thread could not start, the question is dropped, and the asker gets an error.
             let _ = desk.send(question);
         }
         if open.len() >= MOST {
@@ -79,13 +80,13 @@ impl Desks {
         open.push((name.to_owned(), desk));
     }
 
-    /// Starts a thread that answers for as long as somebody can ask it.
+    /// Starts the thread of a desk. It runs until all senders are dropped.
     fn desk(&self) -> Sender<Question> {
         let (sender, questions) = channel();
         let served = Arc::clone(&self.served);
-        // As much as the main thread of a command has.
+        // The stack size of the main thread of a command.
         let thread = thread::Builder::new().stack_size(8 << 20);
-        // The asker is told when there is none: its question is dropped.
+        // If the thread cannot start, the question is dropped, and the asker gets an error.
         let _ = thread.spawn(move || work(&served, &questions));
         sender
     }
@@ -94,12 +95,12 @@ impl Desks {
 fn work(served: &Served, questions: &Receiver<Question>) {
     let mut desk = Desk::new(now);
     while let Ok(Question { request, reply }) = questions.recv_timeout(IDLE) {
-        // Nobody waits for the answer any more.
+        // The asker has gone.
         if reply.is_closed() {
             continue;
         }
         let opens = matches!(request, Request::OpenServed | Request::Follow { .. });
-        // The page's own desk was idle for too long.
+        // A new desk has no opened run yet.
         if !desk.is_open()
             && !opens
             && let Err(trouble) = desk.open(Rc::new(served.look()))
@@ -119,7 +120,7 @@ fn work(served: &Served, questions: &Receiver<Question>) {
                 let shared = desk.share(&places, &wishes, form, viewer, nobody);
                 let _ = reply.send(shared.map(|bytes| {
                     let (pieces, body) = mpsc::channel(1);
-                    // There is room for one, and its taker is at hand.
+                    // The channel has room for this one piece.
                     let _ = pieces.try_send(Ok(bytes));
                     Answer::Bytes(body)
                 }));
@@ -135,7 +136,7 @@ fn work(served: &Served, questions: &Receiver<Question>) {
     }
 }
 
-/// Sends a value piece by piece, as fast as the other side takes it.
+/// Sends a value piece by piece, as fast as the receiver takes the pieces.
 fn download(
     desk: &mut Desk,
     place: &str,
@@ -152,7 +153,7 @@ fn download(
         }
         pieces.blocking_send(Ok(piece.to_vec())).is_ok()
     });
-    // Whoever asked may be gone, in each of these.
+    // Sending fails if the asker has gone, which is not an error.
     let _ = match (read, begin) {
         (Ok(()), None) => return,
         (Err(trouble), None) => {
@@ -164,7 +165,7 @@ fn download(
     };
 }
 
-/// Milliseconds since 1970 UTC.
+/// Returns the time in milliseconds since 1970 UTC.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Which files are served: folders and databases as one source, which is listed anew for each reading.
+//! The served files: folders and databases as one source. The source is listed again for each reading.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -22,41 +22,41 @@ use prosescope_workflow::Rows;
 
 use crate::commands::known_secrets;
 
-/// Which files of a root are served, by their path in it; folders, asked with a `/` at the end, are entered when they
-/// may hold some.
+/// Selects the served files of a root by their path. A path with a final `/` is a folder, and is entered if it may contain served
+/// files.
 pub(crate) type Wanted = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// What is served: files below one or more roots, which are looked through anew at every listing.
+/// The served files below one or more roots. Every listing reads the roots again.
 pub(crate) struct Served {
     label: String,
     roots: Vec<Root>,
 }
 
-/// A folder, or a database with what SQLite keeps beside it.
+/// A folder, or a database with its SQLite sidecar files.
 struct Root {
     path: PathBuf,
-    /// What its paths begin with: empty, or ending in `/`.
+    /// The prefix of its paths: empty, or ending in `/`.
     prefix: String,
     wanted: Wanted,
 }
 
-/// What is there now, as a source.
+/// The files at one time, as a source.
 pub(super) struct Listing {
     label: String,
-    /// Where all of them lie.
+    /// The paths of all roots.
     roots: Vec<PathBuf>,
-    /// The roots that are there, each with what its paths begin with.
+    /// The existing roots, each with the prefix of its paths.
     disks: Vec<(String, Disk)>,
     files: Vec<FileEntry>,
-    /// Of each file, in the same order.
+    /// The place and state of each file, in the same order.
     found: Vec<Found>,
     issues: Vec<Issue>,
     fault: RefCell<Option<SourceError>>,
-    /// What closes the databases that were opened, with their paths.
+    /// The claims on opened databases, with their paths. Dropping a claim closes the database.
     lent: RefCell<Vec<(String, Claim)>>,
 }
 
-/// Where a file lies, and the state in which it was listed.
+/// The place of a file, and its state in the listing.
 struct Found {
     disk: usize,
     path: String,
@@ -64,11 +64,11 @@ struct Found {
     version: String,
 }
 
-/// The length of a file, and when it was changed.
+/// The length of a file, and the time of its last change.
 type State = (u64, SystemTime);
 
 impl Served {
-    /// Nothing yet, under this name.
+    /// Creates an empty set of files with a label.
     pub(crate) fn new(label: &str) -> Served {
         Served {
             label: label.to_owned(),
@@ -76,7 +76,7 @@ impl Served {
         }
     }
 
-    /// The same under another name.
+    /// Changes the label.
     pub(crate) fn called(self, label: &str) -> Served {
         Served {
             label: label.to_owned(),
@@ -84,7 +84,7 @@ impl Served {
         }
     }
 
-    /// Adds the wanted files of a folder or a file, each below `prefix` (empty, or ending in `/`).
+    /// Adds a file, or the wanted files of a folder, below `prefix` (empty, or ending in `/`).
     pub(crate) fn add(&mut self, path: PathBuf, prefix: &str, wanted: Wanted) {
         self.roots.push(Root {
             path,
@@ -93,7 +93,7 @@ impl Served {
         });
     }
 
-    /// Lists anew. A root that is gone has no files; it may come back.
+    /// Lists the files again. A missing root has no files, and may appear later.
     pub(super) fn look(&self) -> Listing {
         let now = SystemTime::now();
         let mut issues = Vec::new();
@@ -105,7 +105,7 @@ impl Served {
             };
             let held = disk.root();
             for file in disk.files().iter().filter(|f| (root.wanted)(&f.path)) {
-                // It was removed since it was listed.
+                // The file was removed after the listing.
                 let Ok(state) = held.state(&file.path) else {
                     continue;
                 };
@@ -134,7 +134,7 @@ impl Served {
             }));
             disks.push((root.prefix.clone(), disk));
         }
-        // Of two roots with the same file the first one counts: the sort is stable.
+        // If two roots have the same path, the first root counts, because the sort is stable.
         all.sort_by(|a, b| a.0.path.cmp(&b.0.path));
         all.dedup_by(|a, b| a.0.path == b.0.path);
         let (files, found) = all.into_iter().unzip();
@@ -152,7 +152,7 @@ impl Served {
 }
 
 impl Listing {
-    /// Names the state of all files together: their paths, lengths and times.
+    /// Returns a name for the state of all files: a hash of paths, lengths and times.
     pub(super) fn state(&self) -> String {
         let mut state = DefaultHasher::new();
         for (file, found) in self.files.iter().zip(&self.found) {
@@ -168,7 +168,7 @@ impl Listing {
         Some((found, disk))
     }
 
-    /// Asks the disk of a file, and names the file in an error as this source does.
+    /// Calls the disk of a file. Errors contain the path of the file in this source.
     fn ask<T>(
         &self,
         path: &str,
@@ -214,8 +214,7 @@ impl Source for Listing {
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         self.ask(path, |found, disk| {
             let read = disk.read(&found.path, offset, len);
-            // What was read belongs to the listed file only if it still is that file now: a part of one and a part of
-            // another are not mixed.
+            // The bytes count only if the file still has its listed state. So parts of two versions are never mixed.
             match disk.root().state(&found.path) {
                 Ok(state) if state == found.state => read,
                 _ => Err(self.changed(path)),
@@ -223,8 +222,8 @@ impl Source for Listing {
         })
     }
 
-    /// A database may have changed since it was listed: SQLite's locks keep what is read whole, and the next listing
-    /// says that it changed.
+    /// Opens a database, which may have changed since the listing. SQLite's locks keep each read consistent, and the next listing
+    /// has another state.
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
         let lent = self.ask(path, |found, disk| disk.lent(&found.path, limits))?;
         self.lent.borrow_mut().push((path.to_owned(), lent.claim()));
@@ -235,7 +234,7 @@ impl Source for Listing {
         let notes = self.found(path);
         let notes = notes.map(|(found, disk)| disk.notes(&found.path));
         let mut notes = notes.unwrap_or_default();
-        // No lock kept the writer off: what was read is thrown away, and read again.
+        // These notes report reading without a lock. They do not matter, because a changed file is read again.
         notes.retain(|note| {
             let torn = note.rule == "changed-while-reading";
             if torn {
@@ -277,7 +276,7 @@ impl Shareable for Listing {
     }
 }
 
-/// The databases of what is served, each asked of its disk.
+/// The databases of the served files. Each database belongs to a disk.
 struct OfDisks<'a> {
     listing: &'a Listing,
     disks: Vec<Box<dyn Databases + 'a>>,
@@ -285,7 +284,7 @@ struct OfDisks<'a> {
 
 impl<'a> OfDisks<'a> {
     fn of(&mut self, path: &str) -> Result<(&mut Box<dyn Databases + 'a>, String), ShareError> {
-        let gone = || ShareError::unread(path, &"it is not there");
+        let gone = || ShareError::unread(path, &"it does not exist");
         let (found, _) = self.listing.found(path).ok_or_else(gone)?;
         let disk = self.disks.get_mut(found.disk).ok_or_else(gone)?;
         Ok((disk, found.path.clone()))
@@ -349,12 +348,12 @@ impl DeskSource for Listing {
     }
 }
 
-/// How long a file's time does not yet tell its states apart: a file system counts time in steps (10 ms at most where
-/// runs lie, 2 s on a memory card, where a listing is a moment late at worst).
+/// Time within which two writes may get the same time of change. File systems count time in steps: at most 10 ms on usual disks,
+/// 2 s on a memory card, where a listing may be late.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Names a state of a file: length and time of change. What was written a moment ago has a name for that moment only:
-/// it may be written once more within the same step of the clock.
+/// Returns a name for the state of a file: length and time of change. A file that was just written gets a temporary name, because
+/// another write within the same clock step would not change the state.
 fn version((len, changed): State, now: SystemTime) -> String {
     let is_new = now.duration_since(changed).is_ok_and(|since| since < STEP);
     let changed = changed
@@ -393,9 +392,9 @@ mod tests {
         assert_ne!(served.look().state(), before.state());
         assert_eq!(paths(&served), ["r/a.md", "r/state.md"]);
         assert_eq!(served.look().read("r/a.md", 1, 9).unwrap(), b"ew");
-        // What was listed then is listed still.
+        // An old listing keeps its files.
         assert_eq!(before.read("r/a.md", 0, 9), not_found);
-        // A folder that is gone, and one that comes back.
+        // A folder disappears, and appears again.
         std::fs::remove_dir_all(dir.path()).unwrap();
         assert_eq!(paths(&served), Vec::<String>::new());
         std::fs::create_dir(dir.path()).unwrap();
@@ -403,7 +402,7 @@ mod tests {
         assert_eq!(paths(&served), ["r/state.md"]);
     }
 
-    /// Sets back when a file was written, so that it is no longer new.
+    /// Sets the time of a file back, so that the file is no longer new.
     fn settle(path: &std::path::Path, seconds: u64) {
         let file = File::options().write(true).open(path).unwrap();
         let then = SystemTime::now() - Duration::from_secs(seconds);
@@ -423,7 +422,7 @@ mod tests {
         assert_eq!(read(&before).unwrap(), b"on");
         assert_eq!(served.look().state(), before.state(), "nothing changed");
         assert_eq!(before.take_fault(), None);
-        // Longer; then as long, and written later.
+        // First a longer text, then one of the same length with a later time.
         for (text, seconds) in [("longer", 60), ("longEr", 30)] {
             std::fs::write(&path, text).unwrap();
             settle(&path, seconds);
@@ -454,7 +453,7 @@ mod tests {
         assert_eq!(later, version(state, written + STEP * 3));
     }
 
-    /// What comes into a listed file's place is neither followed nor waited for.
+    /// A link or a pipe that replaces a listed file is neither followed nor opened.
     #[cfg(unix)]
     #[test]
     fn what_is_no_plain_file_any_more_is_not_served() {
@@ -489,8 +488,7 @@ mod tests {
         }
     }
 
-    /// A thousand requests and more, while a folder is swapped with a link as often as it goes: until a hundred of them were
-    /// hit by a swap.
+    /// Sends at least a thousand requests while a thread swaps a folder with a link, until swaps hit a hundred requests.
     #[cfg(target_os = "linux")]
     #[test]
     fn nothing_behind_a_swapped_folder_is_served() {
@@ -501,7 +499,7 @@ mod tests {
         let outside = tempfile::tempdir_in(dir.path()).unwrap();
         let run = dir.path().join("run");
         std::fs::create_dir_all(run.join("notes")).unwrap();
-        // Alike in all but what they say.
+        // Files with the same name, length and time, and different texts.
         for (folder, text) in [
             (run.join("notes").as_path(), "mine!!"),
             (outside.path(), "secret"),

@@ -1,15 +1,15 @@
-//! The local server of `prosescope view`: the viewer's page, the answers to its questions, and word of changes.
+//! The local server of `prosescope view`: the viewer's page, the answers to its questions, and notifications of changes.
 //!
-//! It listens on 127.0.0.1 only. Every path begins with a token that nobody can guess, and requests that name
-//! another host, or come from a page of another origin, are refused, so that no page from elsewhere can read a run
-//! through a rebound name. It reads files and databases as the commands do: without a trace.
+//! The server listens on 127.0.0.1 only. Every path begins with a random token. Requests with another `Host`, or from a page of
+//! another origin, are rejected, so that a foreign page cannot read a run through DNS rebinding. Like the commands, the server
+//! leaves no files or locks beside the files that it reads.
 //!
 //! | request | answer |
 //! |---|---|
 //! | `GET /{token}/` | the page |
-//! | `POST /{token}/desk/{name}` | to a question of [`prosescope_desk::protocol`] JSON, or the bytes of a value; where there is no answer, the reason as `application/problem+json`, with 200: a browser prints an error of its own for any 4xx. Each page asks a desk of its own name |
+//! | `POST /{token}/desk/{name}` | the answer to a question of [`prosescope_desk::protocol`]: JSON, or the bytes of a value. An error is `application/problem+json` with status 200, because browsers log every 4xx as an error. Each page uses its own desk name |
 //! | `POST /{token}/decide` | with `--allow-decisions` only: a decision on a gate, recorded in the run (`decide.rs`) |
-//! | `GET /{token}/changes` | server-sent events: a short text that names the state of all files, and the next one when something changed |
+//! | `GET /{token}/changes` | server-sent events: a name for the state of all files, and a new name after each change |
 
 mod decide;
 mod desks;
@@ -42,30 +42,29 @@ pub(crate) use decide::Decider;
 use desks::{Answer, Desks};
 pub(crate) use files::Served;
 
-/// The viewer that the binary carries; empty in a build without one (see build.rs).
+/// The viewer in the binary. Empty in a build without the viewer (see build.rs).
 const VIEWER: &str = include_str!(concat!(env!("OUT_DIR"), "/viewer.html"));
 
-/// How long a connection may be silent before a request is whole.
+/// Time limit for an incomplete request.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// How long to wait between two looks at the files. A watcher of the file system would miss network and container
-/// folders.
+/// Interval between two listings of the files. A file system watcher would miss changes in network and container folders.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A look that takes its time is followed by so many times as long a pause, up to [`LONGEST`].
+/// Pause after a slow listing, as a multiple of its duration, up to [`LONGEST`].
 const REST: u32 = 4;
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Bytes of a question at most.
+/// Maximum bytes of a question.
 const QUESTION: u64 = 2 << 20;
 
-/// What is not the page is nothing that runs, or shows anything.
+/// The policy of all responses except the page: nothing in them may run or be shown.
 const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// The viewer as one page.
+/// Returns the viewer as one page.
 ///
 /// # Errors
-/// Where this build carries none.
+/// An error if this build does not contain the viewer.
 pub(crate) fn viewer() -> Result<&'static str, CliError> {
     match VIEWER.is_empty() {
         false => Ok(VIEWER),
@@ -81,10 +80,10 @@ struct Site {
     token: String,
     served: Arc<Served>,
     desks: Desks,
-    /// Who decides, where the page may.
+    /// The decider, if the page may decide.
     decider: Option<Arc<Decider>>,
     page: String,
-    /// The page's own policy: a page in which it is cut off, or comes too late, is held to it all the same.
+    /// The policy of the page, sent as a header. So the policy also holds if the element in the page is damaged or comes late.
     policy: header::HeaderValue,
 }
 
@@ -102,7 +101,7 @@ impl Site {
         }
     }
 
-    /// Lets the page decide.
+    /// Allows the page to decide.
     fn deciding(self, decider: Decider) -> Site {
         Site {
             page: self.page.replacen(YES, &[YES, &decider.meta()].concat(), 1),
@@ -112,16 +111,16 @@ impl Site {
     }
 }
 
-/// A server that listens, and is not yet serving.
+/// A server that listens, but does not serve yet.
 pub(crate) struct Server {
     listener: std::net::TcpListener,
     site: Arc<Site>,
-    /// The page's address, token included.
+    /// The page's address, with its token.
     pub(crate) address: String,
 }
 
 impl Server {
-    /// Listens on `port` of 127.0.0.1 (any free one for 0).
+    /// Listens on `port` of 127.0.0.1; 0 means any free port.
     pub(crate) fn listen(
         served: Served,
         port: u16,
@@ -131,7 +130,7 @@ impl Server {
         let token = random()?;
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
             CliError::new(Exit::Io, format!("cannot listen on 127.0.0.1:{port}: {e}"))
-                .hint("choose another --port, or none")
+                .hint("choose another --port, or leave out --port")
         })?;
         let at: SocketAddr = listener.local_addr()?;
         let address = format!("http://{at}/{token}/");
@@ -161,7 +160,7 @@ impl Server {
     }
 }
 
-/// A secret that nobody can guess.
+/// Returns a random secret.
 fn random() -> Result<String, CliError> {
     let mut random = [0_u8; 16];
     getrandom::fill(&mut random).map_err(|e| {
@@ -183,11 +182,11 @@ fn app(site: Arc<Site>) -> Router {
         .with_state(site)
 }
 
-/// Answers each connection, and closes it when no request comes for so long.
+/// Answers each connection, and closes connections that are idle for this time.
 async fn serve(listener: tokio::net::TcpListener, app: Router, idle: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many are open: they are closed as they end, or are idle.
+            // Too many connections are open. Some will end or become idle.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -196,12 +195,12 @@ async fn serve(listener: tokio::net::TcpListener, app: Router, idle: Duration) {
             .timer(TokioTimer::new())
             .header_read_timeout(idle)
             .serve_connection(TokioIo::new(stream), service);
-        // A connection that breaks off concerns its other side alone.
+        // An error of a connection affects only its client.
         tokio::spawn(async move { drop(connection.await) });
     }
 }
 
-/// The policy that the page has in itself, as a header; without one nothing is allowed.
+/// Returns the policy in the page as a header. Without a policy in the page, nothing is allowed.
 fn policy(page: &str) -> header::HeaderValue {
     const BEFORE: &str = r#"http-equiv="Content-Security-Policy" content=""#;
     let own = page.split_once(BEFORE);
@@ -212,14 +211,14 @@ fn policy(page: &str) -> header::HeaderValue {
         .unwrap_or(header::HeaderValue::from_static(NO_PAGE))
 }
 
-/// What the served page says differently, each once (xtask's bundle promises both): it may fetch from this server, and
-/// it knows that there is something to fetch.
+/// Replacements in the served page: it may fetch from this server, and it is marked as served. The bundle of xtask guarantees that
+/// each text occurs once.
 const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
     (r#"<meta name="prosescope-served" content="no">"#, YES),
 ];
 
-/// What the served page says of itself; whether it may decide is said behind that.
+/// The mark of a served page. The element for decisions follows it.
 const YES: &str = r#"<meta name="prosescope-served" content="yes">"#;
 
 fn served_page(viewer: &str) -> String {
@@ -228,7 +227,7 @@ fn served_page(viewer: &str) -> String {
     })
 }
 
-/// Lets a request through only with the token, to this machine by its own name, and never from another page.
+/// Rejects requests without the token, with a foreign `Host`, or from another page.
 async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let hosts = request.headers().get_all(header::HOST).iter();
     let authority = request.uri().authority().map(Authority::as_str);
@@ -247,7 +246,7 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
     }
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    // Refused by its head: nobody waits for a body that is not read.
+    // Rejected by its header, without reading the body.
     if length.is_some_and(|length| length > QUESTION) {
         return (StatusCode::PAYLOAD_TOO_LARGE, "the question is too long\n").into_response();
     }
@@ -271,7 +270,7 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
     response
 }
 
-/// Whether no page asks, or one of this server. A browser names the origin of whoever asks with `POST`.
+/// Returns whether a request comes from a page of this server, or from no page. Browsers send an `Origin` with each `POST`.
 fn is_of(headers: &HeaderMap, host: &str) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     origins.all(|origin| {
@@ -280,7 +279,7 @@ fn is_of(headers: &HeaderMap, host: &str) -> bool {
     })
 }
 
-/// Compares in constant time: how much of a guess was right is nobody's business.
+/// Compares in constant time, so that the time does not reveal how much of a guess is right.
 fn same(a: &str, b: &str) -> bool {
     a.len() == b.len()
         && a.bytes()
@@ -330,7 +329,7 @@ async fn ask(
     }
 }
 
-/// Looks at the files for as long as a page listens, and says their state when it is another one.
+/// Lists the files while a page listens, and sends their state after each change.
 async fn changes(State(site): State<Arc<Site>>) -> Response {
     let told: Option<String> = None;
     let begin = (site, told, Duration::ZERO);
@@ -339,7 +338,7 @@ async fn changes(State(site): State<Arc<Site>>) -> Response {
             tokio::time::sleep(pause).await;
             let began = Instant::now();
             let served = Arc::clone(&site.served);
-            // Looking through thousands of files takes its time; others are answered meanwhile.
+            // Listing thousands of files takes time, so it runs on another thread and does not block other requests.
             let state = tokio::task::spawn_blocking(move || served.look().state());
             let state = state.await.ok()?;
             pause = (began.elapsed() * REST).clamp(PAUSE, LONGEST);
@@ -374,7 +373,7 @@ mod tests {
         assert!(!same("", "abc"));
     }
 
-    /// What the server at an address answers to these bytes, until it closes the connection.
+    /// Returns all that a server answers to these bytes until it closes the connection.
     fn answers(at: SocketAddr, request: &str) -> String {
         use std::io::{Read, Write};
         let mut stream = std::net::TcpStream::connect(at).unwrap();
@@ -387,7 +386,7 @@ mod tests {
         said
     }
 
-    /// Serves a site on another thread, for as long as the test lasts.
+    /// Serves a site on another thread during the test.
     fn serving(site: Site, idle: Duration) -> SocketAddr {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -409,14 +408,15 @@ mod tests {
         let site = Site::new("t".to_owned(), Served::new("a run"), "");
         let at = serving(site, Duration::from_millis(50));
         let whole = "GET /t/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
-        // Nothing at all; half of a request; one request, and then nothing.
+        // Sends nothing, then half of a request, then one request and nothing more.
         for (request, status) in [("", ""), (&whole[..30], ""), (whole, "HTTP/1.1 200")] {
             let said = answers(at, request);
             assert!(said.starts_with(status), "{request:?}: {said}");
         }
     }
 
-    /// Of two names programs choose each another one: then one is checked, and another one is meant.
+    /// Programs differ in which of two `Host` names they use. So a request with two names is rejected: the checked name may not be the
+    /// used one.
     #[test]
     fn a_request_that_names_two_hosts_is_refused() {
         let site = Site::new("t".to_owned(), Served::new("a run"), "");
@@ -476,7 +476,7 @@ mod tests {
         }
     }
 
-    /// A question to the desk of a page, with these headers.
+    /// Sends a question to the desk of a page, with these headers.
     fn asked(at: SocketAddr, desk: &str, question: &str, headers: &str) -> (String, String) {
         let len = question.len();
         let said = answers(
@@ -489,7 +489,7 @@ mod tests {
         (head.to_owned(), body.to_owned())
     }
 
-    /// Writes a file as of a minute ago: what was written just now has another state a moment later.
+    /// Writes a file with a time of a minute ago, because a file that was just written changes its state a moment later.
     fn write(path: &std::path::Path, text: &str) {
         std::fs::write(path, text).unwrap();
         let earlier = std::time::SystemTime::now() - Duration::from_secs(60);
@@ -536,12 +536,12 @@ mod tests {
             let trouble: Trouble = serde_json::from_str(&trouble).unwrap();
             assert!(!trouble.cause.is_empty() && !trouble.next.is_empty());
         }
-        // A desk that was never asked, or is gone, opens by itself what is served.
+        // A new desk opens the served run by itself.
         let overview = r#"{"page":{"place":"","page":"overview"}}"#;
         let (head, shown) = asked(at, "2", overview, "");
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         assert!(shown.contains("20260115-143052-a7b3c9"), "{shown}");
-        // What a page has read stays until it follows; another page is not held up by that.
+        // A page sees the same state until it follows. Other pages are independent.
         write(&dir.path().join("new.txt"), "new");
         let follow = r#"{"follow":{"place":"","nodes":[],"bindings":[],"folded":{}}}"#;
         let (_, followed) = asked(at, "1", follow, "");

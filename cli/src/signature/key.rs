@@ -1,4 +1,4 @@
-//! A private key that signs.
+//! The private key of a signature.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -17,9 +17,9 @@ use super::{fingerprint, is_read};
 use crate::error::CliError;
 use crate::exit::Exit;
 
-/// A longer file is no key.
+/// Maximum bytes of a key file.
 const LONGEST: u64 = 1 << 20;
-/// How files of keys of other programs, and of older ones, begin.
+/// First lines of private keys in other formats than OpenSSH's.
 const OLD: [&str; 4] = [
     "-----BEGIN RSA PRIVATE KEY-----",
     "-----BEGIN EC PRIVATE KEY-----",
@@ -27,11 +27,11 @@ const OLD: [&str; 4] = [
     "-----BEGIN ENCRYPTED PRIVATE KEY-----",
 ];
 
-/// A key that is there to sign.
+/// A private key that can sign.
 pub(crate) struct Key(PrivateKey);
 
 impl Key {
-    /// Reads a private key in OpenSSH's form; asks for its passphrase where it has one.
+    /// Reads a private key in OpenSSH's format. Asks for the passphrase of an encrypted key.
     pub(crate) fn read(path: &Path) -> Result<Key, CliError> {
         let shown = path.display();
         let text = text(path)?;
@@ -49,16 +49,16 @@ impl Key {
         }
         if OLD.iter().any(|old| begins.starts_with(old)) {
             return Err(CliError::usage(format!(
-                "{shown} is a private key, but not in OpenSSH's form"
+                "{shown} is a private key, but not in OpenSSH's format"
             ))
             .hint(format!(
-                "`ssh-keygen -p -f {shown}` writes it in that form; make a copy first"
+                "`ssh-keygen -p -f {shown}` converts the key; make a copy first"
             )));
         }
         let read = PrivateKey::from_openssh(begins).map_err(|error| {
             CliError::usage(format!("{shown} cannot be read as an SSH key: {error}"))
                 // ssh-key 0.6 reads no ECDSA key whose secret number is short.
-                .hint("`ssh-keygen -t ed25519` makes a key that is read; of ECDSA keys one in 256 is not")
+                .hint("`ssh-keygen -t ed25519` makes a usable key. One in 256 ECDSA keys cannot be read")
         })?;
         let key = match read.is_encrypted() {
             true => opened(path, &read)?,
@@ -66,20 +66,20 @@ impl Key {
         };
         if !is_read(key.public_key().key_data()) || is_on_a_device(key.key_data()) {
             return Err(CliError::usage(format!(
-                "{shown} is a key of a kind that does not sign here ({})",
+                "{shown} has an unsupported type of key ({})",
                 key.algorithm()
             ))
-            .hint("Ed25519, ECDSA P-256, and RSA of 2048 to 4096 bits do; `ssh-keygen -t ed25519` makes one"));
+            .hint("use Ed25519, ECDSA P-256, or RSA of 2048 to 4096 bits; `ssh-keygen -t ed25519` makes a key"));
         }
         Ok(Key(key))
     }
 
-    /// The fingerprint, as `ssh-keygen -l` prints it.
+    /// Returns the fingerprint, as `ssh-keygen -l` prints it.
     pub(crate) fn fingerprint(&self) -> String {
         fingerprint(self.0.public_key().key_data())
     }
 
-    /// Signs a manifest; gives the armored signature, which was verified as whoever gets it does.
+    /// Signs a manifest. Returns the armored signature after verifying it as a recipient would.
     pub(crate) fn sign(&self, manifest: &[u8]) -> Result<Vec<u8>, String> {
         let signed = match self.0.key_data() {
             KeypairData::Rsa(pair) => rsa(pair, manifest),
@@ -96,7 +96,8 @@ impl Key {
     }
 }
 
-/// Signs with an RSA key. ssh-key 0.6 takes the first prime for both, so that it never can. Blinded, as others may measure how long it takes.
+/// Signs with an RSA key. ssh-key 0.6 cannot do this, because it uses the first prime twice. Signing is blinded against timing
+/// attacks.
 fn rsa(pair: &RsaKeypair, manifest: &[u8]) -> ssh_key::Result<SshSig> {
     let number = |of| BigUint::try_from(of);
     let key = rsa::RsaPrivateKey::from_components(
@@ -118,7 +119,7 @@ fn rsa(pair: &RsaKeypair, manifest: &[u8]) -> ssh_key::Result<SshSig> {
     SshSig::new(public, NAMESPACE, HashAlg::Sha512, signature)
 }
 
-/// A file that names a key on a security device holds nothing that signs.
+/// Returns whether the file only names a key on a security device, and so cannot sign.
 fn is_on_a_device(key: &KeypairData) -> bool {
     matches!(
         key,
@@ -133,7 +134,7 @@ fn text(path: &Path) -> Result<String, CliError> {
             io::ErrorKind::NotFound => Exit::NotFound,
             _ => Exit::Io,
         };
-        CliError::new(exit, format!("the key {shown} cannot be read: {cause}"))
+        CliError::new(exit, format!("cannot read the key {shown}: {cause}"))
             .hint("name your private key: --sign ~/.ssh/id_ed25519")
     })?;
     let mut text = String::new();
@@ -141,31 +142,28 @@ fn text(path: &Path) -> Result<String, CliError> {
     match read {
         Ok(_) => Ok(text),
         Err(cause) if cause.kind() == io::ErrorKind::InvalidData => {
-            Err(CliError::usage(format!("{shown} is no SSH key")))
+            Err(CliError::usage(format!("{shown} is not an SSH key")))
         }
         Err(cause) => Err(CliError::new(
             Exit::Io,
-            format!("the key {shown} cannot be read: {cause}"),
+            format!("cannot read the key {shown}: {cause}"),
         )),
     }
 }
 
-/// Opens a key with its passphrase, which is asked for once.
+/// Decrypts a key. Asks for its passphrase once.
 fn opened(path: &Path, key: &PrivateKey) -> Result<PrivateKey, CliError> {
     let shown = path.display();
     if !io::stdin().is_terminal() {
         return Err(CliError::refused(
             "key-locked",
-            format!("{shown} has a passphrase, and there is no terminal to ask for it"),
+            format!("{shown} has a passphrase, and without a terminal it cannot be entered"),
         )
-        .hint("run the command in a terminal, or sign with a key without a passphrase that is kept for this"));
+        .hint("run the command in a terminal, or use a key without a passphrase"));
     }
     let passphrase = rpassword::prompt_password(format!("Passphrase of {shown}: "))?;
     key.decrypt(passphrase).map_err(|_| {
-        CliError::refused(
-            "key-locked",
-            format!("that is not the passphrase of {shown}"),
-        )
-        .hint("repeat the command; nothing was written")
+        CliError::refused("key-locked", format!("wrong passphrase for {shown}"))
+            .hint("repeat the command; nothing was written")
     })
 }

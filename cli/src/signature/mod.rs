@@ -1,7 +1,8 @@
-//! Signatures of shared files, by SSH keys: `share --sign` makes one, `check` looks at one.
+//! Signatures of shared files by SSH keys. `share --sign` makes a signature, `check` verifies it.
 //!
-//! What is signed is the manifest, byte for byte, in OpenSSH's form (SSHSIG: its PROTOCOL.sshsig), so that `ssh-keygen -Y verify`
-//! reads ours and we read what `ssh-keygen -Y sign` wrote. `key.rs` signs, `signers.rs` says whose a key is, `options.rs` what for and when.
+//! The signature covers the bytes of the manifest, in OpenSSH's format SSHSIG (PROTOCOL.sshsig). So `ssh-keygen -Y verify` accepts
+//! ours, and `check` accepts those of `ssh-keygen -Y sign`. `key.rs` signs, `signers.rs` finds the owner of a key, and `options.rs`
+//! reads the purposes and times that a key is allowed for.
 
 mod key;
 mod options;
@@ -15,11 +16,11 @@ use ssh_key::{HashAlg, PublicKey, SshSig};
 pub(crate) use key::Key;
 pub(crate) use signers::Signers;
 
-/// What every signature proves, and what none does.
-const PROVES: &str = "Whoever holds that key signed exactly this manifest. That does not say that the run is true, nor that it is all of it.";
+/// What a signature proves, and what it does not.
+const PROVES: &str = "The owner of that key signed exactly this manifest. The signature does not prove that the run is true or complete.";
 
-/// What a check says of the signature of a shared file; of a run that is in no shared file, `signed` is `None`. `changed` says that a part
-/// is not as the manifest says, which is an issue of its own.
+/// Returns the issues of the signature of a shared file. `signed` is `None` for a run outside of a shared file. `changed` means
+/// that a part differs from the manifest, which is a separate issue.
 pub(crate) fn issues(
     signed: Option<&Result<Signed, String>>,
     changed: bool,
@@ -34,25 +35,25 @@ pub(crate) fn issues(
     match (signed, signers) {
         (None, None) => {}
         (None, Some(_)) => issues.push(
-            Issue::error("share-signature", "It is not signed.").hint(
-                "Ask for a file that `prosescope share --sign KEY` wrote. A signature may also have been taken out on the way.",
+            Issue::error("share-signature", "The file is not signed.").hint(
+                "Ask for a file of `prosescope share --sign KEY`. Its signature may also have been removed.",
             ),
         ),
         (Some(signed), _) => {
             let known = signed.as_ref().map_err(String::clone).and_then(signer);
             issues.push(match (known, signers) {
-                (Err(why), _) => Issue::error("share-signature", format!("Its signature is not valid: {why}."))
-                    .hint("Ask whoever shared it for the file again, and do not rely on this one."),
+                (Err(why), _) => Issue::error("share-signature", format!("The signature is not valid: {why}."))
+                    .hint("Ask the sender for the file again, and do not rely on this one."),
                 (Ok(key), None) => Issue::noted(
                     "share-signed",
-                    format!("{is} with the key {}; whose key that is was not looked at.", fingerprint(&key)),
+                    format!("{is} with the key {}; the owner of the key was not checked.", fingerprint(&key)),
                 )
-                .hint(format!("{PROVES} `prosescope check FILE --allowed-signers SIGNERS` says whose key it is.")),
+                .hint(format!("{PROVES} `prosescope check FILE --allowed-signers SIGNERS` prints the owner of the key.")),
                 (Ok(key), Some(signers)) => match signers.whose(&key, now) {
                     Ok(who) => Issue::noted("share-signed", format!("{is} by {who} (key {}).", fingerprint(&key)))
                         .hint(PROVES),
                     Err(why) => Issue::error("share-signature", format!("{is} with the key {}: {why}.", fingerprint(&key)))
-                        .hint("Ask whoever you think sent it for the fingerprint of their key, on another way than the file came."),
+                        .hint("Ask the sender for the fingerprint of their key, over another channel than the file."),
                 },
             });
         }
@@ -60,12 +61,12 @@ pub(crate) fn issues(
     issues
 }
 
-/// The key that made a signature, where the signature fits the manifest.
+/// Returns the key of a signature, if the signature matches the manifest.
 fn signer(signed: &Signed) -> Result<KeyData, String> {
     let signature = SshSig::from_pem(&signed.signature)
-        .map_err(|error| format!("it is no SSH signature that is understood ({error})"))?;
+        .map_err(|error| format!("it is not a readable SSH signature ({error})"))?;
     if signature.namespace() != NAMESPACE {
-        return Err("it was made for something else than a shared run".to_owned());
+        return Err("it was made for another purpose than a shared run".to_owned());
     }
     let key = signature.public_key();
     if PublicKey::from(key.clone())
@@ -73,14 +74,14 @@ fn signer(signed: &Signed) -> Result<KeyData, String> {
         .is_err()
     {
         return Err(match is_read(key) {
-            true => format!("it does not fit the manifest ({})", fingerprint(key)),
-            false => "its kind of key is not read: Ed25519, ECDSA P-256, and RSA of 2048 to 4096 bits are".to_owned(),
+            true => format!("it does not match the manifest ({})", fingerprint(key)),
+            false => "its type of key is not supported (supported: Ed25519, ECDSA P-256, RSA of 2048 to 4096 bits)".to_owned(),
         });
     }
     Ok(key.clone())
 }
 
-/// Whether signatures of such a key are verified here at all.
+/// Returns whether this program can verify signatures of such a key.
 fn is_read(key: &KeyData) -> bool {
     use ssh_key::EcdsaCurve;
     match key {
@@ -94,7 +95,7 @@ fn is_read(key: &KeyData) -> bool {
     }
 }
 
-/// A key's fingerprint, as `ssh-keygen -l` prints it.
+/// Returns the fingerprint of a key, as `ssh-keygen -l` prints it.
 fn fingerprint(key: &KeyData) -> String {
     key.fingerprint(HashAlg::Sha256).to_string()
 }

@@ -1,12 +1,12 @@
-//! What the options of an allowed signer allow: what for, and when.
+//! The options of an allowed signer: purposes and times.
 
 use chrono::{Local, NaiveDate, NaiveDateTime, TimeZone};
 use prosescope_share::signed::NAMESPACE;
 
-/// What a key may sign, and when.
+/// The purposes and times that a key is allowed for.
 #[derive(Debug, Default)]
 pub(super) struct Options {
-    /// Patterns of what for; `None` for everything.
+    /// Patterns of allowed purposes; `None` allows all.
     namespaces: Option<String>,
     /// Milliseconds since 1970.
     after: Option<i64>,
@@ -43,7 +43,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Why a key with these may not sign a shared run now.
+    /// Returns why a key with these options may not sign a shared run now.
     pub(super) fn refuses(&self, now: i64) -> Option<&'static str> {
         let Options {
             namespaces,
@@ -63,7 +63,7 @@ impl Options {
     }
 }
 
-/// The parts of a text that a character separates outside of quotes; a space stands for a tab as well.
+/// Splits a text at a character outside of quotes. A space also means a tab.
 pub(super) fn split(text: &str, at: char) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     text.split(move |c| {
@@ -72,7 +72,7 @@ pub(super) fn split(text: &str, at: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a list of patterns names shared runs: one of them does, and none that begins with `!`.
+/// Returns whether a list of patterns allows shared runs: a pattern matches, and no pattern with `!` does.
 fn allows(list: &str) -> bool {
     let mut allowed = false;
     for pattern in list.split(',') {
@@ -85,7 +85,8 @@ fn allows(list: &str) -> bool {
     allowed
 }
 
-/// Whether a pattern with `*` and `?` fits a whole text. Goes back to the last `*` only: as many steps as both are long, multiplied.
+/// Returns whether a pattern with `*` and `?` matches a whole text. Backtracks to the last `*` only, so the number of steps is at
+/// most the product of both lengths.
 fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -111,7 +112,7 @@ fn fits(pattern: &[u8], text: &[u8]) -> bool {
     pattern.iter().skip(p).all(|c| *c == b'*')
 }
 
-/// A time as OpenSSH writes it: `20260131`, `202601311530`, `20260131153000`, in local time, or in UTC with a `Z` behind it.
+/// Parses a time in OpenSSH's format: `20260131`, `202601311530` or `20260131153000`, in local time, or in UTC with a final `Z`.
 fn time(text: &str) -> Option<i64> {
     let digits = text.strip_suffix('Z').unwrap_or(text);
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! OpenSSH's file of allowed signers: whose a key is, for what, and when (`man ssh-keygen`, ALLOWED SIGNERS).
+//! OpenSSH's file of allowed signers: owners, purposes and times of keys (`man ssh-keygen`, ALLOWED SIGNERS).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,20 +13,20 @@ use super::options::{Options, split};
 use crate::error::CliError;
 use crate::exit::Exit;
 
-/// A longer file is none of signers.
+/// Maximum bytes of a file of signers.
 const LONGEST: u64 = 16 << 20;
-/// Lines that do not count, of which each is named.
+/// Maximum number of ignored lines in a message.
 const NAMED: usize = 5;
 
-/// Who may sign.
+/// The allowed signers.
 #[derive(Debug, Default)]
 pub(crate) struct Signers {
     lines: Vec<Line>,
-    /// Numbers of lines that do not count, and why.
+    /// Ignored lines: their numbers and reasons.
     skipped: Vec<(usize, &'static str)>,
 }
 
-/// A line: whose key, and how far it is allowed.
+/// A line: the owner of a key, and its options.
 #[derive(Debug)]
 struct Line {
     principals: String,
@@ -35,26 +35,25 @@ struct Line {
 }
 
 impl Signers {
-    /// Reads such a file.
+    /// Reads a file of allowed signers.
     pub(crate) fn read(path: &Path) -> Result<Signers, CliError> {
         let failed = |exit, why: String| {
-            let message = format!(
-                "the allowed signers {} cannot be read: {why}",
-                path.display()
-            );
+            let message = format!("cannot read the allowed signers {}: {why}", path.display());
             CliError::new(exit, message)
                 .hint("give a file with a line `NAME PUBLIC-KEY` for each signer: `man ssh-keygen`, ALLOWED SIGNERS")
         };
         let io = |cause: io::Error| match cause.kind() {
-            io::ErrorKind::NotFound => failed(Exit::NotFound, "there is none".to_owned()),
-            io::ErrorKind::InvalidData => failed(Exit::Unreadable, "it is no text".to_owned()),
+            io::ErrorKind::NotFound => failed(Exit::NotFound, "the file does not exist".to_owned()),
+            io::ErrorKind::InvalidData => {
+                failed(Exit::Unreadable, "the file is not text".to_owned())
+            }
             _ => failed(Exit::Io, cause.to_string()),
         };
         let mut text = String::new();
         let file = File::open(path).map_err(io)?;
         let read = file.take(LONGEST + 1).read_to_string(&mut text);
         if read.map_err(io)? as u64 > LONGEST {
-            return Err(failed(Exit::Unreadable, "it is too long".to_owned()));
+            return Err(failed(Exit::Unreadable, "the file is too long".to_owned()));
         }
         Ok(Signers::of(&text))
     }
@@ -74,7 +73,7 @@ impl Signers {
         signers
     }
 
-    /// Whose a key is that signed a shared run, by the first line that allows it now; else why none does, in words.
+    /// Returns the owner of a key that signed a shared run, from the first line that allows the key now; else the reason.
     pub(crate) fn whose(&self, key: &KeyData, now: i64) -> Result<&str, String> {
         let lines = self.lines.iter().filter(|line| line.key == *key);
         let mut why = None;
@@ -90,7 +89,7 @@ impl Signers {
         })
     }
 
-    /// That lines do not count, where some do not.
+    /// Returns an issue about ignored lines, if there are any.
     pub(crate) fn issue(&self) -> Option<Issue> {
         if self.skipped.is_empty() {
             return None;
@@ -142,7 +141,7 @@ fn key(text: &str) -> Option<KeyData> {
     Some(key.key_data().clone())
 }
 
-/// The first word, where spaces between quotes belong to it, and what follows; `None` where a quote does not end.
+/// Splits off the first word; spaces between quotes belong to the word. `None` if a quote does not end.
 fn word(text: &str) -> Option<(&str, &str)> {
     let first = split(text, ' ').next()?;
     if first.matches('"').count() % 2 == 1 {
@@ -210,7 +209,7 @@ mod tests {
                 "a@b valid-after=\"19990101\",valid-before=\"20990101\" KEY",
                 Ok("a@b"),
             ),
-            // The first line that allows it counts.
+            // The first line that allows the key counts.
             ("a@b namespaces=\"git\" KEY\nc@d KEY", Ok("c@d")),
             ("a@b what is this\nc@d KEY", Ok("c@d")),
         ];

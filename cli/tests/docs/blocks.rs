@@ -12,7 +12,7 @@ pub(crate) struct Block {
     pub(crate) line: usize,
     /// `sh` or `console`.
     pub(crate) language: String,
-    /// What its first line says after that.
+    /// The rest of its first line.
     about: String,
     pub(crate) text: String,
     /// The commands of the blocks before it in the same folder.
@@ -22,10 +22,10 @@ pub(crate) struct Block {
 /// Where a block runs.
 pub(crate) enum Place {
     Folder {
-        /// A copy of `examples/`; else nothing is there.
+        /// Whether the folder is a copy of `examples/`; else it is empty.
         examples: bool,
         with: With,
-        /// What it prints before it is stopped.
+        /// The word after which the block is stopped.
         until: Option<String>,
     },
     Checkout,
@@ -33,7 +33,7 @@ pub(crate) enum Place {
     ToFillIn,
 }
 
-/// What there is beside the folder.
+/// Services beside the folder.
 #[derive(Default)]
 pub(crate) struct With {
     pub(crate) postgres: bool,
@@ -103,7 +103,7 @@ pub(crate) fn of(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// A block that goes on in the folder of the block before it.
+/// The mark of a block in the folder of the block before it.
 const SAME: &str = "in the same folder";
 
 impl Block {
@@ -123,7 +123,7 @@ impl Block {
         })
     }
 
-    /// What the first line says.
+    /// Parses the first line.
     pub(crate) fn place(&self) -> Result<Place, String> {
         let (about, until) = match self.about.split_once(" until ") {
             Some((about, until)) => (about, Some(until.to_owned())),
@@ -157,7 +157,7 @@ impl Block {
         }
     }
 
-    /// Writes what the commands print now into the page, where the page shows something else.
+    /// Writes the current output of the commands into the page, if the page differs.
     pub(crate) fn rewrite(&self, now: &str) {
         let page = fs::read_to_string(&self.path).expect("the page");
         let (shown, printed) = (by_command(&self.text), by_command(now));
@@ -172,7 +172,7 @@ impl Block {
     }
 }
 
-/// A session, one text a command.
+/// Splits a session into one text per command.
 fn by_command(session: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for line in session.lines() {
@@ -184,7 +184,7 @@ fn by_command(session: &str) -> Vec<String> {
     parts
 }
 
-/// Whether a session is what a page shows, where `…` stands for any text, and for any lines where it stands alone.
+/// Returns whether a session matches a page. `…` in the page stands for any text, and on a line of its own for any lines.
 pub(crate) fn matches(page: &str, now: &str) -> bool {
     let (page, now): (Vec<&str>, Vec<&str>) = (page.lines().collect(), now.lines().collect());
     lines_match(&page, &now)

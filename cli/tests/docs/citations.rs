@@ -1,11 +1,11 @@
-//! What comments and messages cite is there: decisions by their numbers in docs/contribute/errata.md, and no page that this repository lacks.
+//! Checks citations in comments and messages: cited errata exist in docs/contribute/errata.md, and cited pages in the repository.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use prosescope_test_support::needs;
 
-/// Pages of ours that were never part of the repository. The five documents of OpenProse (`sqlite.md` and the others) are public.
+/// Our pages outside of the repository, which must not be cited. The five pages of OpenProse (`sqlite.md` and others) are public.
 const ELSEWHERE: &[&str] = &[
     "trace.md",
     "one-fold.md",
@@ -36,7 +36,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The numbers after each "errata ": `errata G1, G7`, `errata M1 to M4`.
+/// Returns the numbers after each "errata ": `errata G1, G7`, `errata M1 to M4`.
 fn cited(text: &str) -> impl Iterator<Item = &str> {
     text.split("errata ").skip(1).flat_map(|rest| {
         let words = rest.split([' ', ',', ')', '(', ';', ':', '.', '`', '"', '\n', '*']);

@@ -1,4 +1,4 @@
-//! Links of the pages lead somewhere: to a file of the checkout, to a heading of a page, or to a public address.
+//! Checks the links of the pages: each leads to a file of the checkout, a heading of a page, or a public address.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -7,7 +7,7 @@ use prosescope_test_support::needs;
 
 use crate::{PROJECT, blocks};
 
-/// Documents of OpenProse, which readers of our pages do not have; a page of decisions names and describes them.
+/// Pages of OpenProse, which readers of our pages do not have. The page of errata describes them.
 const NOT_OURS: &[&str] = &[
     "filesystem.md",
     "memoria.md",
@@ -42,7 +42,7 @@ fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
-/// The names by which a page's headings are linked, as GitHub and others make them.
+/// Returns the anchors of a page's headings, by GitHub's rules.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let headings = prose(text).filter_map(|line| {
@@ -81,7 +81,7 @@ fn links(text: &str) -> Vec<String> {
     found
 }
 
-/// A path with its `..` taken away.
+/// Resolves `..` in a path.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -93,7 +93,7 @@ fn plain(path: &Path) -> PathBuf {
     out
 }
 
-/// What is wrong with a link of a page.
+/// Returns the error of a link, if it has one.
 fn wrong(page: &str, link: &str) -> Option<String> {
     if link.contains("://") {
         let known = link.starts_with("https://") || link.starts_with(PROJECT);
@@ -137,7 +137,7 @@ fn no_page_names_a_document_that_its_reader_does_not_have() {
     for page in blocks::pages().iter().filter(|page| *page != OF_DECISIONS) {
         let text = std::fs::read_to_string(needs::root().join(page)).expect("a page");
         for line in prose(&text) {
-            // A link leads to a page of ours.
+            // The target is a page of ours.
             let shown = line.split("](").map(|part| match part.split_once(')') {
                 Some((target, rest)) if target.contains(".md") => rest,
                 _ => part,

@@ -1,14 +1,14 @@
-//! Every block of commands in the documents does what the page says: it runs as pasted, in the folder that its first line names, and
-//! prints what the page shows. `PROSE_WRITE_DOCS=1` writes what sessions print anew.
+//! Runs every block of commands in the docs, in the folder that its first line names, and compares the output with the page.
+//! `PROSE_WRITE_DOCS=1` writes the current output into the pages.
 //!
-//! | a block's first line | what is done |
+//! | a block's first line | the test |
 //! |---|---|
 //! | `sh in examples`, `sh in a new folder` | all commands succeed, in a copy of `examples/` or in an empty folder |
-//! | `console in examples` | the same, and they print what the page shows; `…` stands for what is left out |
+//! | `console in examples` | the same, and the output is that of the page; `…` stands for any text |
 //! | `console in the same folder` | the same, after the commands of the block before it |
 //! | … `with PostgreSQL` | the page's address is that of a server of the test |
 //! | … `with serve` | a server runs there; `TOKEN` and `WORKFLOW` are set |
-//! | … `until WORD` | it goes on for ever, and is stopped once it has printed the word |
+//! | … `until WORD` | the block does not end by itself, and is stopped after it printed the word |
 //! | `sh to fill in` | it has placeholders in angle brackets; its commands and options exist |
 //! | `sh in the checkout` | its `cargo xtask` commands exist |
 //! | `sh once released` | each line has the placeholder of the project's address |
@@ -29,20 +29,20 @@ use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::needs;
 use shell::Folder;
 
-/// The address that pages show, which a test's own stands in for.
+/// The address of a server in the pages. The test replaces it with its own server.
 const ADDRESS: &str = "postgresql://me@host/prose?sslmode=verify-full";
 
-/// Stands for the address of the project until there is one.
+/// The placeholder for the address of the project, which is not public yet.
 const PROJECT: &str = "https://PROJECT-ADDRESS";
 
-/// The beginnings of the paths of pages that are written from the program itself.
+/// The prefixes of the paths of generated pages.
 const GENERATED: &[&str] = &[
     "docs/reference/checks/",
     "docs/reference/commands/",
     "docs/reference/json/",
 ];
 
-/// How many pages run at once: most of the time they wait.
+/// Number of pages that run at once. They mostly wait.
 const AT_ONCE: usize = 4;
 
 #[test]
@@ -68,7 +68,7 @@ fn next(pages: &Mutex<Vec<String>>) -> Option<String> {
     pages.lock().expect("the pages").pop()
 }
 
-/// Runs the blocks of a page, and gives what is wrong with each.
+/// Runs the blocks of a page. Returns an error for each wrong block.
 fn check(page: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for block in blocks::of(page) {
@@ -114,13 +114,13 @@ fn tried(block: &Block, place: &Place) -> Result<(), String> {
         text = text.replace("127.0.0.1:8737", &folder.serve());
     }
     if let Some(word) = until {
-        // Another server may listen at the port that the page names.
+        // The port in the page may be in use.
         let listen = "prosescope serve --listen 127.0.0.1:0";
         return folder.until(&text.replace("prosescope serve", listen), word);
     }
     match block.language.as_str() {
         "console" => {
-            // Durations are a part of what is printed: the clock stands still.
+            // The output contains durations, so the clock is stopped.
             if needs::faketime().is_none() {
                 return Ok(());
             }
@@ -140,7 +140,7 @@ fn tried(block: &Block, place: &Place) -> Result<(), String> {
     }
 }
 
-/// Whether each command of a block that nobody can run yet says so.
+/// Checks that each command of an unreleased block contains the placeholder.
 fn is_placeholder(text: &str) -> Result<(), String> {
     match text.lines().find(|line| !line.contains(PROJECT)) {
         Some(line) => Err(format!("it has an address: run it in a test: {line}")),

@@ -1,4 +1,4 @@
-//! Paths that the pages name exist.
+//! Checks that the paths in the pages exist.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use prosescope_test_support::needs;
 
 use crate::blocks;
 
-/// Folders of the checkout that pages name files in.
+/// Top folders of paths in the pages.
 const TOPS: &[&str] = &[
     "authorizer/",
     "cli/",
@@ -30,10 +30,10 @@ const TOPS: &[&str] = &[
     ".cargo/",
 ];
 
-/// What is made, or installed, and so is not there in a fresh clone.
+/// Paths that a build creates, so that a fresh clone lacks them.
 const MADE: &[&str] = &["pkg/dist"];
 
-/// Code spans that are paths in the checkout.
+/// Returns the code spans that are paths in the checkout.
 fn named(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (n, span) in text.split('`').enumerate() {
@@ -47,7 +47,7 @@ fn named(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// `a/{b,c}.rs` as its paths.
+/// Expands `a/{b,c}.rs` to its paths.
 fn braces(span: &str) -> Vec<String> {
     let Some((before, rest)) = span.split_once('{') else {
         return vec![span.to_owned()];
@@ -77,7 +77,7 @@ fn every_path_that_a_page_names_exists() {
     assert_eq!(missing, [] as [String; 0]);
 }
 
-/// What SECURITY.md promises is shown by a file, and a test is named as it is called.
+/// Each promise of SECURITY.md names a file that exists, or a test by its name.
 #[test]
 fn every_promise_of_security_names_what_shows_it() {
     let page = std::fs::read_to_string(needs::root().join("SECURITY.md")).expect("the page");

@@ -1,4 +1,4 @@
-//! Running what a block says.
+//! Runs the commands of a block.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -13,7 +13,7 @@ use prosescope_test_support::work::PATIENCE;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_prosescope");
 
-/// A folder that a block runs in, gone with the block.
+/// The temporary folder of a block.
 pub(crate) struct Folder {
     dir: tempfile::TempDir,
     server: Option<Child>,
@@ -65,7 +65,7 @@ impl Folder {
         command
             .current_dir(self.dir.path().join("work"))
             .env("PATH", format!("{own}:{path}"))
-            // A home of its own beside the folder: the search for `.prose` ends there.
+            // The home directory is the parent folder, so that the search for `.prose` ends there.
             .env("HOME", self.dir.path())
             .env("COLUMNS", "80")
             .stdin(Stdio::null());
@@ -83,7 +83,7 @@ impl Folder {
         command
     }
 
-    /// Starts `serve` over a workflow; gives where it listens.
+    /// Starts `serve` with a workflow. Returns its address.
     pub(crate) fn serve(&mut self) -> String {
         let begun = self
             .command(BINARY)
@@ -115,7 +115,7 @@ impl Folder {
         address.expect("an address").1.to_owned()
     }
 
-    /// Runs each command of a session in one shell, after the commands before it; gives the session as it is now.
+    /// Runs the commands of a session in one shell, after earlier commands. Returns the session with its current output.
     pub(crate) fn session(&self, earlier: &[String], session: &str) -> String {
         let mut script = "exec 2>&1\n".to_owned();
         for command in earlier {
@@ -134,7 +134,7 @@ impl Folder {
         out.trim_end().to_owned()
     }
 
-    /// Runs all commands; the first one that fails is what is wrong.
+    /// Runs all commands. Returns an error for the first one that fails.
     pub(crate) fn succeed(&self, text: &str) -> Result<(), String> {
         let script = format!("set -eux\n{text}\n");
         let out = self.command("sh").args(["-c", &script]).output();
@@ -149,7 +149,7 @@ impl Folder {
         }
     }
 
-    /// Runs until a word is printed, and stops it as Ctrl-C does.
+    /// Runs commands until they print a word, then stops them like Ctrl-C.
     pub(crate) fn until(&self, text: &str, word: &str) -> Result<(), String> {
         let script = format!("exec 2>&1\nset -e\n{text}\n");
         let mut shell = self.command("sh");
@@ -180,7 +180,7 @@ impl Folder {
     }
 }
 
-/// Whether the commands of a template exist, with their options.
+/// Checks that the commands of a template and their options exist.
 pub(crate) fn exists(text: &str) -> Result<(), String> {
     if !text.contains('<') {
         return Err("it has no placeholder".to_owned());
@@ -228,7 +228,7 @@ pub(crate) fn exists(text: &str) -> Result<(), String> {
     }
 }
 
-/// Whether `cargo xtask` knows the commands.
+/// Checks that `cargo xtask` has the commands.
 pub(crate) fn is_of_xtask(text: &str) -> Result<(), String> {
     let main = std::fs::read_to_string(needs::root().join("xtask/src/main.rs"));
     let main = main.expect("xtask").to_lowercase();

@@ -1,4 +1,4 @@
-//! What deciding a gate says, and when it is refused.
+//! Tests of decisions: their output, and their refusals.
 
 use prosescope_core::text::is_hazard;
 use prosescope_test_support::needs;
@@ -41,7 +41,7 @@ fn an_approval_names_the_claim_and_the_head_that_verify_takes() {
         assert!(said.contains("found in the chain"), "{said}");
         let rows = project.json(0, &["audit", &run, "--gate", "deploy"]);
         let metadata = rows["rows"][1]["metadata"].as_str().expect("a text");
-        // The audit log is to say who it was, and `$USER` is what anybody sets: here, to "tester".
+        // The audit log records the user of the system, not `$USER`, which this test sets to "tester".
         assert!(!metadata.contains("tester"), "{metadata}");
         if let Some(user) = system_user() {
             let noted = format!(r#""os_user":"{user}""#);
@@ -104,7 +104,7 @@ fn the_documents_own_words_decide_as_well() {
             ("g", &["approve", "--reason", "x"], 2, "pending"),
             ("h", &["approve"], 0, "approved"),
         ] {
-            // Those that stay pending would keep the next one from being met.
+            // Pending gates would block the next gate.
             project.create(gate, &["--force"]);
             let args = [&[words[0], &run, gate], &words[1..]].concat();
             project.expect(code, &args);
@@ -198,7 +198,7 @@ fn past_its_deadline_a_gate_times_out_and_the_decision_is_refused() {
             "continue",
         ];
         project.expect_at(NOON, 0, &create);
-        // At the deadline itself it is not past: the documents' `<`.
+        // At the deadline itself the gate is not late: OpenProse compares with `<`.
         let due = |now: &str| {
             let (said, _) = project.expect_at(now, 0, &["gates", "expire"]);
             said.contains("timeout")
@@ -292,7 +292,7 @@ fn looking_is_logged_unless_it_is_not_wanted_or_cannot_be() {
         assert_eq!(events(), ["created", "viewed"]);
         project.expect(3, &["gate", "show", &run, "depoly"]);
         assert_eq!(events(), ["created", "viewed"]);
-        // What only can be read is shown, and it is said that nothing was noted. A file in the place of the lock, because
+        // A read-only gate is shown with a note that the view was not recorded. A file replaces the lock, because
         // root may write whatever its bits say.
         let copy = project.folder().with_file_name("readonly");
         Project::restore(&project.files(), &copy);
@@ -304,7 +304,7 @@ fn looking_is_logged_unless_it_is_not_wanted_or_cannot_be() {
     });
 }
 
-/// Errata B9, P10: nothing that is said ends a statement, runs, or breaks the chain.
+/// Texts of users cannot inject SQL or commands, and cannot break the chain (errata B9, P10).
 #[test]
 fn whatever_is_said_is_kept_and_the_log_holds_together() {
     in_both_forms(|project| {
@@ -340,8 +340,8 @@ fn going_on_is_logged_at_the_gate() {
     });
 }
 
-/// Errata G11: readers show gates of no recorded run with the run; whoever sees them decides them. Of a file with
-/// several runs, a gate of another one is said to be that.
+/// Gates without a recorded run are shown with the run of the file, and can be decided (errata G11). In a file with several
+/// runs, the error for a gate of another run names that run.
 #[test]
 fn gates_of_no_recorded_run_are_decided_and_those_of_another_are_named() {
     if needs::sqlite3().is_none() {
@@ -366,7 +366,7 @@ fn gates_of_no_recorded_run_are_decided_and_those_of_another_are_named() {
     assert!(said.contains("earlier"), "{said}");
 }
 
-/// A name that is shown as another one decides nothing: what is sealed is read by people.
+/// A name that looks like another name is rejected, because people read the sealed names.
 #[test]
 fn a_principal_that_reads_as_another_name_is_refused() {
     in_both_forms(|project| {
@@ -401,19 +401,19 @@ fn a_principal_that_reads_as_another_name_is_refused() {
     });
 }
 
-/// What may not be printed; lines end.
+/// Returns whether a character must not be printed. Line breaks are allowed.
 fn is_hazardous(c: char) -> bool {
     c != '\n' && is_hazard(c)
 }
 
-/// Whom the system knows this process to run as; `id` says so on every Unix.
+/// Returns the user of this process, from `id`.
 fn system_user() -> Option<String> {
     let out = std::process::Command::new("id").arg("-un").output().ok()?;
     let name = String::from_utf8(out.stdout).ok()?.trim().to_owned();
     (out.status.success() && !name.is_empty()).then_some(name)
 }
 
-/// What is copied from a list decides that gate, whatever its id is; nothing in it is hidden, and nothing else runs.
+/// A command copied from a list decides its gate for any id. It hides nothing, and runs nothing else.
 #[test]
 fn a_printed_command_decides_the_gate_that_it_was_printed_for() {
     if needs::sqlite3().is_none() {

@@ -1,4 +1,4 @@
-//! `gate import`: a decision that was made on a copy of the run is compared with the run, and recorded once.
+//! Tests of `gate import`: a decision on a copy of the run is compared with the run, and recorded once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const NOON: &str = "2026-01-25 12:00:00";
 const LATE: &str = "2026-01-25 13:00:01";
 const FILE: &str = "deploy.decision.json";
 
-/// The decision file that a page of the run would save now.
+/// Returns the decision file that a page of the run would save.
 fn decision(project: &Project, gate: &str, word: &str) -> Value {
     let gates = project.json(0, &["gates", &project.run]);
     let gates = gates.as_array().expect("gates");
@@ -34,7 +34,7 @@ fn decision(project: &Project, gate: &str, word: &str) -> Value {
     })
 }
 
-/// The error of a command that records nothing.
+/// Runs a command that fails and records nothing. Returns its error.
 #[track_caller]
 fn error(project: &Project, code: i32, args: &[&str]) -> Value {
     let before = project.files();
@@ -61,7 +61,7 @@ fn a_decision_file_is_recorded_once() {
         ] {
             project.create(gate, &["--allow", "ops-team,raymond", "--timeout", "4h"]);
             write(project, &decision(project, gate, word));
-            // Without a run, that of the file.
+            // Without a run, the run in the file is used.
             let done = project.json(0, &["gate", "import", FILE]);
             assert_eq!(
                 (&done["run"], &done["status"]),
@@ -137,7 +137,7 @@ fn what_differs_is_refused_by_name_and_changes_nothing() {
             file["comment"] = Value::Null;
         });
         refused(2, "", &["--gate", "other"], &|_| {});
-        // What is no decision file.
+        // Files that are not decision files.
         refused(5, "", &[], &|file| file["seal"] = 1.into());
         refused(5, "", &[], &|file| {
             file["format"] = "prosescope-decision-2".into();
@@ -145,7 +145,7 @@ fn what_differs_is_refused_by_name_and_changes_nothing() {
         refused(5, "", &[], &|file| {
             file["note"] = "é".repeat(200_000).into();
         });
-        // The file may come from anybody: it leads to no other place.
+        // The file is untrusted, so its run must not lead to another place.
         for named in ["../x", "/tmp", "latest", "p.prose", ".", ""] {
             refused(3, "", &[], &|file| file["run"] = named.into());
         }
@@ -155,7 +155,7 @@ fn what_differs_is_refused_by_name_and_changes_nothing() {
     });
 }
 
-/// By the clock of whoever imports: the time in the file is a claim.
+/// The deadline is compared with the clock of the import, because the time in the file is a claim.
 #[test]
 fn a_decision_that_comes_after_the_deadline_is_refused() {
     if needs::faketime().is_none() {
@@ -244,7 +244,7 @@ fn a_copy_in_which_the_gate_was_decided_is_imported_as_a_file_is() {
             "Good",
         ];
         project.expect(0, &approve);
-        // The run goes on meanwhile.
+        // The run continues after the copy was made.
         project.expect(0, &["gate", "show", &run, "deploy"]);
         let shared = project.dir.path().join("copy.zip");
         let shared = shared.to_string_lossy().into_owned();
@@ -253,7 +253,7 @@ fn a_copy_in_which_the_gate_was_decided_is_imported_as_a_file_is() {
         let redacted = redacted.to_string_lossy().into_owned();
         project.expect(0, &["share", &copy, "-o", &redacted]);
         let before = project.files();
-        // Its names are replaced, so its log is another one.
+        // Names in the copy are replaced, so its log differs.
         error(project, 4, &["gate", "import", &redacted]);
         for from in [&copy, &shared] {
             Project::restore(&before, &project.folder());
@@ -288,7 +288,7 @@ fn of_a_copy_that_decides_several_gates_one_is_named() {
         );
         let (_, said) = project.expect(3, &["gate", "import", &copy, "--gate", "shp"]);
         assert!(said.contains("did you mean ship?"), "{said}");
-        // What the copy recorded of another gate is not of the run; the head before it is.
+        // The copy has a later record of another gate. The head before that record is also in the run.
         project.expect(0, &["gate", "import", &copy, "--gate", "deploy"]);
     });
 }
@@ -318,7 +318,7 @@ fn a_copy_that_was_tampered_with_is_refused() {
     });
 }
 
-/// What is named is a path, whatever runs the project has.
+/// The argument is a path, even if a run has the same name.
 #[test]
 fn a_copy_is_a_path() {
     let project = Project::new(Form::Sqlite);
@@ -327,7 +327,7 @@ fn a_copy_is_a_path() {
         assert!(!Path::new(copy).exists());
         project.expect(3, &["gate", "import", copy]);
     }
-    // A copy that is called as the run is.
+    // A copy with the name of the run.
     let run = project.run.clone();
     let (folder, _) = copied(&project, &run);
     let copy = folder.join("state.db").display().to_string();

@@ -37,11 +37,11 @@ impl Form {
     }
 }
 
-/// Does the same in a project of each form.
+/// Runs a check in a project of each form.
 #[track_caller]
 fn in_both_forms(test: impl Fn(&Project)) {
     for form in FORMS {
-        // Shown when it fails.
+        // Printed if the check fails.
         println!("in a run of the form {}", form.word());
         test(&Project::new(form));
     }
@@ -100,7 +100,7 @@ impl Project {
         files
     }
 
-    /// Writes them anew, into a run of this path.
+    /// Restores these files in the folder of a run.
     fn restore(files: &BTreeMap<PathBuf, Vec<u8>>, folder: &Path) {
         if folder.exists() {
             fs::remove_dir_all(folder).expect("removed");
@@ -131,7 +131,7 @@ impl Project {
             .expect("prosescope runs")
     }
 
-    /// Runs, and expects this exit code; gives standard output and standard error.
+    /// Runs a command, and expects this exit code. Returns standard output and standard error.
     #[track_caller]
     fn expect(&self, code: i32, args: &[&str]) -> (String, String) {
         checked(
@@ -141,7 +141,7 @@ impl Project {
         )
     }
 
-    /// The same at a time.
+    /// Runs a command at a given time.
     #[track_caller]
     fn expect_at(&self, now: &str, code: i32, args: &[&str]) -> (String, String) {
         checked(code, args, &self.at(now, args))
@@ -161,7 +161,7 @@ impl Project {
         self.expect(0, &[&args[..], more].concat());
     }
 
-    /// What `sqlite3` prints, one line a row.
+    /// Returns the output of `sqlite3`, one line per row.
     #[track_caller]
     fn sql(&self, sql: &str) -> String {
         let (ok, out, said) = sqlite(&self.database(), sql);
@@ -179,13 +179,13 @@ fn checked(code: i32, args: &[&str], out: &Output) -> (String, String) {
         Some(code),
         "prosescope {args:?}\n{stdout}\n{stderr}"
     );
-    // Whatever is said of a log: the hash needs no secret.
+    // Messages must not call a log safe, because its hashes need no secret.
     let said = format!("{stdout}{stderr}").to_lowercase();
     assert!(!said.contains("proof"), "{said}");
     (stdout, stderr)
 }
 
-/// Runs a script in `sqlite3`: whether it went well, and what it said.
+/// Runs a script in `sqlite3`. Returns its success and output.
 fn sqlite(path: &Path, sql: &str) -> (bool, String, String) {
     let mut sqlite3 = Command::new("sqlite3");
     sqlite3.args(["-bail", "-cmd", SQLITE3_WAITS]).arg(path);

@@ -1,4 +1,4 @@
-//! `view --allow-decisions`: decisions from the served page, and who else may not send one. Requests are sent byte by byte.
+//! Tests of `view --allow-decisions`: the served page can decide, and other senders cannot. Requests are sent as raw bytes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{Form, Project, in_both_forms};
 
-/// A server of a run, and what its page was given.
+/// A server of a run, with the address and token of its page.
 struct Page {
     server: Child,
     /// `127.0.0.1:PORT`
@@ -55,7 +55,7 @@ impl Page {
         page
     }
 
-    /// Sends a request with `Host` (unless another is among the headers), and gives the status and the body.
+    /// Sends a request. Adds `Host` unless the headers contain one. Returns the status and the body.
     fn send(
         &self,
         method: &str,
@@ -78,7 +78,7 @@ impl Page {
         for (name, value) in headers {
             head += &format!("{name}: {value}\r\n");
         }
-        // Whoever is refused by the head may not be read to the end.
+        // The server may close the connection before it reads the body.
         let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
         let mut said = Vec::new();
         let _ = stream.read_to_end(&mut said);
@@ -97,7 +97,7 @@ impl Page {
         ]
     }
 
-    /// Sends a decision as the page does, but for these headers: one that is named is replaced, or left out if empty.
+    /// Sends a decision like the page. `other` replaces headers; an empty value removes one.
     fn decide(&self, body: &str, other: &[(&'static str, &str)]) -> (u16, String) {
         let own = self.own();
         let own = own.iter().map(|(name, value)| (*name, value.as_str()));
@@ -112,7 +112,7 @@ impl Page {
 
 const AS: [&str; 3] = ["--allow-decisions", "--as", "raymond"];
 
-/// What the page sends to decide a gate as it is now.
+/// Returns the request of the page for a gate in its current state.
 fn asked(project: &Project, gate: &str, word: &str) -> Value {
     let gates = project.json(0, &["gates", &project.run]);
     let gates = gates.as_array().expect("gates");
@@ -135,7 +135,7 @@ fn the_page_decides_once_in_the_name_that_the_server_was_given() {
         let page = Page::open(project, &AS);
         assert_eq!(page.token.len(), 32, "{}", page.token);
         assert!(page.html.contains("data-as=\"raymond\""));
-        // Neither the address nor a cookie has it.
+        // The token is not in the address or in a cookie.
         assert!(!page.base.contains(&page.token));
         for (gate, word) in [("deploy", "approved"), ("ship", "rejected")] {
             let body = asked(project, gate, word).to_string();
@@ -181,7 +181,7 @@ fn a_request_of_anybody_else_decides_nothing() {
         (&[("X-Prosescope-Token", "")][..], 403),
         (&[("X-Prosescope-Token", wrong.as_str())], 403),
         (&[("X-Prosescope-Token", &token[..31])], 403),
-        // Twice: which of the two is meant?
+        // Sent twice, it is unclear which value is meant.
         (
             &[
                 ("X-Prosescope-Token", token.as_str()),
@@ -196,7 +196,7 @@ fn a_request_of_anybody_else_decides_nothing() {
         (&[("Origin", "")], 403),
         (&[("Origin", "null")], 404),
         (&[("Origin", "http://evil.example")], 404),
-        // The same port of this machine by another name is another page.
+        // Another name of this machine is another origin.
         (&[("Origin", &format!("http://{named}"))], 404),
         (&[("Host", evil.as_str())], 404),
         // A name that leads to this machine: its page and its address agree.
@@ -233,7 +233,7 @@ fn a_request_of_anybody_else_decides_nothing() {
     let long = format!("{}{body}", " ".repeat(64 << 10));
     assert_eq!(page.decide(&long, &[]).0, 413);
     assert!(project.files() == before);
-    // Other machines do not reach it at all.
+    // Other machines cannot reach the server.
     let outside = UdpSocket::bind("0.0.0.0:0").expect("a socket");
     if outside.connect("192.0.2.1:9").is_ok()
         && let Ok(own) = outside.local_addr()
@@ -279,7 +279,7 @@ fn what_the_page_shows_is_compared_with_the_run() {
     refused(409, "decision-head-differs", &|b| {
         b["seen"]["head"]["count"] = 9.into();
     });
-    // The name is the server's: the page cannot give another.
+    // The server fixes the name, and the page cannot change it.
     refused(422, "", &|b| b["by"] = "lee".into());
     refused(422, "", &|b| b["decision"] = "timeout".into());
     refused(422, "", &|b| {
@@ -299,7 +299,7 @@ fn without_the_option_nothing_is_decided() {
     let body = asked(&project, "deploy", "approved").to_string();
     let before = project.files();
     assert_eq!(page.decide(&body, &[]).0, 404);
-    // It is no route at all.
+    // The route does not exist.
     assert_eq!(page.send("GET", "decide", &[], "").0, 404);
     assert!(project.files() == before);
 }
@@ -338,7 +338,7 @@ fn a_server_that_could_record_nothing_does_not_start() {
     ] {
         project.expect(code, args);
     }
-    // Some names would end the attribute in which the page is told who it decides as.
+    // This name would end the attribute in the page, if it were not escaped.
     let page = Page::open(&project, &["--allow-decisions", "--as", "\"><script>&"]);
     assert!(
         page.html

@@ -306,7 +306,7 @@ fn init_says_why_no_file_was_made_and_how_to_make_one() {
     let down = Project::new(PROGRAM, "postgresql://postgres@127.0.0.1:1/db");
     let said = down.prose(6, &init, "");
     assert!(
-        said.contains("no run was made") && said.contains("--state sqlite"),
+        said.contains("no run was created") && said.contains("--state sqlite"),
         "{said}"
     );
     assert!(!down.path().join(".prose/runs").exists());

@@ -65,7 +65,7 @@ fn openssh_verifies_what_we_sign_and_we_verify_what_it_signs() {
                 0,
                 zip,
                 "note share-signed",
-                "whose key that is was not looked at",
+                "the owner of the key was not checked",
             );
             project.says(0, zip, "note share-signed", &fingerprint);
         }
@@ -138,7 +138,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
     );
     project.altered("r.zip", "manifest.zip", MANIFEST, |text| text.push(b'\n'));
     for args in ["manifest.zip".to_owned(), format!("manifest.zip {flag}")] {
-        project.says(1, &args, error, "does not fit the manifest");
+        project.says(1, &args, error, "does not match the manifest");
     }
     for (n, garbage) in [&b""[..], b"garbage", &[0xff; 100], &vec![b'A'; 10 << 20]]
         .iter()
@@ -150,7 +150,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
         let why = if n == 3 {
             "longer than any signature"
         } else {
-            "no SSH signature"
+            "not a readable SSH signature"
         };
         for args in ["garbage.zip".to_owned(), format!("garbage.zip {flag}")] {
             project.says(1, &args, error, why);
@@ -242,13 +242,18 @@ fn a_file_that_is_no_key_that_signs_is_told_so() {
     fs::write(project.at("bytes"), [0xff, 0xfe]).expect("written");
     let cases = [
         (2, "key.pub", "public key", "--sign key"),
-        (2, "old", "not in OpenSSH's form", "ssh-keygen -p -f old"),
-        (2, "large", "does not sign here", "ssh-keygen -t ed25519"),
+        (2, "old", "not in OpenSSH's format", "ssh-keygen -p -f old"),
+        (
+            2,
+            "large",
+            "unsupported type of key",
+            "ssh-keygen -t ed25519",
+        ),
         (
             2,
             "short",
             "cannot be read as an SSH key",
-            "of ECDSA keys one in 256 is not",
+            "One in 256 ECDSA keys cannot be read",
         ),
         (
             2,
@@ -256,7 +261,7 @@ fn a_file_that_is_no_key_that_signs_is_told_so() {
             "cannot be read as an SSH key",
             "ssh-keygen -t ed25519",
         ),
-        (2, "bytes", "no SSH key", ""),
+        (2, "bytes", "not an SSH key", ""),
         (3, "none", "cannot be read", "id_ed25519"),
     ];
     for (code, key, why, next) in cases {
@@ -277,7 +282,10 @@ fn the_passphrase_of_a_key_is_asked_for_on_a_terminal() {
     };
     said_of(&project, "-q -t ed25519 -a 1 -N open-sesame -f locked");
     let said = project.ended(4, "share r -o r.zip --sign locked");
-    assert!(said.contains("no terminal to ask"), "{said}");
+    assert!(
+        said.contains("without a terminal it cannot be entered"),
+        "{said}"
+    );
     if needs::script().is_none() {
         return;
     }

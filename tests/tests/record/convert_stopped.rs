@@ -187,16 +187,16 @@ fn what_cannot_be_converted_is_refused_in_words() {
         (
             vec![&*run, "--to", "sqlite", "--out", &inside],
             4,
-            "is inside the run itself",
+            "is inside the run, and",
         ),
-        (vec![&*nested, "--to", "sqlite"], 4, "the run of an import"),
+        (
+            vec![&*nested, "--to", "sqlite"],
+            4,
+            "the nested run of an import",
+        ),
         (vec!["log", "--to", "sqlite"], 4, "read-only"),
         (vec!["torn", "--to", "filesystem"], 5, "state.db"),
-        (
-            vec!["both", "--to", "sqlite"],
-            4,
-            "a database that cannot be read",
-        ),
+        (vec!["both", "--to", "sqlite"], 4, "an unreadable database"),
         (vec![&*run], 2, "--to"),
     ] {
         let mut all = vec!["convert"];

@@ -1,4 +1,4 @@
-//! `prosescope share RUN… -o FILE`: runs in one file, redacted, for somebody else.
+//! `prosescope share RUN… -o FILE` writes redacted runs into one file.
 
 mod rules;
 mod runs;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         && !args.overwrite
         && file.symlink_metadata().is_ok()
     {
-        let message = format!("{} is there already", file.display());
+        let message = format!("{} already exists", file.display());
         return Err(CliError::refused("file-exists", message)
             .hint("choose another name, or give --overwrite"));
     }
@@ -54,9 +54,9 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         return out.show(&report, || print::shared(&report, out.width));
     }
     let Some(file) = args.out.as_deref() else {
-        return Err(CliError::usage("name the file to write: -o FILE"));
+        return Err(CliError::usage("the file to write is missing: -o FILE"));
     };
-    // Whoever is asked has seen what they are asked about.
+    // The summary comes before the question, so that the user knows what would be written.
     let asks = out.terminal && !args.yes && written::can_ask();
     if asks {
         say(&print::shared(&looked()?, out.width));
@@ -104,7 +104,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// Who makes a copy now.
+/// Returns the maker and the time of a copy, for its manifest.
 pub(super) fn made(deflated: bool) -> Made {
     Made {
         by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
@@ -114,7 +114,7 @@ pub(super) fn made(deflated: bool) -> Made {
     }
 }
 
-/// What is written.
+/// The kind of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Page,
@@ -144,14 +144,14 @@ fn format(args: &ShareArgs) -> Result<Kind, CliError> {
         (None, _) if args.report => Kind::Page,
         (None, _) => {
             return Err(
-                CliError::usage("the file's name does not say which form it is to have")
+                CliError::usage("the name of the file does not end with a known form")
                     .hint("name it .html, .zip or .db, or give --format"),
             );
         }
     })
 }
 
-/// The key that signs, where one is named and something is written.
+/// Reads the key that signs, if the command line names one and the command writes a file.
 fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
     let Some(path) = args.sign.as_deref().filter(|_| !args.report) else {
         return Ok(None);
@@ -168,7 +168,7 @@ fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
     }
 }
 
-/// Why nothing was shared.
+/// Converts an error of sharing.
 pub(super) fn failed(error: ShareError) -> CliError {
     let (message, hint) = (error.to_string(), error.next_step());
     let error = match error {

@@ -1,4 +1,4 @@
-//! What is a secret on this machine, and what the user keeps.
+//! The rules of a share: secrets of this machine, and findings that the user keeps.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,20 +12,20 @@ use super::runs::Runs;
 use crate::error::CliError;
 use crate::locate;
 
-/// A redactor that knows the secrets of this machine, and of what lies around the runs.
+/// Returns a redactor for the secrets of this machine, and of `.env` files around the runs.
 pub(in crate::commands) fn redactor(wishes: &Wishes, runs: &Runs) -> Result<Redactor, CliError> {
     wishes
         .redactor(known(runs.folders()))
         .map_err(|(text, refused)| CliError::usage(format!("--redact {text}: {refused}")))
 }
 
-/// Values of `.env` files around these folders and here, of the environment, and of this machine.
+/// Returns values of `.env` files (around these folders and the working directory), of the environment, and of this machine.
 pub(crate) fn known<'a>(around: impl Iterator<Item = &'a PathBuf>) -> Vec<Known> {
     let mut known = Vec::new();
     for file in env_files(around) {
         known.extend(in_env(&fs::read_to_string(&file).unwrap_or_default()));
     }
-    // What is no text is no value that a text could hold.
+    // Variables that are not UTF-8 are skipped: a text cannot contain them.
     let variables = std::env::vars_os();
     let texts = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -47,7 +47,7 @@ pub(crate) fn known<'a>(around: impl Iterator<Item = &'a PathBuf>) -> Vec<Known>
     known
 }
 
-/// The `.env` files around these folders, and here.
+/// Returns the `.env` files around these folders and the working directory.
 fn env_files<'a>(around: impl Iterator<Item = &'a PathBuf>) -> BTreeSet<PathBuf> {
     let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
     folders.extend(std::env::current_dir());

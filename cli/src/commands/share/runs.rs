@@ -1,4 +1,4 @@
-//! The runs that are shared, opened.
+//! The opened runs of a share.
 
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ impl Runs {
         })
     }
 
-    /// The first of them, with the disk that it lies on; `None` where that is a database of workflows.
+    /// Returns the first run and its disk; `None` if it is a database of workflows.
     pub(in crate::commands) fn first(&self) -> Option<(&Session, &Disk)> {
         match self.all.first()? {
             One::Run(opened) => Some((&opened.session, &opened.disk)),
@@ -76,7 +76,7 @@ impl Runs {
         }
     }
 
-    /// Where they lie.
+    /// Returns the folders of the runs.
     pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         self.all.iter().map(|one| match one {
             One::Run(opened) => &opened.dir,
@@ -84,7 +84,7 @@ impl Runs {
         })
     }
 
-    /// Each with its databases.
+    /// Returns each run with its databases.
     pub(in crate::commands) fn shared(&self) -> Result<Vec<Each<'_>>, CliError> {
         let all = self.all.iter().map(|one| {
             let databases: Box<dyn Databases> = Box::new(databases(one.disk())?);
@@ -94,15 +94,18 @@ impl Runs {
     }
 }
 
-/// The databases of a disk.
+/// Returns the databases of a disk.
 pub(super) fn databases(disk: &Disk) -> Result<DiskDatabases<'_>, CliError> {
     DiskDatabases::new(disk).map_err(|cause| no_place(&cause))
 }
 
-/// Why there is no temporary folder.
+/// Returns the error for a temporary folder that cannot be created.
 pub(super) fn no_place(cause: &std::io::Error) -> CliError {
-    CliError::new(Exit::Io, format!("there is no place for a copy: {cause}"))
-        .hint("make room, or name another place with TMPDIR")
+    CliError::new(
+        Exit::Io,
+        format!("cannot create a temporary folder: {cause}"),
+    )
+    .hint("make room, or set TMPDIR to another folder")
 }
 
 impl One {

@@ -1,4 +1,4 @@
-//! The file that is written: whole or not at all.
+//! Writes a shared file completely or not at all.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, Write};
@@ -15,12 +15,12 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{locate, serve, swept};
 
-/// The time as a manifest says it.
+/// Returns the current time in the form of a manifest.
 pub(super) fn now() -> String {
     Stamp::At(locate::now()).to_string()
 }
 
-/// A file of no name that others know, in the folder of the one that is to be written.
+/// Creates a temporary file in the folder of the target.
 pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -32,25 +32,25 @@ pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
         made
     });
     made.map_err(|cause| {
-        let message = format!("{} cannot be written: {cause}", file.display());
+        let message = format!("cannot write {}: {cause}", file.display());
         CliError::new(Exit::Io, message)
-            .hint("check that its folder is there and that you may write to it")
+            .hint("check that its folder exists, and that you may write to it")
     })
 }
 
-/// The file from its beginning, with nothing in it.
+/// Empties a file and goes back to its beginning.
 pub(super) fn emptied(mut file: &File) -> io::Result<&File> {
     file.rewind()?;
     file.set_len(0)?;
     Ok(file)
 }
 
-/// Whether somebody is there who can be asked.
+/// Returns whether standard input is a terminal, so that a person can answer.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Asks once.
+/// Asks whether to write the file. Any other answer than yes means no.
 pub(super) fn agreed(file: &Path) -> Result<bool, CliError> {
     let mut err = io::stderr();
     write!(err, "Write {}? [y/N] ", file.display())?;
@@ -60,7 +60,7 @@ pub(super) fn agreed(file: &Path) -> Result<bool, CliError> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// The zip that was written, read again from its own bytes.
+/// Opens the written zip again, to check its bytes.
 pub(super) fn opened(path: &Path) -> Result<Archive<FileReader>, CliError> {
     let file = File::open(path)?;
     let len = file.metadata()?.len();
@@ -70,12 +70,12 @@ pub(super) fn opened(path: &Path) -> Result<Archive<FileReader>, CliError> {
 fn unread(error: &ArchiveError) -> CliError {
     CliError::new(
         Exit::Io,
-        format!("what was written cannot be read again: {error}"),
+        format!("the written file cannot be read again: {error}"),
     )
     .hint(error.next_step())
 }
 
-/// Puts the file in its place.
+/// Moves the temporary file to the target.
 pub(super) fn put(file: NamedTempFile, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     file.as_file().sync_all()?;
     let len = file.as_file().metadata()?.len();
@@ -86,14 +86,14 @@ pub(super) fn put(file: NamedTempFile, to: &Path, overwrite: bool) -> Result<u64
     let placed = placed.map_err(|failed| {
         CliError::new(
             Exit::Io,
-            format!("{} cannot be written: {}", to.display(), failed.error),
+            format!("cannot write {}: {}", to.display(), failed.error),
         )
     })?;
     readable(&placed)?;
     Ok(len)
 }
 
-/// A temporary file is its maker's alone; a shared one is as any file that a user writes.
+/// Gives a file the usual rights of a new file. Only its owner can read a temporary file.
 fn readable(file: &File) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -104,7 +104,7 @@ fn readable(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the one database of a zip.
+/// Writes the only database of a zip to a file.
 pub(super) fn database(
     zip: &Archive<FileReader>,
     to: &Path,
@@ -118,7 +118,7 @@ pub(super) fn database(
     put(file, to, overwrite)
 }
 
-/// A page with the zip in it.
+/// Returns the HTML page that contains the zip.
 pub(super) fn page(zip: &Path, summary: &Summary) -> Result<String, CliError> {
     let viewer = serve::viewer()?;
     let packed = std::fs::read(zip)?;
@@ -126,7 +126,7 @@ pub(super) fn page(zip: &Path, summary: &Summary) -> Result<String, CliError> {
         .map_err(|error| CliError::new(Exit::Unreadable, error.to_string()))
 }
 
-/// Writes a text.
+/// Writes a text to the target.
 pub(super) fn text(text: &str, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     let mut file = beside(to)?;
     file.write_all(text.as_bytes())?;
