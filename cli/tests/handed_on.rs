@@ -1,4 +1,4 @@
-//! What a recording command hands on: which execution wrote which binding, and what a subagent is told.
+//! Tests of links between records: the execution that wrote a binding, and the brief of a subagent.
 
 use std::fs;
 use std::process::Command;
@@ -29,7 +29,7 @@ impl Project {
         command
     }
 
-    /// Runs `prosescope` with this on standard input; gives its standard output.
+    /// Runs `prosescope` with this standard input. Returns its standard output.
     #[track_caller]
     fn said(&self, words: &str, more: &[&str], input: &str) -> String {
         let out = run::fed(&mut self.command(words, more), input.as_bytes());
@@ -49,7 +49,7 @@ impl Project {
         serde_json::from_str(&self.said(words, &["--json"], "v\n")).expect("JSON")
     }
 
-    /// Who wrote each binding: `anon_001 by 2`, with `?` where that is inferred.
+    /// Returns the writer of each binding: `anon_001 by 2`, with `?` for an inferred writer.
     #[track_caller]
     fn writers(&self) -> Vec<String> {
         let rows = self.json("bindings");
@@ -124,7 +124,7 @@ fn a_completion_keeps_the_name_of_the_binding_that_it_wrote() {
     });
 }
 
-/// The state of each input of a task, with what is known of it.
+/// Returns the state and note of each input of a task.
 #[track_caller]
 fn inputs(task: &Value) -> Vec<String> {
     let all = task["inputs"].as_array().expect("inputs");
@@ -139,7 +139,7 @@ fn inputs(task: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Runs each command that a brief names for an input, and gives what they print.
+/// Runs the commands of a brief that print its inputs. Returns their output.
 #[track_caller]
 fn printed(project: &Project, task: &Value) -> Vec<String> {
     let all = task["inputs"].as_array().expect("inputs");
@@ -208,7 +208,7 @@ fn a_parameter_is_told_with_the_argument_of_its_call() {
         let call = project.json("exec begin --line 10")["id"].to_string();
         let own = project.json("exec run --line 6")["id"].to_string();
         project.said(&format!("put draft --execution {own} --done"), &[], "OWN");
-        // The argument is the caller's draft, not the one of the frame.
+        // The argument is the caller's draft, not the draft of the frame.
         let begun = project.json("exec run --line 7");
         assert_eq!(printed(project, &begun["task"]), ["cats", "ROOT"]);
         assert_eq!(inputs(&begun["task"])[0], "how text fast, on {topic}",);
@@ -352,7 +352,7 @@ fn the_memory_of_an_agent_with_a_path_is_named_by_commands_that_work() {
     });
 }
 
-/// N12: a number alone leaves it to whoever reads it what to do.
+/// The output contains the next command, not only a number (errata N12).
 #[test]
 fn whatever_begins_is_told_how_it_ends() {
     let program = "use \"./r.prose\" as research\nlet chain = session \"a\" -> session \"b\"\nlet f = research(topic: \"x\")\n\
@@ -442,13 +442,13 @@ fn a_value_without_a_name_that_was_put_first_is_that_of_the_completion() {
         let [left, right] = [0, 1].map(|at| parallel["branches"][at]["id"].to_string());
         project.does(&format!("put --anon --execution {right}"));
         project.does(&format!("put --anon --execution {left}"));
-        // Of two that are open nobody knows.
+        // With two open executions, the writer is unknown.
         project.does("put --anon");
         project.does(&format!("exec complete {left}"));
         project.does(&format!("exec complete {right}"));
         project.does("parallel join");
         let own = project.json("exec run --line 6")["id"].to_string();
-        // No result of a statement that writes a name.
+        // An anonymous value is not the result of a statement with a name.
         project.does("put --anon");
         project.does("put n --done");
         let writers = project.writers();

@@ -1,4 +1,4 @@
-//! What a command works out by itself: the execution that is completed, the line that is skipped or comes next, who wrote a value.
+//! Tests of values that commands infer: the execution to complete, the next or skipped line, the writer of a value.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ parallel:
 session "End"
 "#;
 
-/// Runs `prosescope` in a folder in the run of this id, and expects this exit code; gives all that it said.
+/// Runs `prosescope` on a run, and expects this exit code. Returns all output.
 #[track_caller]
 fn prose(dir: &Path, run: &str, code: i32, line: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
@@ -34,7 +34,7 @@ fn project() -> tempfile::TempDir {
     project_of(PROGRAM)
 }
 
-/// The same of this program.
+/// Returns a project of a program with a run of each form.
 fn project_of(program: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     fs::write(dir.path().join("p.prose"), program).expect("written");
@@ -59,7 +59,7 @@ fn a_statement_that_did_not_begin_is_skipped_by_its_line() {
         let said = ask(0, "trace --json");
         assert!(said.contains("\"skipped\""), "{said}");
         assert!(ask(0, "check").contains("nothing found"));
-        // What may not begin is not skipped either, and nothing of it stays.
+        // A statement that may not begin cannot be skipped, and leaves no records.
         let said = ask(4, "exec skip --line 4");
         assert!(said.contains("lies in the loop of line 3"), "{said}");
         let said = ask(2, "exec skip --line 3");
@@ -90,7 +90,7 @@ fn put_done_completes_the_one_statement_that_is_open() {
         assert!(said.contains("no statement is open"), "{said}");
         assert!(said.contains("`prosescope exec run --line N`"), "{said}");
         let a = ask(0, "exec begin --line 1");
-        // Another name than its statement writes.
+        // The name differs from that of the statement.
         let said = ask(4, "put z --file p.prose --done");
         assert!(said.contains("its statement writes a"), "{said}");
         ask(3, "get z");
@@ -99,14 +99,14 @@ fn put_done_completes_the_one_statement_that_is_open() {
             said.contains(&format!("Completed: execution {}", a.trim())),
             "{said}"
         );
-        // The innermost: the loop around it stays open. A round ends as `loop round` too.
+        // The innermost loop is meant, and the loop around it stays open. `loop round` also ends a round.
         ask(0, "loop begin --line 3");
         ask(0, "exec begin --line 4");
         ask(0, "put b --file p.prose --done");
         assert!(ask(0, "loop round").contains("iteration 1/3"));
         ask(0, "exec skip --line 4");
         ask(0, "loop exit --round");
-        // Of two branches either could be meant.
+        // With two open branches, the execution is ambiguous.
         ask(0, "parallel run --line 6");
         let said = ask(4, "put x --file p.prose --done");
         assert!(said.contains("more than one statement is open"), "{said}");
@@ -118,7 +118,7 @@ fn put_done_completes_the_one_statement_that_is_open() {
     }
 }
 
-/// A `try` waits for its handler: what is open in that is meant, and ends first.
+/// A `try` waits for its handler. The open execution in the handler is meant, and ends first.
 #[test]
 fn a_try_ends_after_its_handler() {
     let dir = project_of(
@@ -147,7 +147,7 @@ fn a_try_ends_after_its_handler() {
     }
 }
 
-/// Of the ways of an `if` one is taken, in whatever order they are tried, and in a branch as well.
+/// Only one branch of an `if` is taken, in any order of the commands, also inside a parallel.
 #[test]
 fn of_two_ways_one_is_taken_in_a_branch_too() {
     let ways = "if **x**:\n  session \"A\"\nelse:\n  session \"B\"\n";
@@ -189,7 +189,7 @@ fn of_two_ways_one_is_taken_in_a_branch_too() {
     }
 }
 
-/// What failed moved outwards: nothing runs in what is over, so that is tried again, as it was told.
+/// After a failure moved outwards, the outer execution is retried, as the output advises.
 #[test]
 fn a_failed_run_goes_on_by_the_commands_that_resume_prints() {
     let dir = project_of("block b(p):\n  session \"In {p}\"\ndo b(\"v\")\n");
@@ -214,7 +214,7 @@ fn a_failed_run_goes_on_by_the_commands_that_resume_prints() {
     }
 }
 
-/// An input that has its value is not asked for, one that has none is, whatever its form.
+/// `next` asks only for inputs without a value, in all forms.
 #[test]
 fn an_input_on_the_way_is_asked_for_until_it_is_there() {
     let dir = project_of(
@@ -236,7 +236,7 @@ fn an_input_on_the_way_is_asked_for_until_it_is_there() {
     }
 }
 
-/// Programs repeat themselves; our own rows have their line, and the writer of a branch's value is known by its execution.
+/// If statements have the same text, our rows record their line, and the execution gives the writer of a value.
 #[test]
 fn rows_of_one_text_and_values_without_names_keep_their_place() {
     let dir = project_of(
@@ -265,7 +265,7 @@ fn rows_of_one_text_and_values_without_names_keep_their_place() {
     }
 }
 
-/// A gate that whoever runs the program asks for is of no line of it, whatever it resembles.
+/// An extra gate that the VM creates belongs to no line, even if it resembles a gate of the program.
 #[test]
 fn a_gate_of_its_own_is_not_taken_for_the_programs() {
     let dir = project_of(
@@ -288,7 +288,7 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
         ask(0, "gate create --line 2");
         ask(0, &format!("approve {form} check_it --as joe"));
         assert!(ask(0, "next").contains("exec run --line 4"));
-        // One that was turned down holds the run up, as one of the program's does.
+        // After a rejection, it stops the run like a gate of the program.
         ask(0, "gate create last --prompt Deploy?");
         ask(0, &format!("reject {form} last --as joe --reason no"));
         let said = ask(0, "next");
@@ -332,7 +332,7 @@ fn the_first_row_of_equal_texts_has_its_line() {
     }
 }
 
-/// What has its values inside is not completed with one.
+/// An execution whose inner statements write values is completed without a value.
 #[test]
 fn a_construct_is_not_completed_with_a_value() {
     let program = "if **x**:\n  session \"A\"\nchoice **c**:\n  option \"o\":\n    session \"B\"\ntry:\n  session \"C\"\nrepeat 1:\n  session \"D\"\nparallel:\n  session \"E\"\n  session \"F\"\ndo:\n  session \"G\"\n";

@@ -1,4 +1,4 @@
-//! How a command names its run: as its first argument, with `--run`, or by PROSE_RUN.
+//! Tests of the three ways to name a run: the first argument, `--run`, and PROSE_RUN.
 
 use std::fs;
 use std::path::Path;
@@ -94,7 +94,7 @@ fn a_run_is_named_by_an_argument_by_run_or_by_the_environment() {
             "{before:?}: {said}"
         );
     }
-    // What lists the gates of all runs does not follow the environment.
+    // Commands for the gates of all runs ignore the environment.
     let (all, _) = told(at, Some(RUN), 0, &["gates"]);
     assert!(all.contains(RUN) && all.contains(OTHER), "{all}");
     let (one, _) = told(at, None, 0, &["gates", "--run", RUN]);
@@ -144,7 +144,7 @@ fn a_gate_is_decided_in_a_run_that_was_named() {
     );
     let (gates, _) = told(at, None, 0, &["gates", "--json"]);
     assert_eq!(gates.trim(), "[]");
-    // Once decided, it stays so.
+    // A decided gate cannot be decided again.
     told(at, None, 4, &["approve", RUN, "publish"]);
     told(at, Some(RUN), 0, &["finish", "--status", "failed"]);
     told(

@@ -1,5 +1,5 @@
-//! An address that a file of the project names is somebody else's: nothing is sent there before the user trusted the file, and
-//! nothing after it changed.
+//! Tests that an address in a file of the project is untrusted. Commands send nothing there before the user trusts the file, and
+//! nothing after the file changed.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use std::thread;
 
 use prosescope_test_support::run::fed;
 
-/// A password of the user's, by whatever way.
+/// A password of the user, from any source.
 const SECRET: &str = "hunter2";
 
 /// A server that takes no TLS, asks for a password in the clear, and keeps what it receives.
@@ -43,7 +43,7 @@ impl Asking {
         Asking { port, received }
     }
 
-    /// What it received since it was asked last.
+    /// Returns the bytes received since the last call.
     fn received(&self) -> String {
         let bytes = std::mem::take(&mut *self.received.lock().expect("kept"));
         String::from_utf8_lossy(&bytes).into_owned()
@@ -122,7 +122,7 @@ impl Cloned {
     }
 }
 
-/// Commands that look into the database beside the project's files: done, with a note.
+/// Commands that also read the database. They succeed with a note.
 const BESIDE: &[&[&str]] = &[
     &["runs"],
     &["runs", "--status", "failed"],
@@ -135,7 +135,7 @@ const BESIDE: &[&[&str]] = &[
     &["doctor"],
 ];
 
-/// Commands that name the database, to read or to record: refused.
+/// Commands on runs in the database. They are refused.
 const NAMED: &[&[&str]] = &[
     &["show", "postgres:latest"],
     &["trace", "postgres:20260101-000000-aaaaaa"],
@@ -216,7 +216,7 @@ fn nothing_is_sent_to_a_server_that_only_a_file_of_the_project_names() {
         }
         assert_eq!(server.received(), "", "{form}");
     }
-    // A pipe in its place holds nobody up.
+    // A pipe in place of the file does not block the command.
     #[cfg(unix)]
     {
         let env = cloned.path("project/.prose/.env");
@@ -254,7 +254,7 @@ fn a_file_is_trusted_until_its_bytes_change() {
     );
     assert!(said.contains(&named), "{said}");
     assert!(sends());
-    // A blank more is another file; the old one is trusted no more either.
+    // One more space makes another file. The old version is no longer trusted.
     cloned.names(&format!("{form} "));
     assert!(!sends());
     cloned.said(0, &["postgres", "trust"]);
@@ -282,7 +282,7 @@ fn a_file_is_trusted_until_its_bytes_change() {
     assert_eq!(out.status.code(), Some(3), "{out:?}");
 }
 
-/// The environment is the user's: what it names is asked, whatever a file names.
+/// The environment is trusted, so its address is used, whatever a file contains.
 #[test]
 fn an_address_of_the_environment_is_asked() {
     let (named, own) = (Asking::new(), Asking::new());
@@ -327,7 +327,7 @@ fn a_password_goes_to_the_host_of_its_line_only() {
         "postgresql://me@127.0.0.1:{one},127.0.0.1:{other}/x"
     ));
     assert!(to_first.contains("of-the-first"), "{to_first}");
-    // It was asked, and got nobody's password.
+    // The server was contacted, and received no password.
     assert!(to_second.contains("me"), "{to_second}");
     assert!(!to_second.contains("of-the"), "{to_second}");
     let (_, to_second) = ask(&format!(

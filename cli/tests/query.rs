@@ -1,4 +1,4 @@
-//! `prosescope query`: the same answers as `sqlite3` gives, for every form of run, and no change of a file.
+//! Tests of `prosescope query`: the same answers as `sqlite3`, for every form of run, without changes to files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ fn examples() -> PathBuf {
     needs::root().join("examples")
 }
 
-/// What `prosescope query` prints on both streams, with its exit code.
+/// Runs `prosescope query`. Returns its exit code and both outputs.
 fn query(dir: &Path, args: &[&str], input: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
     command

@@ -1,4 +1,4 @@
-//! What the reading commands say of a run that was recorded by commands.
+//! Tests of reading commands on recorded runs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ impl Project {
     }
 }
 
-/// The line of a text that has this in it.
+/// Returns the line of a text that contains a word.
 #[track_caller]
 fn line<'a>(text: &'a str, part: &str) -> &'a str {
     text.lines()
@@ -98,7 +98,7 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
         assert_eq!(wrote(0)[0]["name"], "draft", "{form}");
         assert_eq!(*wrote(1), serde_json::json!([]), "{form}");
 
-        // It writes after all: what the first one wrote is history.
+        // The statement writes later, and the first value becomes history.
         let third = go("10:02:00", "exec begin --line 2", "");
         go("10:02:10", &format!("put draft --execution {third}"), "two");
         go("10:02:20", &format!("exec complete {third}"), "");
@@ -112,7 +112,7 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
     }
 }
 
-/// A frame in a loop lies in the frame around that loop, whatever form the run is in.
+/// A frame in a loop belongs to the frame around the loop, in every form of run.
 #[test]
 fn a_converted_run_names_the_same_frames_around_its_values() {
     if needs::faketime().is_none() {
@@ -139,7 +139,7 @@ fn a_converted_run_names_the_same_frames_around_its_values() {
     assert_eq!(file("r-sqlite-filesystem"), file("r"));
 }
 
-/// `sqlite3 state.db "select 1"` in the wrong folder leaves an empty file.
+/// `sqlite3 state.db "select 1"` in a run in files creates an empty database. It is ignored.
 #[test]
 fn an_empty_database_beside_a_run_in_files_is_ignored() {
     if needs::faketime().is_none() {
@@ -214,7 +214,7 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     );
 }
 
-/// Between `put` and the end of its statement the index of a folder is behind: that is how it is recorded.
+/// Between `put` and the end of its statement, the index of a folder lacks the value. That is not an issue.
 #[test]
 fn check_is_silent_about_what_prose_itself_has_just_written() {
     if needs::faketime().is_none() {

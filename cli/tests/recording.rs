@@ -1,4 +1,4 @@
-//! What the recording commands do to a project, one command at a time.
+//! Tests of the recording commands, one command at a time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Runs `prosescope` in the project, and expects this exit code; gives all that it said.
+    /// Runs `prosescope` in the project, and expects this exit code. Returns all output.
     #[track_caller]
     fn prose(&self, code: i32, args: &[&str]) -> String {
         self.prose_in(self.dir.path(), code, args)
@@ -50,7 +50,7 @@ impl Project {
         serde_json::from_slice(&said).expect("JSON")
     }
 
-    /// Runs `prosescope` with this on standard input; gives its standard output.
+    /// Runs `prosescope` with this standard input. Returns its standard output.
     #[track_caller]
     fn fed(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
         let out = run::fed(&mut self.command(args), input);
@@ -63,7 +63,7 @@ impl Project {
     }
 }
 
-/// All files below a folder with their bytes, in order; what only a writer needs is left out.
+/// Returns the files below a folder with their bytes, without lock files.
 fn files(at: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(at).expect("listed").flatten() {
@@ -79,7 +79,7 @@ fn files(at: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// `~/.prose` holds the user's agents. Only who works in the home folder itself has a project there.
+/// `~/.prose` contains the user's agents. It is a project only for commands in the home directory itself.
 #[test]
 fn the_users_own_folder_is_no_project() {
     let project = Project::new();
@@ -178,7 +178,7 @@ fn a_handle_is_of_one_source() {
             );
         }
         assert_eq!(files(&project.path(".prose/runs/r")), before, "{form}");
-        // The same again is no other.
+        // The same import again is not an error.
         add(0, "https://p.prose.md/@alice/research");
     }
 }
@@ -213,7 +213,7 @@ fn the_program_of_an_import_is_kept_in_both_forms() {
     }
 }
 
-/// What Windows keeps for its devices names no file there: a run would be lost when it is copied.
+/// Names of Windows devices are rejected, because files with these names cannot be copied to Windows.
 #[test]
 fn no_file_is_called_as_windows_devices_are() {
     let project = Project::new();
@@ -234,7 +234,7 @@ fn no_file_is_called_as_windows_devices_are() {
             assert!(code == 0 || said.contains("Windows"), "{form}: {said}");
         }
         assert_eq!(files(&project.path(".prose/runs")) == before, code == 2);
-        // Handles stand before two dashes.
+        // A handle must not contain two dashes, because they end it in the name of a nested run.
         let args = [
             "import",
             "add",

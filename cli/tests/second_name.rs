@@ -1,4 +1,4 @@
-//! `prose`, the command's second name, by which the documents call it; and another program of that name.
+//! Tests of `prose`, the second name of the command, which OpenProse uses, and of another program with that name.
 #![cfg(unix)]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Runs that are shared: what leaves, what stays, and that the shared file is the run again.
+//! Tests of `share`: replaced and kept parts, and reading the shared file as a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use prosescope_test_support::zip::zip;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// Secrets by the name that they get, each made from its shape: none of them stands here.
+/// Names and shapes of secrets. The test generates secrets from the shapes, so that this file contains none.
 const SHAPES: [(&str, &str); 6] = [
     ("github-token", "ghp_{A:36}"),
     ("in a value", "ghp_{A:36}"),
@@ -190,7 +190,7 @@ fn no_secret_is_in_the_text_for_a_model() {
                 .map(str::to_owned),
             );
             for secret in &gone {
-                // A beginning of a secret is one, too.
+                // The beginning of a secret is a secret, too.
                 let begins = secret.get(..12).expect("long");
                 assert!(!said.contains(begins), "{form} {args}: {secret}: {said}");
             }
@@ -249,7 +249,7 @@ fn nothing_secret_leaves_and_the_run_is_told_as_before() {
             project.done("audit verify r.zip").lines().next()
         );
         assert!(project.done("audit r.zip").contains("[person #1]"));
-        // A log that is sealed anew names the head that it had.
+        // A log that was sealed again records its earlier head.
         let head = project.done("audit verify r");
         let head = head
             .lines()

@@ -1,4 +1,4 @@
-//! What a command recorded is told, or its exit code says that it could not be; what it is given is what was given.
+//! Tests of output and input: a command prints its record, or its exit code reports that it could not. Input is used unchanged.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -81,10 +81,10 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
         }
         project.check("prosescope --help >&-", 6, "");
         project.check("echo v | prosescope put y >&-", 7, "do not repeat");
-        // Python and Node open it for reading too where output is to be thrown away.
+        // Python and Node open `/dev/null` for reading and writing to discard output.
         project.check("prosescope trace 1<>/dev/null", 0, "");
         project.check("prosescope put z 0<>/dev/null", 0, "Binding written: z");
-        // Whoever read enough is not told that we had more.
+        // A closed pipe is not an error, because its reader has read enough.
         project.check("prosescope show $RUN | true; exit ${PIPESTATUS[0]}", 0, "");
     }
 }
@@ -186,7 +186,7 @@ fn a_long_value_is_not_held_in_memory() {
             let get = format!("ulimit -v 60000; prosescope get {name} | cmp - big");
             project.check(&get, 0, "");
         }
-        // JSON is held: it has the beginning, and says so.
+        // JSON contains only the beginning of a long value, with a note.
         project.check(
             "ulimit -v 200000; prosescope get a --json | tail -c 2000",
             0,
@@ -195,7 +195,7 @@ fn a_long_value_is_not_held_in_memory() {
     }
 }
 
-/// A character may lie across two parts that are read, and the last one may be torn.
+/// A character may be split between two reads, and the last one may be incomplete.
 #[test]
 fn a_long_value_is_text_or_not_wherever_it_is_read_apart() {
     let project = Project::new("sqlite");
@@ -269,7 +269,7 @@ fn text_is_as_wide_as_columns_says_where_there_is_no_terminal() {
     for (columns, least, most) in [
         ("60", 50, 60),
         ("200", 150, 200),
-        // Narrower than anything can be laid out.
+        // Narrower than the minimum width.
         ("1", 30, 40),
         ("0", usual, usual),
         ("-3", usual, usual),

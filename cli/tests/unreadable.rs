@@ -1,5 +1,5 @@
-//! A run that cannot be read is never told as one that is empty: a command whose answer needs what was not read says
-//! what it is and what to do, and ends with 5 (what is there cannot be understood) or 6 (reading failed).
+//! Tests that an unreadable run is never shown as an empty one. A command that needs an unread part names the part and what to do,
+//! and ends with 5 (the data cannot be understood) or 6 (reading failed).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const RUN: &str = "20270101-120000-aaaaaa";
 /// A binding in its row, one in an attachment, and a gate that waits.
 const PROGRAM: &str = "let plan = session \"Plan\"\n\nlet long = session \"Write\"\n\napprove deploy:\n  prompt: \"Publish?\"\n";
 
-/// What asks for gates.
+/// Commands that need gates.
 const OF_GATES: &[&[&str]] = &[
     &["audit", "verify", RUN],
     &["audit", RUN],
@@ -23,13 +23,13 @@ const OF_GATES: &[&[&str]] = &[
     &["gate", "show", RUN, "deploy"],
 ];
 
-/// What asks for bindings.
+/// Commands that need bindings.
 const OF_BINDINGS: &[&[&str]] = &[&["bindings", RUN], &["get", "nothing", "--run", RUN]];
 
-/// What asks for statements.
+/// Commands that need statements.
 const OF_STATEMENTS: &[&[&str]] = &[&["trace", RUN], &["narrate", RUN]];
 
-/// What asks for all of a run.
+/// Commands that need the whole run.
 const OF_ALL: &[&[&str]] = &[
     &["show", RUN],
     &["diff", RUN, RUN],
@@ -38,10 +38,10 @@ const OF_ALL: &[&[&str]] = &[
     &["resume", RUN, "--prompt"],
 ];
 
-/// Everything that is asked of a run whose database cannot be opened.
+/// All commands for a run whose database cannot be opened.
 const EVERYTHING: &[&[&[&str]]] = &[OF_GATES, OF_BINDINGS, OF_STATEMENTS, OF_ALL];
 
-/// What must not be said of something that was not read.
+/// Texts that must not be printed about an unread part.
 const EMPTY: &[&str] = &[
     "no gates",
     "no values",
@@ -123,7 +123,7 @@ impl Project {
                 args.extend(json.then_some("--json"));
                 let mut command = self.command(&args);
                 command.stdout(Stdio::piped()).stderr(Stdio::piped());
-                // At once: a lock is waited for.
+                // The commands run at the same time, because each waits for a lock.
                 asked.push((args, json, command.spawn().expect("prosescope runs")));
             }
         }
@@ -359,7 +359,7 @@ fn what_may_not_be_read_is_never_empty() {
         let part = project.folder().join(part);
         mode(project.dir.path(), 0o755);
         mode(&part, 0o000);
-        // Root may read everything, and becomes somebody who may not.
+        // Root can read everything, so the commands run as another user.
         if fs::File::open(&part).is_ok() {
             project.user = Some(NOBODY);
             let mut may = project.command(&["--version"]);
@@ -403,7 +403,7 @@ fn agents_around_a_run_that_cannot_be_read_are_not_no_agents() {
     );
 }
 
-/// What was read is shown, and beside it what was not.
+/// The readable parts are shown, with the errors of the unread parts.
 #[test]
 fn show_and_check_show_what_was_read_of_a_run() {
     let project = Project::new("filesystem");
@@ -417,7 +417,7 @@ fn show_and_check_show_what_was_read_of_a_run() {
     }
 }
 
-/// A run that could not be read is none of those in which nothing was found.
+/// An unreadable run does not count as a run without issues.
 #[test]
 fn checking_all_counts_only_what_was_read() {
     let project = Project::new("filesystem");

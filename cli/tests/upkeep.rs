@@ -1,4 +1,4 @@
-//! `clean`, `agent delete`, `doctor` and `check --fix` from the command line: what is said, what goes, and what never does.
+//! Tests of `clean`, `agent delete`, `doctor` and `check --fix`: their output, removed files, and files that always stay.
 
 use std::fs;
 use std::path::Path;
@@ -59,7 +59,7 @@ fn runs(dir: &Path) -> Vec<String> {
     names
 }
 
-/// What cannot be removed stays in the list of what stays, and in no sum.
+/// A run that cannot be removed is listed with the kept runs, and does not count in sums.
 #[test]
 fn clean_says_what_it_removed_and_nothing_else() {
     if needs::faketime().is_none() {
@@ -67,7 +67,7 @@ fn clean_says_what_it_removed_and_nothing_else() {
     }
     let dir = project();
     let at = dir.path();
-    // Whoever may not lock a run may not remove it either; this holds for root too.
+    // A run that cannot be locked cannot be removed, also by root.
     let lock = at.join(".prose/runs/running/.lock");
     let _ = fs::remove_file(&lock);
     fs::create_dir(&lock).expect("made");

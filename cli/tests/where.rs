@@ -1,4 +1,4 @@
-//! What `--run` may name where something is written: a run, and nothing that only could become one.
+//! Tests of `--run` for recording: it takes only an existing run.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use prosescope_test_support::run;
 
-/// Runs `prosescope` in `dir`, and expects this exit code; gives all that it said.
+/// Runs `prosescope` in `dir`, and expects this exit code. Returns all output.
 #[track_caller]
 fn prose(dir: &Path, code: i32, args: &[&str]) -> String {
     prose_with(dir, None, code, args)
@@ -128,7 +128,7 @@ fn a_link_is_followed_only_where_it_is_named() {
     prose(at, 0, &put(".prose/runs/linked/state.db"));
 }
 
-/// Whoever wrote to the newest run is told which one that was.
+/// A command that records in the newest run prints the name of that run.
 #[test]
 fn every_command_that_writes_says_to_which_run() {
     let dir = project();
@@ -174,7 +174,7 @@ fn every_command_that_writes_says_to_which_run() {
             let view: serde_json::Value = serde_json::from_str(&said).expect("JSON");
             assert_eq!(view["run"], state, "{said}");
         }
-        // An agent that outlives runs is of none.
+        // An agent of the project belongs to no run.
         let keep = ["agent", "memory", "set", "mate", "--scope", "project"];
         let said = prose(at, 0, &[&keep[..], &["--run", state, "--json"]].concat());
         assert!(said.contains(r#""run": null"#), "{said}");
@@ -269,7 +269,7 @@ fn the_variable_names_the_run_where_the_command_line_does_not() {
         let out = prose_with(at, Some("base"), 0, args);
         assert!(out.contains(said), "{args:?}: {out}");
     }
-    // An empty name would be the beginning of any run's.
+    // An empty name would be a prefix of every id.
     for args in [
         &["put", "x", "--file", "p.prose", "--run", ""][..],
         &["show", ""],

@@ -1,4 +1,4 @@
-//! Workflows on the command line: the lifecycle, what scripts rely on, followers, and writers that are killed.
+//! Tests of workflows on the command line: the lifecycle, output for scripts, followers, and killed writers.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -126,7 +126,7 @@ fn what_scripts_rely_on() {
             ],
         );
     }
-    // A line break in it: one event is one line all the same.
+    // The payload has a line break, and the event is one line all the same.
     let payload = "{\"n\":\n 123456789012345678901234567890}";
     place.prose(
         0,
@@ -234,7 +234,7 @@ fn errors_say_what_to_do_next() {
             ],
         );
     }
-    // The newest run waits, and is meant.
+    // Without --run, the waiting run is answered.
     place.prose(0, &["workflow", "input", &of, "--text", "first"]);
     place.prose(0, &["workflow", "input", &of, "--text", "second"]);
     let said = place.prose(4, &["workflow", "input", &of, "--text", "third"]);

@@ -1,5 +1,5 @@
-//! The documents' own SQL (sqlite.md, "Approval Gates", "Gate Audit Logging"), run by `sqlite3`: over what `prosescope` wrote,
-//! and the other way round.
+//! Tests with the SQL of OpenProse (sqlite.md, "Approval Gates", "Gate Audit Logging"): `sqlite3` runs it on runs of `prosescope`,
+//! and `prosescope` reads runs that it wrote.
 
 use prosescope_test_support::needs;
 
@@ -35,7 +35,7 @@ fn recorded() -> Option<Project> {
             timeout,
             "--on-reject",
             "continue",
-            // Several wait at once.
+            // Several gates wait at once.
             "--force",
         ];
         project.expect_at(at, 0, &args);
@@ -192,7 +192,7 @@ fn the_documents_audit_queries_read_what_we_wrote_and_agree_with_ours() {
     ] {
         assert_eq!(project.sql(&sql), expected, "{name}");
     }
-    // The same questions, asked of `prosescope`.
+    // The same questions, answered by `prosescope`.
     let told = |args: &[&str], keys: &[&str]| -> Vec<String> {
         let value = project.json(0, args);
         let rows = match value.get(0).and_then(|first| first.get("audit")) {
@@ -242,7 +242,7 @@ fn the_documents_audit_queries_read_what_we_wrote_and_agree_with_ours() {
     );
 }
 
-/// Errata G2, G3, G6, G7: what a model writes by hand is read, and decided by the same rules.
+/// Gates that a model writes by hand are read, and decided by the same rules (errata G2, G3, G6, G7).
 #[test]
 fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
     if needs::sqlite3().is_none() {
@@ -267,7 +267,7 @@ fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
         0,
         &["approve", &run, "production_deploy", "--as", "raymond"],
     );
-    // Our rows are sealed, theirs are not, and that is what is said.
+    // Our rows are sealed, and the rows of the model are not. The verification reports that.
     let (said, _) = project.expect(0, &["audit", "verify", &run]);
     assert!(said.starts_with("partly sealed"), "{said}");
     // G5: the other form of a deadline is an instant too.
@@ -281,7 +281,7 @@ fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
         project.sql("SELECT id, status, resolved_by FROM gates ORDER BY id;"),
         "old|timeout|system\nproduction_deploy|approved|raymond"
     );
-    // What they do afterwards is nothing that we could keep them from; it shows.
+    // Nothing prevents a later change by hand, but the verification finds it.
     project.sql(&format!(
         "UPDATE gates SET status = 'rejected', resolved_at = datetime('now'), resolved_by = 'user'
          WHERE id = 'production_deploy' AND run_id = '{run}';"

@@ -1,4 +1,4 @@
-//! Approve, reject and expire at once, each a process of its own: one of them wins (errata H3).
+//! Races of approve, reject and expire in separate processes. Exactly one of them wins (errata H3).
 
 use std::process::{Child, Output, Stdio};
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 use crate::{FORMS, Form, Project};
 
 const NOON: &str = "2026-01-25 12:00:00";
-/// Past the deadline: the clock of whoever expires the gates goes ahead.
+/// A time after the deadline, for the process that expires the gates.
 const LATE: &str = "2026-01-25 13:00:01";
 /// Gates of one run.
 const MOST: usize = 100;
 
-/// How many races in each form: few, or very many (`cargo xtask soak`); `PROSE_RACES` says another number.
+/// Returns the number of races in each form: few, or very many in `cargo xtask soak`. `PROSE_RACES` overrides it.
 fn races() -> usize {
     let set = std::env::var("PROSE_RACES").ok();
     let usual = match std::env::var_os("PROSE_SOAK") {
@@ -116,7 +116,7 @@ fn in_one_run(form: Form, races: usize, wins: &mut [usize; 3]) {
             "{id}: one resolving row"
         );
     }
-    // Of those that lost nothing is there: one statement a gate, and each is over.
+    // Losers leave no records: each gate has one statement, and it has ended.
     let trace = project.json(0, &["trace", &run]);
     let nodes = trace["rows"].as_array().expect("rows");
     assert_eq!(nodes.len(), races);
@@ -126,7 +126,7 @@ fn in_one_run(form: Form, races: usize, wins: &mut [usize; 3]) {
     assert_eq!(check["runs"][0]["issues"], serde_json::json!([]), "{check}");
 }
 
-/// Two create the same gate: one does, the other is told that it waits already.
+/// Two processes create the same gate. One succeeds, and the other gets an error.
 fn create_at_once(project: &Project, gate: &str) {
     let words = ["--prompt", "Go?", "--timeout", "1h"];
     let args = [&["gate", "create", gate, "--run", &project.run][..], &words].concat();
@@ -136,7 +136,7 @@ fn create_at_once(project: &Project, gate: &str) {
     assert_eq!(codes, [Some(0), Some(4)], "{gate}: {ended:?}");
 }
 
-/// Starts all of them, each at its own time, and waits for them.
+/// Starts all commands, each with its own clock, and waits for them.
 fn at_once<'a>(
     project: &Project,
     commands: impl Iterator<Item = (&'a str, &'a [&'a str])>,

@@ -1,5 +1,5 @@
-//! A gate that the documents' own SQL, or another tool, made in a run whose log seals creations: it is decided by override, and
-//! whoever reads the run is told.
+//! Tests of a gate without a sealed creation, made by OpenProse's SQL or another tool. Only an override decides it, and commands
+//! that read the run report it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Form, Project, in_both_forms};
 
-/// As sqlite.md says it, or as a file.
+/// Inserts a gate as in sqlite.md, or as a file.
 pub(crate) fn insert(project: &Project) {
     match project.form {
         Form::Sqlite => drop(project.sql(&format!(
@@ -59,7 +59,7 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
             );
             assert!(project.files() == before);
         }
-        // An override overrides no list.
+        // An override does not admit other names.
         project.expect(4, &["approve", run, "by-hand", "--as", "eve", "--override"]);
         assert!(project.files() == before);
         let pending = "gate by-hand: no sealed row of the log records its creation: `prosescope approve` and `reject` need --override";
@@ -104,7 +104,7 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
                 .contains("override of “lee”")
         );
 
-        // What was decided is sealed: a change of it shows as one of our own gates does.
+        // The decision is sealed, so a later change is found.
         match project.form {
             Form::Sqlite => {
                 drop(project.sql("UPDATE gates SET prompt = 'Stay?' WHERE id = 'by-hand';"));
@@ -122,14 +122,14 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
     });
 }
 
-/// What the rows of an audit log say: the event, who, and whether the row is sealed.
+/// Returns event, principal and seal of the rows of an audit log.
 fn logged(log: &Value) -> Vec<(&Value, &Value, &Value)> {
     let rows = log["rows"].as_array().expect("rows").iter();
     rows.map(|row| (&row["event"], &row["principal"], &row["sealed"]))
         .collect()
 }
 
-/// Its time-out is recorded by override, too, and the log says who insisted.
+/// An override also records its time-out, and the log contains the name.
 #[test]
 fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
     if needs::faketime().is_none() || needs::sqlite3().is_none() {
@@ -146,7 +146,7 @@ fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
             said.contains("creation of gate by-hand") && said.contains("--override"),
             "{said}"
         );
-        // Whoever overrides names the run, and is somebody.
+        // An override needs a run and a name.
         for args in [
             &["gates", "expire", "--override"][..],
             &["gates", "expire", run, "--as", "lee"],
@@ -169,7 +169,7 @@ fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
         );
         let verified = project.json(0, &["audit", "verify", run]);
         assert_eq!(verified["chain"], "consistent");
-        // Safe to repeat.
+        // Repeating changes nothing.
         project.expect_at(LATE, 0, &expire);
         assert_eq!(project.json(0, &["audit", run, "--gate", "by-hand"]), log);
     });

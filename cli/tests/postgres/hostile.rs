@@ -1,4 +1,5 @@
-//! Servers that are none: floods, silence, garbage. A command ends by its own limits, holds little memory, and says what was wrong.
+//! Tests with fake servers that flood, are silent, or send garbage. A command ends by its own limits, uses little memory, and names
+//! the error.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -30,9 +31,9 @@ macro_rules! all {
 }
 
 all! {
-    /// Takes the connection, and says nothing.
+    /// Accepts the connection, and sends nothing.
     Nothing,
-    /// Says what is no message.
+    /// Sends bytes that are not a message.
     Garbage,
     /// Sends parameters of the session before it is ready.
     ParametersFirst,
@@ -184,7 +185,7 @@ fn server(does: Does) -> (u16, Arc<AtomicUsize>) {
     (port, connections)
 }
 
-/// Runs a program to its end; returns its exit code, what it said, and how much memory it held at most.
+/// Runs a program. Returns its exit code, its output, and its maximum memory.
 pub(crate) fn watched(command: &mut Command) -> (Option<i32>, String, u64) {
     let mut child = command
         .stdin(Stdio::null())
@@ -324,8 +325,8 @@ const COMMITS: &[&str] = &[
     "push latest",
 ];
 
-/// A server that is silent at COMMIT is asked over another connection what became of it. Where it is silent there too, nobody
-/// knows, and that is said.
+/// After a silent COMMIT, the command asks over another connection whether it was recorded. If that is silent, too, the error
+/// reports that the result is unknown.
 #[test]
 fn what_became_of_a_commit_that_is_not_answered_is_asked_or_said_to_be_unknown() {
     let Some(cluster) = cluster() else {

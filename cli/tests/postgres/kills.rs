@@ -11,7 +11,7 @@ use prosescope_test_support::cluster::Cluster;
 use crate::PROGRAM;
 use crate::project::Project;
 
-/// How often: a few times, or very often (`cargo xtask soak`).
+/// Returns the number of repetitions: few, or many in `cargo xtask soak`.
 pub(crate) fn times(few: usize, many: usize) -> usize {
     match std::env::var_os("PROSE_SOAK") {
         Some(_) => many,
@@ -19,7 +19,7 @@ pub(crate) fn times(few: usize, many: usize) -> usize {
     }
 }
 
-/// Waits for a moment that nobody chose.
+/// Waits for a random time.
 pub(crate) fn moment(most: u64) {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let chance = u64::from(now.unwrap().subsec_nanos()) / 97;
@@ -45,7 +45,7 @@ fn started(project: &Project, args: &[&str], input: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// Kills a command at some moment; returns whether it was done before.
+/// Kills a command after a random time. Returns whether it had already ended.
 fn killed(mut child: Child, most: u64) -> bool {
     moment(most);
     let _ = child.kill();

@@ -101,12 +101,12 @@ fn a_run_in_postgresql_is_recorded_and_read() {
     project.prose(4, &["push", &run], "");
 }
 
-/// A beginning of the id that no other run has.
+/// Returns a unique prefix of the id.
 fn id_prefix(run: &str) -> String {
     run[..run.len() - 3].to_owned()
 }
 
-/// What a command prints names the run as the next command takes it.
+/// Commands in the output contain the name of the run that commands take.
 #[test]
 fn a_run_in_postgresql_is_named_as_commands_take_it() {
     let Some(cluster) = cluster() else {

@@ -7,7 +7,7 @@ use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::run::fed;
 use prosescope_test_support::{clock, needs};
 
-/// A password that no command shows; the server takes any.
+/// A password that no command may show. The server accepts any password.
 pub(crate) const SECRET: &str = "hush-hush";
 
 /// A server, where there is one and commands can run at a time of their own.
@@ -66,7 +66,7 @@ impl Project {
         out
     }
 
-    /// Runs, expects this exit code, and gives what was printed.
+    /// Runs a command, and expects this exit code. Returns its output.
     pub(crate) fn prose(&self, code: i32, args: &[&str], input: &str) -> String {
         let out = self.give(args, input.as_bytes());
         let both = format!("{}{}", text(&out.stdout), text(&out.stderr));
@@ -74,7 +74,7 @@ impl Project {
         both
     }
 
-    /// Runs, and gives the one line that is printed.
+    /// Runs a command. Returns the only line of its output.
     pub(crate) fn line(&self, args: &[&str]) -> String {
         let out = self.give(args, b"");
         let (said, error) = (text(&out.stdout), text(&out.stderr));
@@ -88,7 +88,7 @@ impl Project {
             .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", text(&out.stderr)))
     }
 
-    /// Opens a run; gives what commands call it.
+    /// Creates a run. Returns the name that commands take.
     pub(crate) fn init(&self, form: &str) -> String {
         self.line(&["init", "p.prose", "--state", form])
     }

@@ -17,7 +17,7 @@ use crate::kills::{moment, times};
 use crate::project::{Project, cluster, text};
 use crate::stopping;
 
-/// A server, and where it listens.
+/// A server and its address.
 pub(crate) struct Serving {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -68,7 +68,7 @@ pub(crate) fn free() -> SocketAddr {
         .unwrap()
 }
 
-/// Asks, and returns the status and the body; nothing where nobody answers.
+/// Sends a request. Returns the status and the body, or `None` without an answer.
 pub(crate) fn ask(
     address: SocketAddr,
     method: &str,
@@ -309,7 +309,7 @@ fn a_server_that_is_told_to_stop_ends_with_0() {
     stopping::serve_can_be_stopped_at_once(serve);
 }
 
-/// Whoever asks over HTTP is told that the store does not answer; whoever runs the server, which one it is.
+/// The HTTP answer reports only that the store does not answer. The output of the server names the store.
 #[test]
 fn an_error_names_no_user_host_and_name_of_the_database() {
     let Some(cluster) = cluster() else {
@@ -349,7 +349,7 @@ fn an_error_names_no_user_host_and_name_of_the_database() {
     serving.kill();
 }
 
-/// A cursor of events that are no longer there would wait for ever.
+/// A cursor of removed events is an error, because it would wait for ever.
 #[test]
 fn who_follows_a_table_that_was_emptied_is_told() {
     let Some(cluster) = cluster() else {

@@ -1,4 +1,4 @@
-//! A run in PostgreSQL that is shared is the run again, in a file.
+//! Tests that a shared run of PostgreSQL reads as the same run.
 
 use crate::commands::{PROGRAM, record, told};
 use crate::project::{Project, SECRET, cluster};

@@ -1,4 +1,4 @@
-//! What others left in the database is not executed, and no password is shown or written.
+//! Tests that functions of others in the database are not executed, and that no password is shown or written.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! `view` of a run in PostgreSQL: a copy is served as long as the command lasts, and nothing of it stays.
+//! Tests of `view` for a run in PostgreSQL: it serves a temporary copy, which is removed at the end.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

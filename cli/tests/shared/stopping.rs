@@ -11,11 +11,11 @@ use prosescope_test_support::work::PATIENCE;
 struct Process {
     child: Child,
     address: SocketAddr,
-    /// What it says after that it serves.
+    /// Its output after the first line.
     said: JoinHandle<String>,
 }
 
-/// Starts `serve`, and returns once it says that it serves.
+/// Starts `serve`, and waits for its first line.
 fn started(mut serve: Command) -> Process {
     let mut child = serve.stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
@@ -34,7 +34,7 @@ fn started(mut serve: Command) -> Process {
     }
 }
 
-/// Sends a request and returns the connection once the head of the answer has come.
+/// Sends a request, and waits for the head of the answer. Returns the connection.
 fn asked(address: SocketAddr, request: &str, headers: &str, status: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -54,8 +54,8 @@ fn asked(address: SocketAddr, request: &str, headers: &str, status: &str) -> Buf
     reader
 }
 
-/// Starts `serve` several times, with and without open streams of this workflow; stops it by each signal, and checks that it
-/// ends with 0, without a panic, after it told the streams.
+/// Starts `serve` several times, with and without open streams, and stops it with each signal. Checks that it ends with 0, without
+/// a panic, after it sent the streams their cursors.
 pub(crate) fn serve_ends_well(serve: impl Fn() -> Command, of: &str) {
     for signal in ["TERM", "INT", "TERM", "INT"] {
         for streams in [0, 3] {
@@ -64,7 +64,7 @@ pub(crate) fn serve_ends_well(serve: impl Fn() -> Command, of: &str) {
             let mut open: Vec<_> = (0..streams)
                 .map(|_| asked(process.address, &stream, "", "200"))
                 .collect();
-            // Stores are in use, and wait for their next use.
+            // Opens stores, which then stay open for their next use.
             for _ in 0..3 {
                 asked(
                     process.address,
@@ -104,7 +104,7 @@ pub(crate) fn serve_ends_well(serve: impl Fn() -> Command, of: &str) {
     }
 }
 
-/// A signal that comes as soon as the server says that it serves finds it able to stop.
+/// A signal directly after the first line stops the server.
 pub(crate) fn serve_can_be_stopped_at_once(serve: impl Fn() -> Command) {
     for _ in 0..5 {
         let mut process = started(serve());

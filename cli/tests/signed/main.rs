@@ -1,4 +1,4 @@
-//! Shared files that are signed with SSH keys: what `ssh-keygen` makes of ours, what we make of its, and what is no signature.
+//! Tests of signed shared files: `ssh-keygen` verifies our signatures, we verify its signatures, and invalid ones are rejected.
 
 mod project;
 
@@ -12,7 +12,7 @@ use prosescope_share::signed::{NAMESPACE, SIGNATURE};
 use prosescope_test_support::needs;
 use prosescope_test_support::run::{fed, said};
 
-/// A page that has the places of the viewer, and nothing else.
+/// A page with only the placeholders of the viewer.
 const VIEWER: &str = "<!doctype html>\n<meta charset=\"latin1\"><meta name=\"prosescope-served\"><title>Prosescope</title>\
     <div id=\"prosescope-summary\"></div><script type=\"text/plain\" id=\"prosescope-run\" data-bytes=\"0\"></script>";
 
@@ -30,7 +30,7 @@ fn openssh_verifies_what_we_sign_and_we_verify_what_it_signs() {
         project.signers(&format!("alice@example.com {public}"));
         let said_of = project.done(&format!("share r -o {ours} --sign {name}"));
         assert!(said_of.contains(&fingerprint), "{kind}: {said_of}");
-        // Ours, by OpenSSH.
+        // OpenSSH verifies our signature.
         let mut parts = project.parts(&ours);
         let manifest = part(&parts, MANIFEST);
         fs::write(project.at("m"), &manifest).expect("written");
@@ -38,7 +38,7 @@ fn openssh_verifies_what_we_sign_and_we_verify_what_it_signs() {
         let verify = format!("-Y verify -f signers -I alice@example.com -n {NAMESPACE} -s m.sig");
         let out = fed(&mut project.command("ssh-keygen", &verify), &manifest);
         assert!(out.status.success(), "{kind}: {out:?}");
-        // Theirs, by us.
+        // We verify a signature of OpenSSH.
         fs::remove_file(project.at("m.sig")).expect("removed");
         said(
             0,
@@ -91,11 +91,11 @@ fn a_signature_is_no_part_of_the_run() {
         printed.contains("shared-copy") && !printed.contains("added"),
         "{printed}"
     );
-    // It is of all runs in the file.
+    // The signature covers all runs in the file.
     project.done("init p.prose --id s --state sqlite");
     project.done("share r s -o both.zip --sign key");
     project.says(0, "both.zip/s", "note share-signed", "Signed");
-    // It is of this copy: what is shared again is not signed.
+    // The signature covers this copy only. A copy of the copy is not signed.
     project.done("share r.zip -o again.zip");
     assert!(project.checked(0, "again.zip").is_empty());
     let report = project.done("share r --report --sign no-such-key --json -o x.html");
@@ -119,7 +119,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
     project.says(1, &format!("plain.zip {flag}"), error, "is not signed");
     project.says(1, &format!("r {flag}"), error, "is not signed");
 
-    // Altered: a part, the manifest, the signature.
+    // Changes a part, then the manifest, then the signature.
     let of_run = project.parts("r.zip");
     let program = of_run
         .iter()
@@ -157,7 +157,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
         }
     }
 
-    // Another key, another use, another time.
+    // Another key, then another purpose, then another time.
     project.signers(&format!("bob@example.com {other}"));
     project.says(
         1,
@@ -211,7 +211,7 @@ fn no_altered_byte_of_a_signature_passes() {
     project.done("share r -o r.zip --sign key");
     let signature = part(&project.parts("r.zip"), SIGNATURE);
     let lines: Vec<&[u8]> = signature.split(|byte| *byte == b'\n').collect();
-    // A letter in each line of the armor.
+    // Changes a letter in each line of the armor.
     for line in 1..lines.len() - 2 {
         let mut altered: Vec<Vec<u8>> = lines.iter().map(|line| line.to_vec()).collect();
         let byte = &mut altered[line][3];

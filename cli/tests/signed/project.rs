@@ -18,7 +18,7 @@ pub(crate) struct Project {
 pub(crate) type Parts = Vec<(String, Vec<u8>)>;
 
 impl Project {
-    /// `None` where there is no `ssh-keygen`.
+    /// Returns `None` if `ssh-keygen` is missing.
     pub(crate) fn new() -> Option<Project> {
         needs::ssh_keygen()?;
         let dir = tempfile::tempdir().expect("a folder");
@@ -61,13 +61,13 @@ impl Project {
         self.ended(0, args)
     }
 
-    /// Makes a key, and gives its public line.
+    /// Creates a key. Returns its public line.
     #[track_caller]
     pub(crate) fn key(&self, name: &str, kind: &str) -> String {
         self.key_that_is(true, name, kind)
     }
 
-    /// Makes keys until one is read, or is not: one in 256 ECDSA keys is not.
+    /// Creates keys until one is readable, or unreadable. One in 256 ECDSA keys is unreadable.
     #[track_caller]
     pub(crate) fn key_that_is(&self, read: bool, name: &str, kind: &str) -> String {
         let args = format!("-q -t {kind} -C {name}@example.com -f {name} -N");
@@ -114,7 +114,7 @@ impl Project {
         fs::write(self.at(to), zip(&entries)).expect("written");
     }
 
-    /// A copy of a zip in which one part is another.
+    /// Copies a zip with one part changed.
     pub(crate) fn altered(
         &self,
         from: &str,
@@ -148,7 +148,7 @@ impl Project {
             .collect()
     }
 
-    /// One issue with this beginning that holds this part.
+    /// Expects one issue with this beginning, which contains this text.
     #[track_caller]
     pub(crate) fn says(&self, code: i32, args: &str, begin: &str, part: &str) {
         let said = self.checked(code, args);

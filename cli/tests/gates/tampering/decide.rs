@@ -1,5 +1,5 @@
-//! Each edit behind our back × each way to decide: the decision is refused and nothing changes, or the log's verification
-//! names the edit.
+//! Tests each edit without the log with each way to decide: the decision is refused and nothing changes, or `audit verify` names
+//! the edit.
 
 use std::fs;
 use std::path::Path;
@@ -9,19 +9,19 @@ use serde_json::Value;
 use super::state::{Row, State, metadata, unseal};
 use super::{FORMS, Form, Project, logged};
 
-/// What becomes of a decision.
+/// The expected result of a decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Then {
-    /// It is refused: exit code 4, or 5 where the gate can be read in two ways; nothing changed.
+    /// The decision is refused with exit code 4, or 5 if the gate can be read in two ways. Nothing changes.
     Refused,
-    /// It is done, and `audit verify` names the edit.
+    /// The decision is recorded, and `audit verify` names the edit.
     Named,
-    /// It is done: nothing that was sealed changed.
+    /// The decision is recorded, because the edit changed nothing that is sealed.
     Done,
 }
 use Then::{Done, Named, Refused};
 
-/// What is edited, how, and what becomes of a decision.
+/// The name of an edit, the edit, and the expected result.
 type InState = (&'static str, fn(&mut State), Then);
 type InFolder = (&'static str, fn(&Path), Then);
 
@@ -211,7 +211,7 @@ fn each_way(project: &Project, what: &str, then: Then) {
                 assert!(project.files() == before, "{what}: {said}");
                 assert!(said.contains("nothing was"), "{what}: {said}");
             }
-            // Whoever decided too late decided nothing.
+            // A late decision records only the time-out.
             Done | Named if way.contains(&"--record-timeout") => {
                 assert_eq!(code, Some(4), "{what}: {said}");
             }
@@ -227,7 +227,7 @@ fn each_way(project: &Project, what: &str, then: Then) {
     }
 }
 
-/// Going on with a run decides no gate, and hides no edit: the gate is as it was, and is refused or named as before.
+/// Resuming a run decides no gate and hides no edit: the results are the same as before.
 fn resumed(project: &Project, what: &str, then: Then) {
     let what = format!("{:?}, {what}, resume --begin", project.form);
     let run = &project.run;
@@ -302,7 +302,7 @@ fn what_was_edited_is_not_decided_in_any_way() {
     }
 }
 
-/// What is read in two ways is an error for those who only read, too.
+/// A gate that can be read in two ways is also an error for commands that only read.
 #[test]
 fn a_key_that_is_there_twice_is_an_error() {
     let Some((project, _)) = logged(Form::Folder) else {

@@ -1,4 +1,4 @@
-//! What is done to gates.
+//! Edits of gates.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Files, lines and triggers that keep the log and its gates.
+//! Tests of the files, lines and triggers that protect the log and its gates.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::state::Row;
 use super::{found, logged};
 use crate::{FORMS, Form, Project, sqlite};
 
-/// What is done to the file of a gate: the file, the key and its new value, or none to remove the file; the rule.
+/// An edit of the file of a gate: the file, the key and its new value (`None` removes the file), and the expected rule.
 type OfFile = (
     &'static str,
     Option<(&'static str, &'static str)>,
@@ -100,7 +100,7 @@ fn a_change_of_one_file_of_a_gate_is_named() {
     }
 }
 
-/// What stands for a file that is gone.
+/// The mark for a removed file.
 const GONE: &[u8] = b"gone";
 
 /// A log that lost its rows, or the end of its last one, is no log without them: whoever reads it says so, and whoever writes
@@ -126,7 +126,7 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         bytes.truncate(40);
         bytes
     };
-    // What is left, what reads it ends with, what writes ends with.
+    // The rest of the log, the exit code of reading commands, and that of writing commands.
     for (what, log, left, verified, approved) in [
         ("emptied", audit, Vec::new(), 5, 5),
         ("blank", audit, b"\n \n".to_vec(), 5, 5),
@@ -189,7 +189,7 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
     project.expect_at(NOON, 0, &["approve", run, "c", "--as", "lee"]);
     let kept = &project.files()[Path::new("x_history/events/1.md")];
     assert!(torn.ends_with(kept) && kept.starts_with(b"{"), "{kept:?}");
-    // A log that was never written is none.
+    // A log that was never written is not an error.
     Project::restore(&original, &project.folder());
     for log in ["gates", "x_checkpoint.jsonl", events] {
         let path = project.folder().join(log);
@@ -256,17 +256,17 @@ fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
             for rules in [verified, checked] {
                 assert!(rules.contains("audit-log-gone"), "{what}: {rules:?}");
             }
-            // What can be read is shown all the same.
+            // The readable gates are shown all the same.
             let (said, _) = project.expect(1, &["gates", run]);
             assert!(said.contains("approved  a"), "{said}");
         }
-        // With the log in its place the run goes on.
+        // After restoring the log, the run continues.
         Project::restore(&original, &project.folder());
         project.expect(0, &["put", "x", "--run", run, "--file", "p.prose"]);
     }
 }
 
-/// A run without gates, or with those of another tool alone, may never have had a log.
+/// A run without gates, or only with gates of another tool, may never have had a log.
 #[test]
 fn a_log_that_never_was_is_not_missed() {
     for form in FORMS {
@@ -287,7 +287,7 @@ fn a_log_that_never_was_is_not_missed() {
     }
 }
 
-/// A log of events that lost its last lines is shorter than its checkpoint says: ids of its rows would be given again.
+/// A log of events that lost its last lines is shorter than its checkpoint. Writing is refused, because ids would be reused.
 #[test]
 fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
     let project = Project::new(Form::Folder);
@@ -327,7 +327,7 @@ fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
     give(0, &["approve", "deploy"]);
 }
 
-/// A database may hold several runs: a gate, or a row, that was moved to another one is missed in its own.
+/// In a database with several runs, a gate or row that was moved to another run is missing in its own run.
 #[test]
 fn what_is_moved_to_another_recorded_run_is_missed() {
     let Some((project, _)) = logged(Form::Sqlite) else {
@@ -374,7 +374,7 @@ fn lines_that_cannot_be_read_are_missed() {
     };
     let start = start.join("\n");
     let noted = ["audit", "verify", run, "--expect-head", &head];
-    // What stands there, and how many lines of it cannot be read.
+    // The text of the log, and the number of unreadable lines.
     for (text, unread) in [
         // In another order on disk, with their own ids: every row says what it said.
         (format!("{start}\n{two}\n\n{one}\n{four}\n{three}\n"), 0),

@@ -1,4 +1,4 @@
-//! What is done to the log.
+//! Edits of the log.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn set(state: &mut State, row: usize, column: &str, value: impl Into<Value>) {
     state.log[row].insert(column.to_owned(), value.into());
 }
 
-/// Adds a row that is sealed as `prosescope` does it.
+/// Adds a row with a valid seal.
 fn forge(state: &mut State, gate: &str, event: &str) {
     let mut row = unsealed(state, 9, gate, event);
     let last = state.log.last().and_then(chain);
@@ -263,7 +263,7 @@ pub(super) const TABLE: &[Tampering] = &[
         },
         Alone("gate-changed"),
     ),
-    // Only who noted the head knows.
+    // Only a noted head detects this.
     (
         "the last row less",
         |s| drop(s.log.pop()),
@@ -308,7 +308,7 @@ pub(super) const TABLE: &[Tampering] = &[
         },
         WithHead("audit-head-differs", "rewritten"),
     ),
-    // Nobody can know.
+    // Nothing can detect this.
     (
         "a decision that somebody sealed as another",
         |s| {
@@ -361,7 +361,7 @@ pub(super) const TABLE: &[Tampering] = &[
     ),
 ];
 
-/// What is done where no row was sealed, as other tools write them.
+/// Edits of a log without sealed rows, as other tools write it.
 pub(super) const UNSEALED_LOG: &[Tampering] = &[
     (
         "comment",

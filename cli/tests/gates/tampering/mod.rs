@@ -1,11 +1,11 @@
-//! Somebody changes the log, or a gate, behind our back: `audit verify` and `check` name it, in a database as in a folder;
-//! in a database its triggers abort it before (errata G7). docs/reference/audit.md lists what cannot be noticed.
+//! Tests of changes to the log or a gate by other programs. `audit verify` and `check` name them, in a database and in a folder. In
+//! a database, triggers usually abort such changes (errata G7). docs/reference/audit.md lists what cannot be noticed.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `gates.rs`, `log.rs` | what is done, and what is found |
+//! | `gates.rs`, `log.rs` | the edits, and the expected findings |
 //! | `decide.rs` | each edit × each way to decide |
-//! | `state.rs` | gates and their log as they are kept |
+//! | `state.rs` | reading and writing gates and logs directly |
 //! | `guards.rs` | files, lines and triggers |
 
 mod decide;
@@ -22,18 +22,18 @@ use serde_json::{Value, json};
 use crate::{FORMS, Form, Project};
 use state::{State, unseal};
 
-/// What finds a change.
+/// The check that finds a change.
 #[derive(Debug, Clone, Copy)]
 enum Found {
     /// `audit verify` and `check`, by this rule.
     Alone(&'static str),
-    /// `audit verify` by this rule, with the head that was noted; without it docs/reference/audit.md says so, under this name.
+    /// `audit verify` with a noted head, by this rule. docs/reference/audit.md lists it under this name as not found without a head.
     WithHead(&'static str, &'static str),
-    /// Nothing; docs/reference/audit.md says so, under this name.
+    /// Not found; docs/reference/audit.md lists it under this name.
     Never(&'static str),
 }
 
-/// What is done, how, and what finds it.
+/// The name of a change, the change, and the check that finds it.
 type Tampering = (&'static str, fn(&mut State), Found);
 
 /// A run with four gates: `a` is approved, `b` rejected, `c` pending, `d` timed out; and the head of its log.
@@ -187,7 +187,7 @@ fn every_change_is_named_or_listed_as_what_cannot_be_noticed() {
     }
 }
 
-/// Whoever decides a gate decides what was sealed: one that was changed is not decided in any way.
+/// A gate that was changed cannot be decided in any way.
 #[test]
 fn a_gate_that_was_changed_is_not_decided() {
     let mut refused = BTreeSet::new();
@@ -235,7 +235,7 @@ fn a_gate_that_was_changed_is_not_decided() {
                     .into_iter()
                     .flat_map(|way| [(way, "2026-01-25 12:20:00"), (way, "2031-01-01")])
                 {
-                    // Without a deadline nothing is due.
+                    // A gate without a deadline is never late.
                     let is_due = gate.contains_key("timeout_at") && now > "2030-02";
                     if way[0] == "gates" && !is_due {
                         continue;
@@ -273,7 +273,7 @@ fn documented() -> BTreeSet<(String, bool)> {
     rows.collect()
 }
 
-/// Who cuts the tail off and decides anew has another head.
+/// After cutting the end of a log and deciding again, the head differs.
 #[test]
 fn a_log_that_was_cut_and_went_on_has_another_head() {
     for form in FORMS {
@@ -296,7 +296,7 @@ fn a_log_that_was_cut_and_went_on_has_another_head() {
     }
 }
 
-/// Rows of other tools are told apart, and ours go on behind our own.
+/// Rows of other tools are marked, and our rows continue our chain.
 #[test]
 fn a_row_that_somebody_adds_is_unsealed() {
     for form in FORMS {
@@ -317,7 +317,7 @@ fn a_row_that_somebody_adds_is_unsealed() {
     }
 }
 
-/// What a person reads when a gate was changed: not "consistent".
+/// The output after a change of a gate does not contain "consistent".
 #[test]
 fn a_gate_that_was_changed_is_the_first_thing_that_verify_says() {
     for form in FORMS {

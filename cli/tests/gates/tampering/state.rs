@@ -1,4 +1,4 @@
-//! Gates and their log as they are kept, read and written past whatever guards them.
+//! Reads and writes gates and logs directly, without their guards.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -76,7 +76,7 @@ impl State {
                     .iter()
                     .map(|row| format!("{}\n", json!(row)))
                     .collect();
-                // An empty file is no log without rows (`guards.rs`).
+                // An empty file is not a valid log (`guards.rs`), so the file is left out.
                 if !lines.is_empty() {
                     fs::write(folder.join("audit.jsonl"), lines).expect("written");
                 }
@@ -186,7 +186,7 @@ pub(super) fn metadata(row: &mut Row, change: impl FnOnce(&mut Row)) {
     row.insert("metadata".to_owned(), json!(metadata).to_string().into());
 }
 
-/// Takes a row's seal off.
+/// Removes the seal of a row.
 pub(super) fn unseal(row: &mut Row) {
     metadata(row, |metadata| drop(metadata.remove("chain")));
 }
@@ -208,7 +208,7 @@ pub(super) fn reseal(row: &mut Row, behind: Option<&Chain>) -> Chain {
     chain
 }
 
-/// Seals every row of a log anew.
+/// Seals every row of a log again.
 pub(super) fn reseal_all(log: &mut [Row]) {
     let mut before = None;
     for row in log {
