@@ -352,7 +352,7 @@ fn the_memory_of_an_agent_with_a_path_is_named_by_commands_that_work() {
     });
 }
 
-/// The output contains the next command, not only a number (errata N12).
+/// The output contains the next command, not only a number.
 #[test]
 fn whatever_begins_is_told_how_it_ends() {
     let program = "use \"./r.prose\" as research\nlet chain = session \"a\" -> session \"b\"\nlet f = research(topic: \"x\")\n\
