@@ -365,7 +365,7 @@ fn of_two_memories_a_run_uses_the_one_of_its_form_and_says_that_there_is_another
         );
         assert_eq!(said, memory);
         assert!(
-            note.contains(&format!("another memory in {other};")),
+            note.contains(&format!("another memory in {other}, and")),
             "{note}"
         );
         let args = format!("agent segment add captain --prompt Ask --run {run}");
@@ -531,7 +531,7 @@ fn the_trace_is_sorted_chosen_and_drawn_in_time() {
     assert_eq!(rows("--status failed"), ["\"c\""]);
     assert_eq!(rows("--at-least 30s --kind statement"), ["\"b\"", "\"c\""]);
     let said = project.done("11:00:00", "trace --text nowhere", "");
-    assert_eq!(said, "none of 3 rows is like that");
+    assert_eq!(said, "no row matches (of 3)");
     let (_, errors) = project.run(2, "11:00:00", "trace --at-least 1.5h", "");
     assert!(
         errors.contains("--at-least 1.5h is no duration"),

@@ -266,7 +266,7 @@ fn commands_say_what_is_there_and_end_so() {
             LOG,
             &["trace", RUN, "--node", "~99"],
             3,
-            &["no node ~99"],
+            &["place ~99 does not exist"],
             &[],
         ),
         // What ran is not readable, and which files there are is (W12).

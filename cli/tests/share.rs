@@ -505,7 +505,7 @@ fn several_runs_are_one_file_and_each_is_named() {
     let refused = project.refused(2, "share r elsewhere/r -o twice.zip");
     assert!(refused.contains("in separate files"), "{refused}");
     let refused = project.refused(4, "share r -o both.zip");
-    assert!(refused.contains("there already"), "{refused}");
+    assert!(refused.contains("already exists"), "{refused}");
     let refused = project.refused(2, "share r -o run.pdf");
     assert!(refused.contains(".html, .zip or .db"), "{refused}");
     fs::write(

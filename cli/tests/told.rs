@@ -164,7 +164,7 @@ fn a_value_of_a_file_that_is_a_folder_is_an_error() {
     ] {
         let line = format!("prosescope {command}");
         project.check(&line, 6, "cannot read .");
-        project.check(&line, 6, "→ give the path of a file in it");
+        project.check(&line, 6, "→ give the path of a file in this directory");
     }
     project.check("prosescope put x --file empty", 0, "Binding written");
 }

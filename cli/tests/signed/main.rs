@@ -189,7 +189,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
     let git = fs::read(project.at("m.sig")).expect("a signature");
     project.altered("r.zip", "git.zip", SIGNATURE, |sig| *sig = git);
     project.signers(&format!("alice@example.com {public}"));
-    project.says(1, &format!("git.zip {flag}"), error, "something else");
+    project.says(1, &format!("git.zip {flag}"), error, "another purpose");
 
     // A signature without what it signs.
     let mut parts = of_run;
@@ -198,7 +198,10 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
     project.says(1, "bare.zip", error, "there is no prosescope-share.json");
 
     let missing = project.ended(3, "check r.zip --allowed-signers nobody");
-    assert!(missing.contains("nobody cannot be read"), "{missing}");
+    assert!(
+        missing.contains("cannot read the allowed signers nobody"),
+        "{missing}"
+    );
 }
 
 #[test]
@@ -262,7 +265,7 @@ fn a_file_that_is_no_key_that_signs_is_told_so() {
             "ssh-keygen -t ed25519",
         ),
         (2, "bytes", "not an SSH key", ""),
-        (3, "none", "cannot be read", "id_ed25519"),
+        (3, "none", "cannot read the key", "id_ed25519"),
     ];
     for (code, key, why, next) in cases {
         let said = project.ended(code, &format!("share r -o x.zip --sign {key}"));
