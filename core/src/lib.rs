@@ -26,6 +26,9 @@
     )
 )]
 
+#[cfg(test)]
+#[path = "../chance.rs"]
+mod chance;
 pub mod change;
 pub mod check;
 pub mod database;

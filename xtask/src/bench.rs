@@ -61,7 +61,7 @@ pub(crate) fn run_bench(root: &Path, args: &Args) -> Result<()> {
                 "build",
                 "--release",
                 "-p",
-                "prosescope-cli",
+                "prosescope",
                 "-p",
                 "prosescope-tests",
                 "--bins",

@@ -22,7 +22,7 @@ pub(crate) const NATIVE: &[&str] = &["--workspace", "--exclude", "prosescope-pur
 
 /// The program without PostgreSQL and `serve`, which is enough for the viewer of files and makes the first `cargo
 /// xtask view` faster.
-pub(crate) const SMALL: &[&str] = &["--package", "prosescope-cli", "--no-default-features"];
+pub(crate) const SMALL: &[&str] = &["--package", "prosescope", "--no-default-features"];
 
 /// Returns a cargo command at the root of the checkout.
 pub(crate) fn cargo(root: &Path) -> Command {

@@ -134,7 +134,7 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
         "test",
         "--release",
         "-p",
-        "prosescope-cli",
+        "prosescope",
         "-p",
         "prosescope-store",
         "-p",
@@ -167,7 +167,7 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
     setup::tests(root)?;
     // Some hundred thousand commands are run, and an unoptimised one takes several times as long to start.
     step("Building prosescope, optimised", || {
-        run(cargo(root).args(["build", "--release", "-p", "prosescope-cli"]))
+        run(cargo(root).args(["build", "--release", "-p", "prosescope"]))
     })?;
     let prose = view::target(root)
         .join("release")
@@ -202,7 +202,7 @@ const SWEPT: &[(&str, &str, &str, &[&str])] = &[
     ),
     (
         "Testing PostgreSQL servers that fail at each question, and hostile ones",
-        "prosescope-cli",
+        "prosescope",
         "postgres",
         &["faults::", "foreign::", "hostile::", "theirs::"],
     ),

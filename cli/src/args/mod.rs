@@ -581,8 +581,12 @@ mod tests {
 
     #[test]
     fn the_pages_of_json_have_a_section_for_every_command() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/json");
-        let files = std::fs::read_dir(folder).expect("docs/reference/json");
+        // A published crate has no pages beside it.
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+        if !docs.is_dir() {
+            return;
+        }
+        let files = std::fs::read_dir(docs.join("reference/json")).expect("docs/reference/json");
         let texts = files.map(|file| std::fs::read_to_string(file.expect("a file").path()));
         let page: String = texts.map(|text| text.expect("a page")).collect();
         let mut all = Vec::new();

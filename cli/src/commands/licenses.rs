@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 
-/// The license texts, packed with gzip by `cargo xtask`. Empty in a build by plain cargo.
+/// The license texts, packed with gzip by `cargo xtask`. Empty in a build by plain cargo in a checkout.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/licenses.txt.gz"));
 
 pub(super) fn run(out: &Out) -> Result<Exit, CliError> {
@@ -16,7 +16,7 @@ pub(super) fn run(out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::not_found(
             "this prosescope was built without the licenses of its libraries",
         )
-        .hint("build it with `cargo xtask install` or `cargo xtask dist`, which collect them"));
+        .hint("a release and `cargo install prosescope` include them; in a checkout, `cargo xtask install` collects them"));
     }
     let mut text = String::new();
     GzDecoder::new(PACKED)

@@ -72,7 +72,7 @@ pub(crate) fn viewer() -> Result<&'static str, CliError> {
             Exit::NotFound,
             "this build of prosescope does not include the viewer",
         )
-        .hint("`cargo xtask view` builds the viewer and a prosescope that includes it")),
+        .hint("a release and `cargo install prosescope` include it; in a checkout, `cargo xtask install` builds it")),
     }
 }
 
@@ -356,6 +356,9 @@ async fn changes(State(site): State<Arc<Site>>) -> Response {
 mod tests {
     use super::*;
 
+    /// How long a test waits before it fails: as long as `prosescope_test_support` has it, which a published crate does without.
+    const PATIENCE: Duration = Duration::from_secs(120);
+
     #[test]
     fn only_the_served_page_may_fetch() {
         let page = "<meta content=\"default-src 'none'; connect-src 'none'\"><meta name=\"prosescope-served\" content=\"no\">";
@@ -377,9 +380,7 @@ mod tests {
     fn answers(at: SocketAddr, request: &str) -> String {
         use std::io::{Read, Write};
         let mut stream = std::net::TcpStream::connect(at).unwrap();
-        stream
-            .set_read_timeout(Some(prosescope_test_support::work::PATIENCE))
-            .unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut said = String::new();
         stream.read_to_string(&mut said).unwrap();
@@ -571,7 +572,7 @@ mod tests {
         let site = Site::new("t".to_owned(), served, "");
         let at = serving(site, IDLE);
         let mut stream = std::net::TcpStream::connect(at).unwrap();
-        let patience = Some(prosescope_test_support::work::PATIENCE);
+        let patience = Some(PATIENCE);
         stream.set_read_timeout(patience).unwrap();
         let request = "GET /t/changes HTTP/1.1\r\nHost: localhost\r\n\r\n";
         stream.write_all(request.as_bytes()).unwrap();

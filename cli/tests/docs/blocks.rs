@@ -46,6 +46,7 @@ const BESIDE: &[&str] = &[
     "CONTRIBUTING.md",
     "README.md",
     "SECURITY.md",
+    "cli/README.md",
     "examples/README.md",
     "pkg/README.md",
 ];

@@ -3,8 +3,8 @@
 
 use std::ops::ControlFlow;
 
+use crate::chance::cases;
 use proptest::prelude::*;
-use prosescope_test_support::chance::cases;
 
 use super::folder_state;
 use crate::decode::gates_json::events;

@@ -1,5 +1,6 @@
 //! Helpers for the tests of all crates: checks for required programs, and measurements of work.
 
+#[path = "../../../core/chance.rs"]
 pub mod chance;
 pub mod clock;
 pub mod cluster;

@@ -22,7 +22,7 @@ impl<'a> Product<'a> {
     pub(crate) fn program(target: &'a str) -> Product<'a> {
         Product {
             name: "prosescope",
-            package: "prosescope-cli",
+            package: "prosescope",
             target,
         }
     }

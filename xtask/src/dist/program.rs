@@ -45,7 +45,7 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<Pa
         .arg("rustc")
         .args(["--config", &format!("target.{target}.rustflags={flags:?}")])
         .args(["--locked", "--release", "--target", target])
-        .args(["--package", "prosescope-cli", "--bin", "prosescope"])
+        .args(["--package", "prosescope", "--bin", "prosescope"])
         .env(VIEWER_HTML, &embedded.viewer)
         .env(LICENSES, &embedded.licenses);
     if musl {

@@ -1,7 +1,7 @@
 mod ran;
 
+use crate::chance::cases;
 use proptest::prelude::*;
-use prosescope_test_support::chance::cases;
 
 use super::*;
 use crate::decode::state_md::parse;

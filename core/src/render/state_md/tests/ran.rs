@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use crate::chance::cases;
 use proptest::prelude::*;
-use prosescope_test_support::chance::cases;
 use serde_json::{Value, json};
 
 use crate::decode::{folder, gates_json};

@@ -185,7 +185,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(prosescope_test_support::chance::cases(40, 28))]
+    #![proptest_config(crate::chance::cases(40, 28))]
 
     #[test]
     fn no_value_makes_it_too_long_or_leaves_its_fence(

@@ -1,4 +1,11 @@
-//! The number of cases of property tests, and their seed.
+//! The number of cases of property tests, and their seed. Only tests compile this file. `tests/support` includes it for the tests of other
+//! crates; the unit tests of this crate do without that package, which is not published.
+
+#![allow(
+    unreachable_pub,
+    clippy::disallowed_methods,
+    reason = "public in tests/support; a test may read the environment"
+)]
 
 use proptest::test_runner::{Config, RngSeed};
 
