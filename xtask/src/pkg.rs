@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► glue.js, prosescope.wasm ─┐
-//! pkg/js/*, pkg/README.md, the licenses ───────────────────────────────────────────────────┴──► pkg/dist
+//! pkg/js/*, pkg/bin/*, pkg/README.md, the licenses ────────────────────────────────────────┴──► pkg/dist
 //! ```
 
 use std::fs;
@@ -49,9 +49,10 @@ fn build_into(root: &Path, dist: &Path) -> Result<()> {
         Ok(())
     })?;
     emptied(dist)?;
-    for entry in fs::read_dir(root.join("pkg/js"))? {
-        let file = entry?.path();
-        copy(&file, dist)?;
+    for folder in ["pkg/js", "pkg/bin"] {
+        for entry in fs::read_dir(root.join(folder))? {
+            copy(&entry?.path(), dist)?;
+        }
     }
     for file in ["pkg/README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&root.join(file), dist)?;

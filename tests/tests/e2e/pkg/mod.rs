@@ -3,6 +3,8 @@
 //!
 //! The scripts are in tests/js. They run in a folder where the package is installed as npm would install it.
 
+#[cfg(unix)]
+mod launcher;
 mod node;
 mod published;
 mod rows;
