@@ -67,6 +67,39 @@ pub(crate) fn pack(
     Ok(archive)
 }
 
+/// Unpacks an archive into a folder.
+///
+/// # Errors
+/// When the program that does it is missing or fails.
+pub(crate) fn unpack(archive: &Path, into: &Path) -> Result<()> {
+    let mut unpack = match archive.extension().is_some_and(|end| end == "zip") {
+        // GNU's tar reads no zip.
+        true => {
+            let mut python = Command::new("python3");
+            python.args(["-m", "zipfile", "-e"]).arg(archive).arg(into);
+            python
+        }
+        false => {
+            let mut tar = Command::new("tar");
+            tar.arg("-xf").arg(archive).arg("-C").arg(into);
+            tar
+        }
+    };
+    run(&mut unpack)
+}
+
+/// Unpacks a crate into a folder.
+///
+/// # Errors
+/// When `tar` fails.
+pub(crate) fn unpack_crate(packed: &Path, into: &Path) -> Result<()> {
+    run(Command::new("tar")
+        .arg("-xzf")
+        .arg(packed)
+        .arg("-C")
+        .arg(into))
+}
+
 /// Returns the time of the built commit; without git, a time that every archive format can store.
 pub(crate) fn time(root: &Path) -> SystemTime {
     let said = Command::new("git")

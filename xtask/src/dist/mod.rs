@@ -4,27 +4,29 @@
 //! viewer.html ─┬─► prosescope (each Linux target) ─► prosescope-TARGET.tar.xz ─┐
 //! licenses ────┘         └─► manual pages, completions                         ├─► formula ─► SHA256SUMS
 //! pkg/dist ─► prosescope-VERSION.tgz     packaging/* ─► installers, Containerfile, SBOM ─┘
+//! prosescope-TARGET.tar.xz ─► prosescope-cli-SYSTEM-VERSION.tgz   viewer.html, licenses, crates ─► NAME-VERSION.crate
 //! ```
 //!
 //! Programs for macOS and Windows are built on those systems (`--only`) and added here (`--with`).
 
 mod archive;
 mod check;
+mod crates;
 mod files;
 pub(crate) mod libraries;
 pub(crate) mod licenses;
+mod npm;
 pub(crate) mod program;
 mod sbom;
 mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
 use crate::bundle::emptied;
-use crate::step::{run, step};
+use crate::step::step;
 use crate::{pkg, view};
 use libraries::{NPM, Product, VIEWER};
 use program::Embedded;
@@ -72,10 +74,10 @@ pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
         None => view::bundle(root)?,
     };
     match &args.only {
-        Some(target) => archives(root, &[target], &viewer, &new)?,
+        Some(target) => drop(archives(root, &[target], &viewer, &new)?),
         None => {
-            archives(root, &LINUX, &viewer, &new)?;
-            others(root, args.with.as_deref(), &viewer, &new)?;
+            let embedded = archives(root, &LINUX, &viewer, &new)?;
+            others(root, args.with.as_deref(), &embedded, &new)?;
         }
     }
     replace(&new, &dist)?;
@@ -86,8 +88,8 @@ pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
     }
 }
 
-/// Builds and packs the program for each target.
-fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<()> {
+/// Builds and packs the program for each target; returns what it contains.
+fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<Embedded> {
     let (text, licenses) = step("Collecting licenses", || {
         licenses::of_programs(root, targets)
     })?;
@@ -117,7 +119,7 @@ fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<
         Ok(())
     })?;
     fs::write(new.join(licenses::FILE), text)?;
-    Ok(())
+    Ok(embedded)
 }
 
 /// Returns whether this machine can run a target's programs.
@@ -128,7 +130,7 @@ fn runs_here(target: &str) -> bool {
 }
 
 /// Builds everything except the archives.
-fn others(root: &Path, with: Option<&Path>, viewer: &Path, new: &Path) -> Result<()> {
+fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> Result<()> {
     if let Some(with) = with {
         for name in files::names(with)? {
             if archive::target(&name).is_some_and(|target| ELSEWHERE.contains(&target)) {
@@ -136,19 +138,17 @@ fn others(root: &Path, with: Option<&Path>, viewer: &Path, new: &Path) -> Result
             }
         }
     }
-    fs::copy(viewer, new.join("viewer.html"))?;
+    fs::copy(&embedded.viewer, new.join("viewer.html"))?;
     let package = pkg::build(root)?;
     for name in files::names(&package)? {
         program::names_no_folder(root, &package.join(name))?;
     }
-    let npm = tools::npm()?;
-    step("Packing the npm package", || {
-        run(Command::new(npm)
-            .args(["pack", "--ignore-scripts", "--loglevel", "error"])
-            .arg("--pack-destination")
-            .arg(new)
-            .current_dir(&package)
-            .stdout(Stdio::null()))
+    step("Packing the npm packages", || {
+        npm::pack(&package, new)?;
+        npm::pack_programs(root, new)
+    })?;
+    step("Packing the crates", || {
+        crates::pack(root, &embedded.viewer, &embedded.licenses, new)
     })?;
     step("Writing installers, formula, SBOM and sums", || {
         files::fill_all(root, new)?;

@@ -1,6 +1,10 @@
 //! `cargo xtask dist --check`: uses the built files as people would, in an empty environment: no Rust, no libraries,
 //! no other files.
 
+mod crates;
+mod npm;
+mod root;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -11,9 +15,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use root::Root;
+
 use super::{LINUX, archive, files, tools};
 use crate::bundle::SERVED;
 use crate::step::{run, step};
+use crate::view;
 
 /// The example run to show.
 const RUN: &str = "20260118";
@@ -49,6 +56,17 @@ pub(crate) fn check(root: &Path, dist: &Path) -> Result<()> {
     }
     step("Installing by install.sh from a local server", || {
         install(root, dist)
+    })?;
+    let alone = Root::new(&view::target(root).join("check"))?;
+    step("Installing the npm packages in an empty root", || {
+        npm::with_program(root, dist, &alone)?;
+        npm::without_program(root, dist, &alone)
+    })?;
+    step("Installing the crates in an empty root", || {
+        crates::install(root, dist, &alone)
+    })?;
+    step("Compiling the tests of the crates", || {
+        crates::tests(root, dist, &alone)
     })
 }
 
@@ -134,18 +152,23 @@ fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
         "Books: 10 %",
     )?;
 
-    let viewer = Server::start(&mut unpacked.command(&["view", RUN]))?;
-    let page = said(Command::new("curl").args(["-fsS", &viewer.address]))?;
-    for (_, served) in SERVED {
-        contains(&page, served)?;
-    }
+    serves_the_viewer(&mut unpacked.command(&["view", RUN]))?;
     let page = fs::metadata(archive.with_file_name("viewer.html"))?.len();
     ensure!(page > 1 << 20, "viewer.html is empty");
-    drop(viewer);
 
     let server =
         Server::start(&mut unpacked.command(&["serve", "--listen", "127.0.0.1:0", "--no-token"]))?;
     said(Command::new("curl").args(["-fsS", &format!("{}/health", server.address)]))?;
+    Ok(())
+}
+
+/// Fetches the page of a `view` that this command starts.
+fn serves_the_viewer(view: &mut Command) -> Result<()> {
+    let viewer = Server::start(view)?;
+    let page = said(Command::new("curl").args(["-fsS", &viewer.address]))?;
+    for (_, served) in SERVED {
+        contains(&page, served)?;
+    }
     Ok(())
 }
 
