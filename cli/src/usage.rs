@@ -103,6 +103,9 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
             error.remove(ContextKind::SuggestedArg);
             error.remove(ContextKind::Usage);
         }
+        ErrorKind::UnknownArgument if is_run_of(&wrong, words) => {
+            tips = vec![format!("name the run with `--run {wrong}`").into()];
+        }
         ErrorKind::UnknownArgument => {
             let option = option_before(&wrong, words);
             tips.extend(option.map(|option| {
@@ -119,13 +122,24 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
     error
 }
 
+/// Returns the command that the words call.
+fn called<'c>(all: &'c clap::Command, words: &[String]) -> &'c clap::Command {
+    let next = |of: &'c clap::Command, word: &String| of.find_subcommand(word).unwrap_or(of);
+    words.iter().fold(all, next)
+}
+
+/// Returns whether an unexpected word is probably a run, given to a command that takes it as `--run`.
+fn is_run_of(wrong: &str, words: &[String]) -> bool {
+    let all = Cli::command();
+    let mut args = called(&all, words).get_arguments();
+    !wrong.starts_with('-') && args.any(|arg| arg.get_long() == Some("run"))
+}
+
 /// Returns the option before an unexpected argument, if that option takes a value and the argument cannot be an option: a line
 /// of a list, of a log, of a diff.
 fn option_before<'w>(wrong: &str, words: &'w [String]) -> Option<&'w str> {
-    let mut command = &Cli::command();
-    for word in words {
-        command = command.find_subcommand(word).unwrap_or(command);
-    }
+    let all = Cli::command();
+    let command = called(&all, words);
     let takes_value = |long: &str| {
         let mut args = command.get_arguments();
         args.any(|arg| arg.get_long() == Some(long) && arg.get_action().takes_values())

@@ -83,6 +83,19 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
         ),
         (&["show", "state.db"], 3, &["no file or folder state.db"]),
         (
+            &["show", "p.prose"],
+            2,
+            &[
+                "p.prose is a program, not a run",
+                "prosescope runs --program p",
+            ],
+        ),
+        (
+            &["get", "research", "r1"],
+            2,
+            &["name the run with `--run r1`"],
+        ),
+        (
             &["show", "latest/tol"],
             3,
             &["has no import tol", "did you mean tool?"],
@@ -204,6 +217,9 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             "{said}"
         );
     }
+    let found = prose(dir.path(), &["search", "nowhere"]).stdout;
+    let none = format!("no match for nowhere in {RUN}\n");
+    assert!(String::from_utf8_lossy(&found).starts_with(&none));
     // The same outside of a project, and for a broken link.
     let outside = tempfile::tempdir().expect("a folder");
     for path in ["nope/path", "state.db", "./nope"] {

@@ -353,7 +353,7 @@ fn a_construct_is_not_completed_with_a_value() {
                 let said = ask(4, &put);
                 assert!(said.contains(&format!("prosescope {end} {open}")), "{said}");
                 assert!(
-                    said.contains(&format!("line {} is the first", line + 1)),
+                    said.contains(&format!("first line {}", line + 1)),
                     "{said}"
                 );
             }

@@ -405,6 +405,16 @@ fn what_is_kept_stays_and_what_is_asked_for_goes() {
         ],
         "",
     );
+    let said = project.fed(
+        0,
+        &["share", "r", "-o", "typo.zip", "--redact", "valeu"],
+        "",
+    );
+    assert!(said.contains("--redact matched nothing"), "{said}");
+    // Only its path finds a shared file.
+    let shown = project.done("show kept.zip");
+    assert!(!shown.contains("prosescope resume r\n"), "{shown}");
+    assert!(shown.contains("kept.zip"), "{shown}");
     let asked = held("asked.zip");
     assert!(
         !asked.contains("a value") && !asked.contains("fine,"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use prosescope_core::session::{ChooseError, Found, FoundKind, choose, survey};
+use prosescope_core::shell;
 use prosescope_core::source::Source;
 use prosescope_store::{Disk, home_prose, project_dir};
 
@@ -212,6 +213,14 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
     let full = path
         .canonicalize()
         .map_err(|e| CliError::new(Exit::Io, format!("{}: {e}", path.display())))?;
+    if full.is_file() && full.extension().is_some_and(|end| end == "prose") {
+        let name = full.file_stem().unwrap_or_default().to_string_lossy();
+        let message = format!("{} is a program, not a run", path.display());
+        return Err(CliError::usage(message).hint(format!(
+            "`{}` lists its runs",
+            shell::command("runs", &[], &shell::option("--program", &name))
+        )));
+    }
     let prose = full
         .ancestors()
         .skip(1)

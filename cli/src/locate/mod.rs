@@ -120,8 +120,10 @@ pub(crate) fn open(run: &str) -> Result<Session, CliError> {
 
 /// Returns the name of a run outside of the project's `runs`. Commands would not find such a run by its id alone.
 fn called(run: &str, located: &Located) -> Option<String> {
-    let full = located.base.join(&located.place).canonicalize().ok()?;
-    let is_run = |runs: PathBuf| full.parent().is_some_and(|dir| is_same(dir, &runs));
+    // A place inside of a shared file is not on disk, and no id finds it.
+    let full = located.base.join(&located.place).canonicalize();
+    let parent = full.ok().and_then(|full| Some(full.parent()?.to_owned()));
+    let is_run = |runs: PathBuf| parent.as_deref().is_some_and(|dir| is_same(dir, &runs));
     let found_by_id = project().is_ok_and(|project| is_run(project.join("runs")));
     (!found_by_id && !is_latest(run)).then(|| run.to_owned())
 }

@@ -37,7 +37,9 @@ pub(crate) fn node(view: &NodeDetail, width: usize) -> String {
     facts("took", row.duration.clone());
     if let Some(error) = &view.error {
         title(&mut out, "Error");
-        let _ = write!(out, "{BAD}{}{RESET}", lines(error, width));
+        // The error is what people came for: whole, not cut as values are.
+        let whole: String = error.lines().map(|line| wrap(line, width, "  ")).collect();
+        let _ = write!(out, "{BAD}{whole}{RESET}");
     }
     work(&mut out, &view.work, width);
     super::issues(&mut out, &view.issues, width);

@@ -27,7 +27,11 @@ pub(crate) fn search(view: &SearchView, width: usize) -> String {
     let none = view.runs.iter().all(|run| run.groups.is_empty());
     if none {
         let runs = match view.runs.len() {
-            1 => String::new(),
+            1 => view
+                .runs
+                .iter()
+                .map(|of| format!(" in {}", of.run))
+                .collect(),
             n => format!(" in {n} runs"),
         };
         let text = format!("no match for {}{runs}", view.text);

@@ -31,7 +31,7 @@ const TOPS: &[&str] = &[
 ];
 
 /// Paths that a build creates, so that a fresh clone lacks them.
-const MADE: &[&str] = &["pkg/dist"];
+const MADE: &[&str] = &["pkg/dist", "cli/embedded"];
 
 /// Returns the code spans that are paths in the checkout.
 fn named(text: &str) -> BTreeSet<String> {

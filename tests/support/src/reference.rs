@@ -2,6 +2,7 @@
 
 /// A group of commands, with its heading in the help.
 pub struct Group {
+    /// The heading, without its colon.
     pub heading: String,
     /// Each command with its summary.
     pub commands: Vec<(String, String)>,

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use prosescope_core::source::Source;
+use prosescope_core::view::{RunShared, SecretsReplaced};
 use prosescope_share::pack::{Made, ShareError};
 use prosescope_share::page;
 use prosescope_share::sharing::Sharing;
@@ -47,6 +48,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         let mut report = sharing.look().map_err(failed)?;
         progress.clear();
         word(format).clone_into(&mut report.format);
+        note_unused(args, &report);
         Ok::<_, CliError>(report)
     };
     if args.report {
@@ -72,6 +74,9 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let packed = sharing.pack(&made, &mut || written::emptied(temporary.as_file()));
     let (mut report, _) = packed.map_err(failed)?;
     word(format).clone_into(&mut report.format);
+    if !asks {
+        note_unused(args, &report);
+    }
     report.signed = key.as_ref().map(Key::fingerprint);
     let zip = written::opened(temporary.path())?;
     let copy = Rc::new(Disk::open(temporary.path()).map_err(locate::store)?);
@@ -102,6 +107,16 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         true => print::shared_file(&report),
         false => print::shared(&report, out.width),
     })
+}
+
+/// Prints a note if no text of `--redact` was found: a misspelled name would leave this machine.
+fn note_unused(args: &ShareArgs, report: &RunShared) {
+    let asked = |of: &SecretsReplaced| of.rule == "asked";
+    if !args.wishes().redact.is_empty() && !report.replaced.iter().any(asked) {
+        say(&print::note(
+            "--redact matched nothing in the run. Next: check the spelling, capital letters included",
+        ));
+    }
 }
 
 /// Returns the maker and the time of a copy, for its manifest.
