@@ -214,7 +214,7 @@ fn a_command_takes_sql_in_every_way_and_says_what_is_wrong_with_it() {
         (&true.into(), &"1".into())
     );
     for (args, code, part) in [
-        (&["SELECT 1"][..], 2, "none is named"),
+        (&["SELECT 1"][..], 2, "the run before the SQL is missing"),
         (
             &[LATEST, "SELECT stauts FROM execution"],
             2,

@@ -534,7 +534,7 @@ fn the_trace_is_sorted_chosen_and_drawn_in_time() {
     assert_eq!(said, "no row matches (of 3)");
     let (_, errors) = project.run(2, "11:00:00", "trace --at-least 1.5h", "");
     assert!(
-        errors.contains("--at-least 1.5h is no duration"),
+        errors.contains("--at-least 1.5h is not a duration"),
         "{errors}"
     );
     let drawn = project.done("11:00:00", "trace --timeline", "");

@@ -57,7 +57,7 @@ fn a_run_in_postgresql_is_viewed_in_a_copy_that_does_not_stay() {
         let mut err = server.stderr.take().expect("a pipe");
         err.read_to_string(&mut said).expect("text");
         server.wait().expect("it ends");
-        assert!(said.contains("in a copy"), "{said}");
+        assert!(said.contains("shows a copy"), "{said}");
         assert_eq!(left(), 0, "{said}");
     }
     // What is decided there would not be decided in the run.
