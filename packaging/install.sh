@@ -1,12 +1,21 @@
 #!/bin/sh
-# Installs prosescope @VERSION@ for the current user, as one file in ~/.local/bin.
-#
-#   sh install.sh [--from FOLDER|URL] [--to FOLDER]
-#
-# --from  where the archive and SHA256SUMS are [default: the project's releases]
-# --to    the folder to install into [default: ~/.local/bin]
+# Installs prosescope for the current user. `cargo xtask dist` replaces the placeholders between at signs.
 
 set -eu
+
+version='@VERSION@'
+
+usage() {
+    cat <<'END'
+Installs prosescope for the current user, as one file in ~/.local/bin.
+
+Usage: sh install.sh [--from FOLDER|URL] [--to FOLDER]
+
+  --from  where the archive and SHA256SUMS are [default: the project's releases]
+  --to    the folder to install into [default: ~/.local/bin]
+  --help  print this
+END
+}
 
 fail() {
     printf 'error: %s\n' "$1" >&2
@@ -42,7 +51,11 @@ get() {
                 fail 'neither curl nor wget is installed' 'install one of them, or download the files and use --from FOLDER'
             fi
             ;;
-        *) cp "$from/$1" "$2/$1" ;;
+        *)
+            [ -d "$from" ] || fail "there is no folder $from" 'name the folder of a release with --from'
+            [ -f "$from/$1" ] || fail "the folder $from does not contain $1" 'name the folder of a release with --from'
+            cp "$from/$1" "$2/$1"
+            ;;
     esac || fail "cannot get $1 from $from" 'check the address and the connection'
 }
 
@@ -57,7 +70,7 @@ sum() {
 }
 
 main() {
-    from='@REPOSITORY@/releases/download/v@VERSION@'
+    from="@REPOSITORY@/releases/download/v$version"
     to=${HOME:?}/.local/bin
     while [ $# -gt 0 ]; do
         case $1 in
@@ -66,9 +79,19 @@ main() {
                 if [ "$1" = --from ]; then from=$2; else to=$2; fi
                 shift 2
                 ;;
-            *) fail "unknown argument $1" 'usage: sh install.sh [--from FOLDER|URL] [--to FOLDER]' ;;
+            --help | -h)
+                usage
+                exit
+                ;;
+            *) fail "unknown argument $1" '--help lists the arguments' ;;
         esac
     done
+    case $version in
+        [0-9]*) ;;
+        *) fail 'this install.sh is a template without a version' \
+            'cargo xtask dist fills it in, and writes it beside the archives' \
+            'to install from a checkout: cargo xtask install' ;;
+    esac
     case $from in
         *.invalid/*) fail 'this copy of install.sh has no address to download from' 'name one with --from FOLDER|URL' ;;
     esac
@@ -94,7 +117,7 @@ main() {
     mv -f "$to/.prosescope.new" "$to/prosescope"
     "$to/prosescope" --version >/dev/null || fail "$to/prosescope does not start" 'report this with what uname -a prints'
 
-    echo "Installed prosescope @VERSION@ as $to/prosescope. To remove it, delete that file."
+    echo "Installed prosescope $version as $to/prosescope. To remove it, delete that file."
     case :$PATH: in
         *:"$to":*) ;;
         *) echo "$to is not in PATH. Add it: export PATH=\"$to:\$PATH\"" ;;
