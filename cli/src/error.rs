@@ -9,7 +9,7 @@ use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::exit::Exit;
 
-/// The error of a command. The exit code is its kind.
+/// The error of a command. Its exit code is also its kind.
 #[derive(Debug)]
 pub(crate) struct CliError {
     pub(crate) exit: Exit,

@@ -12,10 +12,10 @@ use crate::exit::Exit;
 use crate::print::{note, style};
 use crate::streams;
 
-/// Whether the command has recorded something.
+/// Whether the command has recorded something in a run.
 static RECORDED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a step after recording failed.
+/// Whether a step after the recording failed, such as printing.
 static TROUBLE: AtomicBool = AtomicBool::new(false);
 
 /// Notes that the command has recorded something. An answer that cannot be printed then has an exit code of its own.
@@ -40,9 +40,9 @@ pub(crate) fn ended(exit: Exit) -> Exit {
 
 /// The destination and the form of a command's result.
 pub(crate) struct Out {
-    /// `--json`.
+    /// Whether the result is JSON (`--json`).
     pub(crate) json: bool,
-    /// Columns: COLUMNS, else those of the terminal, else 100.
+    /// The width of text for people in columns: COLUMNS, else the terminal's width, else 100.
     pub(crate) width: usize,
     /// Whether standard output is a terminal.
     pub(crate) terminal: bool,
@@ -81,7 +81,8 @@ impl Out {
 
     /// Writes one JSON document and a line break, with control characters escaped.
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
-        // Piece by piece, because the text of a large view takes several times the memory of the view.
+        // The JSON is written piece by piece, because the text of a large view takes several times the memory of the
+        // view.
         let mut out = Escaped {
             out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()),
         };
@@ -92,7 +93,7 @@ impl Out {
         }))
     }
 
-    /// Maximum bytes of a value in JSON. The text is held in memory, and escaped it may be six times as long.
+    /// Maximum bytes of a value in JSON. The text is held in memory, and escaping may make it six times as long.
     pub(crate) const MOST_OF_A_VALUE: usize = 16 << 20;
 
     /// Writes an answer as JSON, or as text for people.
@@ -130,15 +131,15 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", guarded(line));
 }
 
-/// Writes an error to standard error as one line of JSON. It is the last line there; notes may come before it.
+/// Writes an error to standard error as one line of JSON. It is the last line on standard error; notes may precede it.
 pub(crate) fn say_json(error: &CliError) {
-    // A struct of texts and numbers is always JSON.
+    // Serializing cannot fail: the struct holds only texts and numbers.
     let text = serde_json::to_string(&CommandFailed::from(error)).unwrap_or_default();
     let _ = writeln!(io::stderr().lock(), "{}", escape_json(&text));
 }
 
-/// Escapes all control characters except our own styles. [`crate::print`] already escapes texts of a run, so that they cannot
-/// imitate ours. This function escapes whatever was forgotten there.
+/// Escapes all control characters except our own styles. [`crate::print`] already escapes texts of a run, so that they
+/// cannot imitate our styles; this function also covers any text that [`crate::print`] did not escape.
 fn guarded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

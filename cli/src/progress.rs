@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::out::Out;
 
-/// Time before the line appears, so that short copies show nothing.
+/// Time before the progress line appears, so that short copies show no line.
 const SOON: Duration = Duration::from_secs(1);
 
 const LINE: &str =
@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts at 0 of `total` bytes. With `--json`, nothing is shown.
+    /// Starts a progress line at 0 of `total` bytes. With `--json`, the line is never shown.
     pub(crate) fn of(what: &'static str, total: u64, out: &Out) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(LINE) {
@@ -35,13 +35,13 @@ impl Progress {
         }
     }
 
-    /// Adds copied bytes.
+    /// Adds `bytes` to the number of copied bytes.
     pub(crate) fn add(&self, bytes: u64) {
         self.shown_soon();
         self.bar.inc(bytes);
     }
 
-    /// Sets the copied bytes and their total.
+    /// Sets the number of copied bytes, and their total.
     pub(crate) fn at(&self, bytes: u64, total: u64) {
         self.shown_soon();
         self.bar.set_length(total);

@@ -15,7 +15,7 @@ use crate::locate::{self, Target};
 use crate::out::{self, say};
 use crate::print::note;
 
-/// The hint in case that the user did not mean the newest run.
+/// The hint for the case that the user did not mean the newest run.
 const ANOTHER: &str = "to use another, name it on the command line or in PROSE_RUN";
 
 /// A run that is opened for writing.
@@ -24,7 +24,7 @@ pub(crate) struct Recorder {
     at: At,
     /// Whether the command used the newest run by default, and has not yet printed its name.
     latest: bool,
-    /// The run's folder, from here.
+    /// The run's folder, relative if it is below the working directory.
     pub(crate) folder: String,
 }
 
@@ -65,7 +65,7 @@ impl Recorder {
         })
     }
 
-    /// Sets the client in the records, if it is not the command line.
+    /// Sets the client's name that each record contains. Without this call it is the name of the command line.
     pub(crate) fn client(mut self, client: &str) -> Recorder {
         client.clone_into(&mut self.at.client);
         self
@@ -186,7 +186,7 @@ impl Recorder {
     }
 }
 
-/// Prints a fault that happened after recording. The record is complete.
+/// Prints a fault that happened after recording, if there is one. The record itself is complete.
 pub(crate) fn told(fault: Option<Fault>) {
     if let Some(fault) = fault {
         out::recorded_but(&fault.into());
@@ -198,7 +198,7 @@ pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<R::Done, CliError
     Recorder::open(run)?.record(command)
 }
 
-/// Returns the time and the user of the process. The user comes from the system, because anyone can set `$USER`.
+/// Returns the time and the user to record. The user comes from the operating system, because anyone can set `$USER`.
 fn at() -> Result<At, CliError> {
     Ok(At {
         now: locate::recorded_now()?,

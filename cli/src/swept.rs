@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
-/// Files and folders to remove.
+/// Files and folders that are still incomplete, to be removed after a signal.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Runs `act` while no sweep runs. `act` may add paths to remove.
@@ -25,7 +25,7 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
 
     // The handlers are registered before the folder is made. Otherwise a signal in between would leave the folder.
     let ended = Arc::new(AtomicUsize::new(0));
-    // Not HUP: `nohup` ignores it, and a handler would undo that.
+    // HUP gets no handler: `nohup` makes a process ignore HUP, and a handler would undo that.
     for signal in [Signal::INT, Signal::TERM] {
         let signal = signal.as_raw();
         flag::register_usize(signal, Arc::clone(&ended), signal as usize)?;
@@ -35,7 +35,7 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
         paths.push(folder.path().to_owned());
         std::io::Result::Ok(folder)
     })?;
-    // Fails only if the program already set another folder, and it never does.
+    // The call fails only if the program has already set a temporary folder, and this is the only place that sets one.
     let _ = tempfile::env::override_temp_dir(folder.path());
     std::thread::spawn(move || {
         // A signal handler may do very little, so a thread checks for a signal at intervals.
@@ -67,7 +67,7 @@ fn remove(path: &std::path::Path) {
     }
 }
 
-/// Does nothing on other systems, where the system ends the command at once.
+/// Does nothing. On systems other than Unix, the system ends the command at once.
 #[cfg(not(unix))]
 pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     tempfile::Builder::new().prefix("prosescope-").tempdir()

@@ -40,7 +40,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Returns the error for every use of a server.
+/// Returns the error that every use of a server gets in this build.
 pub(crate) fn missing() -> Fault {
     Fault::new(
         FaultKind::Io,

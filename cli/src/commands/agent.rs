@@ -68,7 +68,7 @@ enum Beside {
 }
 
 impl Beside {
-    /// Returns the name for messages.
+    /// Returns the name of this store for messages.
     fn name(&self) -> String {
         match self {
             Beside::Files(path) => record::from_here(path),

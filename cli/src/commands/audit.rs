@@ -19,12 +19,13 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
         gate: args.gate.clone(),
         by: args.by.clone(),
         since: args.since.as_deref().map(since).transpose()?,
-        // OpenProse's queries by a principal and by time return decisions only.
+        // With `--by` or `--since`, only decisions are listed: OpenProse's queries by principal and by time return
+        // nothing else.
         decisions: !report && (args.by.is_some() || args.since.is_some()),
     };
     let (mut exit, mut runs, mut waits) = (Exit::Done, Vec::new(), Vec::new());
     let mut add = |session: &Session, place: String| {
-        // A filter narrows the output only: the chain is verified over the whole log.
+        // `--gate`, `--by` and `--since` narrow the output only: the chain is verified over the whole log.
         let mut audit = pages::audit(session, None);
         audit.rows.retain(|row| filter.wants(row));
         if args.waits {

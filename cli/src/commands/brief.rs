@@ -66,8 +66,8 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&view, || escape(&view.text, true))
 }
 
-/// Completes a begun execution: adds the location and the brief to its task, and the run to its next command. The brief contains
-/// `put --done`.
+/// Completes the answer about a begun execution: adds the location of the binding and the brief to the execution's
+/// task, and the name of the run to its next command. The brief contains `put --done`.
 pub(super) fn tell(recorder: &Recorder, begun: &mut ExecutionBegun) {
     task(recorder, begun.id, &mut begun.task);
     if let Some(next) = &mut begun.next {
@@ -77,7 +77,7 @@ pub(super) fn tell(recorder: &Recorder, begun: &mut ExecutionBegun) {
     }
 }
 
-/// Adds the location and the brief to a task.
+/// Adds the location of the binding, and the brief for the subagent, to a task.
 pub(super) fn task(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
     let Some(task) = task else { return };
     let name = task.binding.as_deref().unwrap_or("anon_…");
@@ -92,7 +92,8 @@ pub(super) fn task(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
     .told();
 }
 
-/// Returns an empty line and the brief of a begun execution; without a subagent, the next step.
+/// Returns an empty line and the brief of a begun execution. For an execution without a subagent, returns the next step
+/// instead.
 pub(super) fn appended(begun: &ExecutionBegun) -> String {
     if let Some(task) = &begun.task {
         return of_task(task);

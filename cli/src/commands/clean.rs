@@ -15,7 +15,7 @@ use crate::out::{self, Out, say};
 use crate::{locate, print};
 
 pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
-    // The clock of a removal is the system clock: `PROSE_NOW` must not make runs look old.
+    // A removal uses the system clock: `PROSE_NOW` must not make runs look old.
     let now = match args.yes {
         true => locate::recorded_now()?,
         false => locate::now(),
@@ -53,7 +53,7 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
         for run in plan.remove.clone() {
             let entry = entries.iter().find(|entry| entry.name == run.run);
             match entry.map(|entry| place.remove(entry)) {
-                // Removed; some files may remain in the trash.
+                // The run is removed, but some of its files may remain in the trash.
                 Some(Ok(left)) => failed.extend(left.map(|fault| fault.to_string())),
                 Some(Err(fault)) => {
                     failed.push(fault.to_string());
@@ -157,7 +157,7 @@ impl Place {
     }
 }
 
-/// Returns the time this duration before `now`, in milliseconds since 1970 UTC.
+/// Returns the time that is this duration before `now`, in milliseconds since 1970 UTC.
 fn before(text: &str, now: i64) -> Result<i64, CliError> {
     let ago = Timeout::parse(text)
         .map_err(|error| CliError::usage(format!("--older-than {text}: {error}")))?;

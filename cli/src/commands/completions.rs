@@ -14,7 +14,8 @@ use crate::exit::Exit;
 use crate::locate::{LATEST, project};
 use crate::out::Out;
 
-/// The variable that a completion script sets to ask for words. Its value is the name of the shell.
+/// The environment variable that a completion script sets to ask this program for words. Its value is the name of the
+/// shell.
 const ASKED: &str = "PROSESCOPE_COMPLETE";
 
 const NAME: &str = "prosescope";
@@ -48,7 +49,7 @@ pub(crate) fn answer() -> Result<bool, clap::Error> {
 /// Returns the command line, with the ids of the project's runs as values of arguments that take a run.
 fn command() -> Command {
     Cli::command().mut_subcommands(|below| match below.get_name() {
-        // In these commands, a run is a turn of a workflow.
+        // The commands of workflows call a turn of a conversation a run, so the runs of `.prose/runs` do not fit here.
         "workflow" | "events" => below,
         _ => with_runs(below),
     })

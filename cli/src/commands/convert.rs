@@ -37,7 +37,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         out::recorded();
         return out.show(&converted, || print::converted(&converted, out.width));
     }
-    // Without agents of the project and the user, because they do not belong to the run.
+    // The run is opened without agents of the project and the user, because they do not belong to the run.
     let opened = locate::open_alone(&run)?;
     unread::given(&opened.session)?;
     let session = &opened.session;
@@ -90,7 +90,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
-            // A run in a shared file is copied into the working directory.
+            // The folder beside a shared file is not a folder of runs, so the copy goes to the working directory.
             _ if packed => None,
             true => Some(opened.dir.as_path()),
             false => opened.dir.parent(),
@@ -98,7 +98,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         let folder = folder.map(PathBuf::from).unwrap_or_default();
         folder.join(format!("{}-{state}", opened.name))
     });
-    // The nearest existing folder above the target.
+    // Finds the nearest existing folder above the target.
     let absolute = std::path::absolute(&to)?;
     let mut above = absolute.ancestors().skip(1);
     let above = above.find_map(|dir| dir.canonicalize().ok());
@@ -154,7 +154,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&converted, || print::converted(&converted, out.width))
 }
 
-/// Returns whether a form is a folder, and its name.
+/// Returns whether a form of storage is a folder, and the name of the form.
 fn form_of(state: StateMode) -> (bool, &'static str) {
     match state {
         StateMode::Filesystem => (true, "filesystem"),

@@ -1,4 +1,4 @@
-//! Comparison with a copy that already exists.
+//! Compares a run with a copy of it that already exists at the target of a command.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use prosescope_core::view::RunConverted;
 use crate::error::CliError;
 use crate::{locate, record};
 
-/// Maximum number of differences in a message.
+/// Maximum number of differences that a message lists.
 const NAMED: usize = 3;
 
 /// Compares a run with an existing copy. Returns the parts that the copy lacks or has in another form.

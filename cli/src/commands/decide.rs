@@ -46,7 +46,7 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
     }
 }
 
-/// Adds similar names of gates to the error, if the run does not have this gate.
+/// Adds similar names of gates to an error, if the run does not have the gate that the command line names.
 fn with_near(mut error: CliError, run: &str, gate: &str) -> CliError {
     if error.exit == Exit::NotFound
         && let Ok(session) = locate::open(run)

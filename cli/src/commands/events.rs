@@ -16,16 +16,16 @@ use crate::out::{Out, say};
 use crate::print::note;
 use crate::{input, locate, print};
 
-/// Maximum number of events in one read.
+/// Maximum number of events that one read of the store returns.
 const PAGE: u32 = 1000;
 
-/// Interval between two reads of a follower.
+/// Interval between two reads of the store by `events tail --follow`.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Interval between two reads of a follower that notifications wake.
+/// Maximum time between two reads by `events tail --follow` on a store whose notifications wake it.
 const WAKE: Duration = Duration::from_millis(500);
 
-/// Time for which a follower retries a database that is gone.
+/// Time for which `events tail --follow` retries a database that does not answer any more.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
@@ -133,7 +133,7 @@ struct Follower<'a> {
 
 fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
     if args.name.is_some() {
-        // Checked first, so that a refusal prints no events.
+        // An unusable clock is reported first, so that a refused command prints no events.
         locate::recorded_now()?;
     }
     let kept = Kept::named(&args.store.store)?;
@@ -157,7 +157,7 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
         waits: Vec::new(),
     };
     if args.name.is_some() {
-        // Recorded at once, so that pruning keeps later events.
+        // The position is stored at once, so that pruning keeps later events.
         follower.note()?;
     }
     let mut listener = args.follow.then(|| follower.kept.listener()).flatten();
@@ -170,7 +170,8 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
         };
         let looked = looked.and_then(|opened| {
             let done = follower.look(&*opened, out)?;
-            // The connection to a server stays open. A file is opened for each read, so that no lock or sidecar file stays.
+            // The connection to a server stays open. A file is opened again for each read, so that no lock or sidecar
+            // file stays.
             rows = Some(opened).filter(|_| follower.kept.stays_open());
             Ok(done)
         });
@@ -204,9 +205,10 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 impl Follower<'_> {
-    /// Prints new events. Returns whether the follower is done.
+    /// Prints new events. Returns whether the command has printed all that it was asked for.
     fn look(&mut self, rows: &dyn Rows, out: &Out) -> Result<bool, CliError> {
-        // A stored cursor, or one that is followed, needs events in their final order.
+        // A cursor that is stored or followed needs events in their final order. So an event waits while an open
+        // transaction may still add an earlier one.
         if self.args.follow || self.args.name.is_some() {
             self.horizon.advance(rows)?;
         } else if let Some(unknown) = self.horizon.advance_once(rows)? {
@@ -256,7 +258,7 @@ impl Follower<'_> {
         self.note()
     }
 
-    /// Stores the last printed event under the follower's name.
+    /// Stores the id of the last printed event under the name given with `--as`.
     fn note(&self) -> Result<(), CliError> {
         let Some(name) = &self.args.name else {
             return Ok(());
@@ -272,7 +274,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Prints once which transaction holds events back.
+    /// Prints, once for each, the open transactions that hold events back.
     fn told(&mut self, waits: &[Waiting]) {
         let new = waits.iter().filter(|waiting| !self.waits.contains(waiting));
         for waiting in new {

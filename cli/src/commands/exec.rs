@@ -154,7 +154,7 @@ impl From<ForceArgs> for Insist {
     }
 }
 
-/// Records an execution that begins, and prints its number only, because later commands take that number.
+/// Records that an execution begins, and prints only its number, because later commands take that number.
 pub(super) fn began<R: Record<Done = ExecutionBegun>>(
     run: &str,
     command: &R,
@@ -164,7 +164,7 @@ pub(super) fn began<R: Record<Done = ExecutionBegun>>(
     out.show(&begun, || format!("{}\n", out.execution(begun.id)))
 }
 
-/// Records an execution that begins, and adds the brief to its task.
+/// Records that an execution begins, and adds the brief for the subagent to the answer.
 fn begins<R: Record<Done = ExecutionBegun>>(
     run: &str,
     command: &R,
@@ -178,7 +178,7 @@ fn begins<R: Record<Done = ExecutionBegun>>(
     Ok(begun)
 }
 
-/// Prints ended executions; the JSON is one object for one execution, and an array for several.
+/// Prints the executions that ended. The JSON is one object for one execution, and an array for several.
 fn ended(all: &[ExecutionEnded], out: &Out) -> Result<Exit, CliError> {
     let line = |ended: &ExecutionEnded| format!("{} {}\n", out.execution(ended.id), ended.status);
     let text = || all.iter().map(line).collect();

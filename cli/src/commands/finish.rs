@@ -26,7 +26,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     })?;
     recorder.close(args.vacuum);
     if !ended.before && ended.status != RunStatus::Interrupted.word() {
-        // The run is finished, so an error in this summary is only a note.
+        // The end of the run is recorded already, so a failure of this summary is only a note.
         if let Err(error) = say_unfinished(&run) {
             say(&note(&format!(
                 "cannot list executions that never ended: {error}"
@@ -36,7 +36,8 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&ended, || format!("{} {}\n", ended.run, ended.status))
 }
 
-/// Lists executions that never ended. They count as abandoned, and the user may still know what happened to them.
+/// Lists executions that never ended. The run counts them as abandoned, and the user may still know what happened to
+/// them.
 fn say_unfinished(run: &str) -> Result<(), CliError> {
     let session = locate::open(run)?;
     let nodes = session.trace().nodes.iter();

@@ -26,7 +26,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let now = Some(locate::now());
     if wishes.raw {
-        // Reads the run in place, so that the readable parts of a damaged run are printed, too.
+        // The run is read in place, so that the readable parts of a damaged run are printed, too.
         let session = locate::open(&name)?;
         let node = node(&session, args)?;
         let mut text = pages::for_model(&session, node, size, now);
@@ -53,7 +53,7 @@ fn node(session: &Session, args: &ShowArgs) -> Result<Option<NodeId>, CliError> 
     node.transpose()
 }
 
-/// Writes the text to standard output, and a summary of replaced and left out parts to standard error.
+/// Writes the text to standard output, and a summary of its replaced and left-out parts to standard error.
 fn told(session: &Session, text: &ForModel, out: &Out) -> Result<Exit, CliError> {
     out.show(text, || text.text.clone())?;
     let mut line = format!(

@@ -38,7 +38,7 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
                     "the view was recorded, but is not listed here: {error}"
                 ))),
             },
-            // A user without write access sees the gate all the same.
+            // A user without write access to the run can still look at the gate.
             Err(error) => say(&print::note(&format!(
                 "the view was not recorded in the audit log: {error}"
             ))),
@@ -70,6 +70,6 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
             "{names} in the prompt was not filled in, because the run has no short text of that name. To fill it in yourself, give the prompt: `--prompt TEXT`"
         )));
     }
-    // The id alone, because decisions take that id.
+    // Only the gate's id is printed, because the commands that decide take that id.
     out.show(&made, || format!("{}\n", made.gate))
 }

@@ -52,7 +52,7 @@ fn text(copy: &Path) -> Result<Option<String>, CliError> {
         return Ok(None);
     }
     if bytes.len() > MOST_BYTES {
-        // The cut may split a character. The parser rejects a text of this length anyway.
+        // The limit on bytes may split a character. The parser rejects a text of this length anyway.
         return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
     }
     let text = String::from_utf8(bytes);
@@ -79,7 +79,7 @@ fn of_file(copy: &Path, text: &str, gate: Option<&str>) -> Result<DecisionFile, 
 
 /// Returns the decision of a gate in a copy of the run.
 fn of_run(copy: &Path, gate: Option<&str>) -> Result<DecisionFile, CliError> {
-    // The argument is a path, never the id of a run.
+    // A relative path gets `./` in front, so that the argument is never taken for the id of a run.
     let path = match copy.is_relative() {
         true => Path::new(".").join(copy),
         false => copy.to_owned(),

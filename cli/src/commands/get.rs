@@ -36,7 +36,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
             failed.is_none()
         })?;
     } else {
-        // A character may be split between two pieces; its first bytes wait for the next piece.
+        // A character may be split between two pieces. Then its first bytes are kept here until the next piece arrives.
         let mut held: Vec<u8> = Vec::new();
         value.value_pieces(&mut |piece| {
             held.extend_from_slice(piece);
@@ -56,13 +56,13 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     }
     match failed {
         Some(error) => Err(error),
-        // Only issues of the rows that were read count; the rest of the run was not read.
+        // `get` reads only some rows of the run, so the exit code depends only on issues of these rows.
         None if value.met_errors() => Ok(Exit::Issues),
         None => Ok(Exit::Done),
     }
 }
 
-/// Prints all candidates of a name, and why each is chosen or not. This needs the whole run.
+/// Prints all candidates for a name, and why each is chosen or not. The whole run is read for this.
 fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let mut session = locate::open(&args.run.name()?)?;
     if args.from.is_some_and(|id| !session.has_frame(id)) {
@@ -109,10 +109,11 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(ended(&session))
 }
 
-/// Maximum bytes of a placeholder that an error shows.
+/// Maximum bytes of a row's placeholder text that an error quotes when the value itself is missing.
 const IN_PLACE: usize = 200;
 
-/// Rejects a missing value: it is not an empty value, and the text in its row is not the value either.
+/// Rejects a value that is missing: it must not look like an empty value, and the placeholder in its row is not the
+/// value either.
 fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
     let Some(why) = &value.missing else {
         return Ok(());
@@ -127,7 +128,8 @@ fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
-    // The frames around a frame follow from the statements. The root needs only the bindings.
+    // With `--from`, the statements are needed to find the frames around a frame. For the root, the bindings are
+    // enough.
     let around = args.from.map(|_| Part::Statements);
     let parts = [Part::Bindings, Part::Imports].into_iter().chain(around);
     if let Err(unread) = unread::whole(session, &parts.collect::<Vec<_>>()) {

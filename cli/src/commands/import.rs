@@ -31,7 +31,7 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
         name,
         program: program.map(|(_, source)| source),
     })?;
-    // A run in a database has no nested runs.
+    // A run in a database has no nested runs, so the answer must not name one.
     done.nested = done.nested.filter(|_| !recorder.is_database());
     let its = done.nested.as_ref();
     let its = its.map_or(String::new(), |run| format!(" (nested run: {run})"));

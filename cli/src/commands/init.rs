@@ -72,7 +72,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     };
     out::recorded();
     record::told(made);
-    // The name of a run in PostgreSQL as commands take it.
+    // Later commands take a run in PostgreSQL as `postgres:ID`, and a run in files as its id.
     let run = match state {
         "postgres" => folder.clone(),
         _ => id,
@@ -87,7 +87,8 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     )
 }
 
-/// Adds the command for a run in a file. The run is never recorded in a file without that command.
+/// Adds the command that creates the run in a file instead to an error about the server. `init` never does this by
+/// itself.
 fn in_a_file(error: CliError, command: &str) -> CliError {
     match error.exit {
         Exit::Refused | Exit::Usage => error,

@@ -1,4 +1,4 @@
-//! `man`: manual pages from the command line's own help, for `cargo xtask dist`.
+//! `man` writes manual pages, made from the command line's own help, for `cargo xtask dist`.
 
 use crate::args::{Cli, ManArgs};
 use crate::error::CliError;

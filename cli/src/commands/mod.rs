@@ -130,13 +130,13 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// Adds the run to a fault of copying, which names only a table or nothing.
+/// Adds the name of the run to a fault of copying. The fault itself names only a table, or nothing.
 fn of_run(dir: &Path, fault: Fault) -> CliError {
     let message = format!("{} was not copied: {}", dir.display(), fault.message);
     Fault { message, ..fault }.into()
 }
 
-/// Returns the exit code of a command that read a run. Issues of severity error have an exit code of their own.
+/// Returns the exit code of a command that read a run: code 1 if the run has issues of severity error, else 0.
 fn ended(session: &Session) -> Exit {
     if session.issue_counts().error > 0 {
         Exit::Issues
@@ -145,8 +145,8 @@ fn ended(session: &Session) -> Exit {
     }
 }
 
-/// Returns the node of a name: the number of an execution (`43`), or a place in the trace (`~7`), as `trace` prints them. An
-/// error about a missing node needs `parts` to be read completely.
+/// Returns the node that a command line names: the number of an execution (`43`), or a place in the trace (`~7`), as
+/// `trace` prints them. A missing node is an error; that error is certain only if `parts` were read completely.
 fn node_named(
     session: &Session,
     option: &str,

@@ -81,7 +81,8 @@ fn begin(statement: StatementArgs, branches: BranchesArgs) -> BeginParallel {
     }
 }
 
-/// Returns the number of the parallel, then number, name and brief of each branch. Only branches with a subagent have a brief.
+/// Formats a parallel block that began: its number, then the number, name and brief of each branch. A branch without a
+/// subagent has no brief.
 fn ran(running: &ParallelRunning, out: &Out) -> String {
     let mut text = format!("{}\n", out.execution(running.parallel.id));
     for branch in &running.branches {

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::out::{self, Out};
 use crate::{locate, print};
 
-/// Maximum number of runs with a size.
+/// Maximum number of runs whose sizes `postgres status` lists.
 const NEWEST: u32 = 20;
 
 pub(super) fn run(command: &PostgresCommand, out: &Out) -> Result<Exit, CliError> {
@@ -59,7 +59,7 @@ fn status(out: &Out) -> Result<Exit, CliError> {
     let address = locate::address()?;
     let facts = server_facts(&address);
     if facts.error.is_some() {
-        // Fails with the same error as any other command.
+        // A server without the schema fails here, with the same error as in any other command.
         run_sizes(&address, 0)?;
     }
     let (runs, bytes, newest) = match facts.schema {

@@ -33,7 +33,7 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
         out.json(&written)?;
         return Ok(Exit::Done);
     }
-    // OpenProse defines these lines, which a subagent returns to the VM.
+    // OpenProse defines the two lines that a subagent returns to the VM.
     let (name, location) = (&written.name, &written.location);
     let mut said = format!("Binding written: {name}\nLocation: {location}\n");
     if let Some(frame) = written.execution_id {

@@ -78,7 +78,7 @@ fn given() -> Result<String, CliError> {
     })
 }
 
-/// Prints what an answer lacks, for JSON and CSV. The text for people ends with the same notes.
+/// Prints to standard error what an answer in JSON or CSV lacks. The text for people already ends with the same notes.
 fn say_what_lacks(view: &QueryView, args: &QueryArgs, out: &Out) {
     if out.json || args.csv {
         for line in print::query_notes(view) {

@@ -16,7 +16,7 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
         Recorder::open(&run)?.record(&Reopen)?;
     }
     let session = locate::open(&run)?;
-    // With unread parts, a model could repeat work that is already done.
+    // If parts of the run were not read, a model could repeat work that is already done.
     unread::shown(&session)?;
     let view = pages::resume(&session, Some(locate::now()));
     out.show(&view, || match args.prompt {

@@ -36,7 +36,7 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         say(&note(&text));
     }
     if filter.known_status(list.runs.iter()).is_err() {
-        // Without the other filters: they may have removed the only run with this status.
+        // The status is checked against all runs: the other filters may have removed the only run that has this status.
         let all = locate::list(args.path.as_deref(), &Filter::default(), order, usize::MAX)?.list;
         filter.known_status(all.runs.iter()).map_err(|unknown| {
             let near = near::names(&unknown.0, RUN_STATUSES);

@@ -58,7 +58,7 @@ fn search(session: &Session, needle: &Needle, name: &str) -> SearchedRun {
     search.found(name)
 }
 
-/// Returns an error if a value could not be read.
+/// Returns an error if a value of one of these runs could not be read.
 fn read(runs: &[SearchedRun]) -> Result<(), CliError> {
     let failed = |run: &SearchedRun| run.skipped.iter().find(|s| s.failed).cloned();
     let Some((run, lost)) = runs.iter().find_map(|run| Some((&run.run, failed(run)?))) else {

@@ -15,7 +15,7 @@ use crate::input;
 use crate::locate::Kept;
 use crate::out::{Out, say};
 
-/// The variable that holds the token.
+/// The environment variable that holds the token of `prosescope serve`.
 const TOKEN: &str = "PROSE_SERVE_TOKEN";
 
 /// Minimum number of characters of a token.
@@ -124,10 +124,11 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
 /// Time for which the same error of the store is not printed again.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// The store of workflows, for the server.
+/// The store of workflows, as the HTTP server uses it.
 struct Place {
     kept: Kept,
-    /// The last printed error of the store, and its time.
+    /// The last error of the store that was printed, and the time of printing. The same error is not repeated within
+    /// [`AGAIN`].
     told: Mutex<Option<(String, Instant)>>,
 }
 

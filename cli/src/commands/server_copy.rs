@@ -53,7 +53,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
             .hint("`prosescope pull` copies it into a database file"));
     }
     let address = locate::address()?;
-    // Without agents of the project and the user, because they do not belong to the run.
+    // The run is opened without agents of the project and the user, because they do not belong to the run.
     let opened = locate::open_alone(run)?;
     unread::given(&opened.session)?;
     let is_read = matches!(
@@ -80,7 +80,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
         Err(WriteError::Refused {
             rule: "run-exists", ..
         }) => {
-            // Without files on this machine, because they are not part of the copy.
+            // The comparison leaves out files on this machine, because they are not part of the copy in PostgreSQL.
             let copy = session_of(PostgresSource::open(&address, &id)?, &id)?;
             let next = format!(
                 "continue the run in PostgreSQL. Or save that copy (`prosescope pull postgres:{id} -o FILE`), remove it (`prosescope clean postgres:{id} --yes`) and push again"
@@ -177,7 +177,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
         .tempdir_in(&above)?;
     let made = aside.path().join("run");
     let converted = pulled(found, &made, false, out)?;
-    // The database already contains the program.
+    // `made` also holds state.db, which is moved last, and the program, which the database already contains.
     let mut beside = Vec::new();
     for entry in fs::read_dir(&made)? {
         let name = entry?.file_name();
@@ -185,7 +185,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
             beside.push(name);
         }
     }
-    // A command that was killed may have written some of them.
+    // A killed command may have written some of these files already. Only the missing ones are moved.
     let mut missing = Vec::new();
     for name in &beside {
         match there(&above.join(name)) {

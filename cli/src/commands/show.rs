@@ -21,7 +21,7 @@ struct Shown<'a, L: Serialize> {
     issues: &'a IssuesView,
 }
 
-/// The JSON of a [`ProgramView`].
+/// The JSON of a [`ProgramView`], with its lines made one window at a time.
 #[derive(Serialize)]
 struct Program<'a, L: Serialize> {
     path: &'a Option<String>,

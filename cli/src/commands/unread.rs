@@ -12,7 +12,7 @@ use crate::out::say;
 /// The parts that an answer about gates needs. The audit log records how a gate got its status.
 pub(super) const GATES: &[Part] = &[Part::Gates, Part::Audit];
 
-/// Returns an error unless all of these parts were read completely.
+/// Returns an error unless all of `parts` were read completely.
 pub(super) fn whole(session: &Session, parts: &[Part]) -> Result<(), CliError> {
     refuse(session, |unread| {
         parts.iter().any(|&part| unread.concerns(part))
@@ -36,12 +36,12 @@ pub(super) fn of_agent(agent: &OneAgent) -> Result<(), CliError> {
     })
 }
 
-/// Returns an error if the value itself could not be read.
+/// Returns an error if the value that the user asked for could not be read.
 pub(super) fn of_value(value: &FoundValue) -> Result<(), CliError> {
     some_of(value.run(), value.lost().into_iter().collect(), |_| true)
 }
 
-/// Returns an error if unread bindings may include the binding.
+/// Returns an error if unread bindings may include the binding that the user asked for.
 pub(super) fn beside_value(value: &FoundValue) -> Result<(), CliError> {
     some_of(value.run(), value.unread(), |unread| {
         unread.concerns(Part::Bindings)
@@ -61,7 +61,7 @@ pub(super) fn own(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| !unread.around && !unread.parts.is_empty())
 }
 
-/// Returns an error if the system could not read a part of the run, because a copy would lack that part.
+/// Returns an error if an I/O error hid a part of the run, because a copy would lack that part.
 pub(super) fn given(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| unread.failed && !unread.around)
 }
@@ -73,16 +73,16 @@ pub(super) fn list(
     empty: bool,
     print: impl FnOnce() -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {
-    // The output itself marks encrypted parts.
+    // Encrypted parts are not an error: the output itself marks them.
     let whole = || refuse(session, |unread| !unread.sealed && unread.concerns(part));
     if whole().is_ok() || !empty {
         print()?;
     }
-    // Checked again, because printing reads rows, and reading may fail.
+    // The parts are checked again, because printing reads rows, and reading may fail.
     whole().map(|()| ended(session))
 }
 
-/// Prints that one of many runs is missing in an answer.
+/// Prints a note that one of many runs is missing from an answer.
 pub(super) fn skipped(name: &str, error: &CliError) {
     let next: String = error
         .hints
@@ -92,7 +92,7 @@ pub(super) fn skipped(name: &str, error: &CliError) {
     say(&escape(&format!("skipped: {name}: {error}{next}"), false));
 }
 
-/// Returns the error for an answer that is unknown, because not every run could be read.
+/// Returns the error for an answer that stays unknown because not every run could be read.
 pub(super) fn some(exit: Exit, what: &str) -> CliError {
     let message = format!("cannot tell {what}: not every run could be read");
     CliError::new(exit, message).hint("`prosescope check --all` lists the unread parts, and why")

@@ -7,10 +7,10 @@ use serde::ser::{Serialize, SerializeSeq as _, Serializer};
 /// Number of rows in a window.
 const WINDOW: u32 = 10_000;
 
-/// Maximum number of rows in a list for people, if they give no limit.
+/// Maximum number of rows that a list for people prints if the user gives no limit.
 pub(super) const SHOWN: u32 = 40_000;
 
-/// A list whose rows are made during writing.
+/// A list whose rows are made only while the list is written.
 pub(super) struct Windows<F> {
     len: u32,
     make: RefCell<F>,

@@ -82,7 +82,7 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
     })
 }
 
-/// Returns whether an unread folder may be the run of a name, or may be newer than that run.
+/// Returns whether an unread folder may be the run that `name` means, or may be newer than the run that was found.
 fn run_unread(disk: &Disk, name: &str, found: bool) -> bool {
     match found {
         false => disk.unread(|_| true).is_some(),

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::out::say;
 use crate::print::note;
 
-/// A run of many: its name, the place of its files, and the opened run or its error.
+/// One run out of many: its name, the place of its files, and the opened run or the error of opening it.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 
 /// Opens every run below `path`; without `path`, below the nearest `.prose` and in the project's database. Opens one run at a time,
@@ -91,7 +91,7 @@ fn each(
     Ok(runs.chain(hidden))
 }
 
-/// Returns the error of an unread part outside of the found runs.
+/// Returns the error of a part of the disk that was not read and lies in none of the found runs.
 fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
     let inside = |place: &str, found: &Found| match place.strip_prefix(found.place.as_str()) {
         Some(rest) => found.place.is_empty() || rest.is_empty() || rest.starts_with('/'),
@@ -156,7 +156,7 @@ pub(crate) fn list(
     Ok(Listed { list, notes, whole })
 }
 
-/// Returns whether a place is not a run, but a store of agents or a lock.
+/// Returns whether a place in the `runs` folder is not a run, but a store of agents or a lock.
 fn is_beside(place: &str) -> bool {
     place.starts_with("agents") || place == ".lock"
 }

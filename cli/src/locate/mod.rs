@@ -51,7 +51,7 @@ pub(crate) fn is_latest(run: &str) -> bool {
     run.split('/').next() == Some(LATEST)
 }
 
-/// The variable with the run of commands that do not name one.
+/// The environment variable that names the run for commands whose command line does not name one.
 pub(crate) const RUN_ENV: &str = "PROSE_RUN";
 
 /// Returns the run in `PROSE_RUN`, if the variable is set.
@@ -71,7 +71,7 @@ pub(crate) fn unnamed() -> Result<String, CliError> {
     Ok(in_environment()?.unwrap_or_else(|| LATEST.to_owned()))
 }
 
-/// The variable with the current time for commands that only read.
+/// The environment variable that sets the current time for commands that only read.
 const NOW_ENV: &str = "PROSE_NOW";
 
 /// Returns the current time for commands that only read, in milliseconds since 1970 UTC. `PROSE_NOW` (RFC 3339) overrides it.
@@ -120,7 +120,7 @@ pub(crate) fn open(run: &str) -> Result<Session, CliError> {
 
 /// Returns the name of a run outside of the project's `runs`. Commands would not find such a run by its id alone.
 fn called(run: &str, located: &Located) -> Option<String> {
-    // A place inside of a shared file is not on disk, and no id finds it.
+    // A place inside of a shared file does not exist on disk, so no id finds it.
     let full = located.base.join(&located.place).canonicalize();
     let parent = full.ok().and_then(|full| Some(full.parent()?.to_owned()));
     let is_run = |runs: PathBuf| parent.as_deref().is_some_and(|dir| is_same(dir, &runs));
@@ -196,7 +196,8 @@ pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
 
 fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
     let options = Options {
-        // A value is copied whole, and this limit cannot be raised later in the process.
+        // SQLite holds a value in memory while it is copied, and its memory limit cannot be raised later in the
+        // process.
         limits: Limits {
             heap: Some(COPYING),
             ..options.limits
@@ -273,7 +274,7 @@ pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     }
     let user = home().as_deref().map(home_prose).transpose();
     let user = user.map_err(store)?.flatten();
-    // In the home directory, the `.prose` folder of the project is that of the user.
+    // In the home directory, one `.prose` folder is both that of the project and that of the user.
     let own = |dir: &Path| prose.is_some_and(|prose| is_same(prose, dir));
     if let Some(dir) =
         user.filter(|dir| !own(dir) && project().map_or(true, |project| project != *dir))

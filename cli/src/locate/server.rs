@@ -63,7 +63,8 @@ impl OnServer {
         }
     }
 
-    /// Finds the run of a name for writing. A whole id is not looked up, because opening reports a missing run anyway.
+    /// Finds the run that a name means, for writing. A whole id is not looked up, because opening reports a missing run
+    /// anyway.
     pub(crate) fn for_writing(run: &str) -> Result<Option<OnServer>, CliError> {
         match id_on_server(run).filter(|id| RunId::parse(id).is_well_formed()) {
             None => OnServer::named(run),
@@ -74,17 +75,17 @@ impl OnServer {
         }
     }
 
-    /// Returns the name that commands take.
+    /// Returns the name of the run as commands take it: `postgres:ID`.
     pub(crate) fn name(&self) -> String {
         name(&self.id)
     }
 
-    /// Returns the source of its rows.
+    /// Returns the source of the run's rows.
     pub(crate) fn source(&self) -> Result<Rc<PostgresSource>, CliError> {
         Ok(Rc::new(self.rows_and_files()?))
     }
 
-    /// Returns the source of its rows, with the attachments in its folder on this machine.
+    /// Returns the source of the run's rows, with the attachments in the run's folder on this machine.
     pub(crate) fn rows_and_files(&self) -> Result<PostgresSource, Fault> {
         let source = PostgresSource::open(&self.address, &self.id)?;
         // An id in a database may be any text, so it may not be a valid name of a folder.
@@ -176,7 +177,7 @@ fn folder_name() -> Option<String> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// Returns the project of the agents, and prints its name if that is only the name of the folder.
+/// Returns the project whose agents remain after a run. If the name of the folder serves as its name, prints that name.
 pub(crate) fn told_keeper() -> Result<Keeper, CliError> {
     let keeper = keeper()?;
     if let (Keeper::Project(Some(name)), None) = (&keeper, named(PROJECT)?) {
@@ -228,10 +229,10 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
     }
 }
 
-/// Default number of runs of a database in a list.
+/// Default number of runs of a database that a list shows.
 const LISTED: usize = 50;
 
-/// Time limit for a server in a list (errata P16).
+/// Time limit for a server that is only asked to complete a list of files (errata P16).
 const SOON: Duration = Duration::from_secs(1);
 
 /// Adds the runs of the database in OpenProse's own variable to a list. `DATABASE_URL` is not used, because it usually belongs to
@@ -298,7 +299,7 @@ fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<It
     let (mut address, mut ids, mut failed) = (None, None, None);
     match found {
         Ok(found) => (address, ids) = found.unzip(),
-        // An untrusted server is not contacted.
+        // The user has not trusted the address, so the server is not contacted.
         Err(error) if error.rule.is_some() => {
             say(&note(&unasked("runs in PostgreSQL were not read", &error)))
         }

@@ -19,7 +19,7 @@ pub(crate) struct Target {
     pub(crate) database: Option<PathBuf>,
     /// The folder of the run.
     pub(crate) dir: PathBuf,
-    /// The folder for messages, relative if it is below the working directory.
+    /// The folder as messages name it, relative if it is below the working directory.
     pub(crate) folder: String,
 }
 
@@ -100,7 +100,7 @@ fn is_stray(dir: &Path) -> Result<bool, CliError> {
 
 /// Returns whether a folder is a run, by the same rules as lists of runs.
 fn is_run(dir: &Path) -> Result<bool, CliError> {
-    // Files of our own writer are proof enough, and avoid listing the folder.
+    // A file that prosescope writes proves that the folder is a run, without listing the folder.
     let ours = |name: &str| {
         let path = dir.join(name);
         let found = lies(path.metadata(), &path)?;

@@ -25,7 +25,7 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// Parses `--state`.
+    /// Parses the value of `--state`: the store of workflows.
     pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
         match store {
             "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),
@@ -40,7 +40,7 @@ impl Kept {
         }
     }
 
-    /// Returns whether the store may exist. A server always may.
+    /// Returns whether the store may exist. A store on a server always counts as existing.
     pub(crate) fn is_there(&self) -> bool {
         match self {
             Kept::Sqlite(path) => path.exists(),

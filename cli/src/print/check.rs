@@ -7,7 +7,7 @@ use super::overview::counted;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, toned};
 use super::{mark, run_line, wrap};
 
-/// Maximum width of a line, also on a wide terminal.
+/// Maximum width of a printed line, even if the terminal is wider.
 const WIDTH: usize = 96;
 
 pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
@@ -60,7 +60,7 @@ fn one(out: &mut String, report: &CheckReport, run: &CheckedRun, width: usize) {
     if run.issues.is_empty() {
         let _ = writeln!(out, "{OK}✓{RESET} nothing found");
     }
-    // Issues of one rule and severity are printed as one group.
+    // Neighbouring issues with the same rule and severity are printed as one group.
     let mut rest = run.issues.as_slice();
     while let Some(first) = rest.first() {
         let key = |view: &IssueView| (view.issue.severity, view.issue.rule.clone());

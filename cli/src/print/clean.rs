@@ -49,7 +49,7 @@ fn folders(n: usize) -> String {
     }
 }
 
-/// Formats runs that stay. The reasons are wrapped, never cut, because the reader needs them.
+/// Formats the runs that `clean` keeps. The reasons are wrapped, never cut, because the reader needs them.
 fn kept(out: &mut String, runs: &[CleanRun], width: usize) {
     if runs.is_empty() {
         return;

@@ -15,7 +15,7 @@ use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
 use super::table::fit;
 use super::{bytes, more, title, wrap};
 
-/// Maximum level that is indented. Deeper levels are printed as a number.
+/// The deepest level of the tree that is indented. A deeper level is printed as a number.
 const INDENTED: u32 = 12;
 
 pub(crate) fn compared(view: &CompareView, width: usize) -> String {
@@ -107,7 +107,7 @@ fn row(out: &mut String, of: &ComparedRow, width: usize) {
     details(out, of, &below, width);
 }
 
-/// Returns the numbers of a row in A and in B, as commands take them.
+/// Returns the numbers of a row in run A and in run B, in the form that commands take.
 fn ids(of: &ComparedRow) -> String {
     let number = |(side, of): (&str, &Option<ComparedNode>)| {
         Some(format!("{side} {}", of.as_ref()?.at.number()))
@@ -241,10 +241,10 @@ fn lines(out: &mut String, of: &[ChangedLine], left_out: u32, below: &str, width
     }
 }
 
-/// Cuts the beginning of a line, so that its difference is visible.
+/// Leaves out the beginning of a long line, so that the part that differs is visible.
 fn shown(line: &ChangedLine, room: usize) -> String {
     let alike = line.alike as usize;
-    // A third of the width is for the difference.
+    // Two thirds of the width show text before the difference, so a third remains for the difference.
     let before = room * 2 / 3;
     match line.text.chars().count() > room && alike > before {
         true => {

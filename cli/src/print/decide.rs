@@ -14,7 +14,7 @@ pub(crate) fn head(head: &Head) -> String {
     format!("{}:{}", head.count, head.hash)
 }
 
-/// Formats a recorded decision, with the claims that it relies on.
+/// Formats a recorded decision, and which of its facts are only claims that prosescope did not check.
 pub(crate) fn decided(done: &GateDecided) -> String {
     let mut out = line(&done.status, &done.gate, &done.run);
     let by = match &done.on_behalf_of {

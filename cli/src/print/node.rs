@@ -37,7 +37,7 @@ pub(crate) fn node(view: &NodeDetail, width: usize) -> String {
     facts("took", row.duration.clone());
     if let Some(error) = &view.error {
         title(&mut out, "Error");
-        // The error is what people came for: whole, not cut as values are.
+        // People print a row to read its error. So the error is shown whole, while values are cut.
         let whole: String = error.lines().map(|line| wrap(line, width, "  ")).collect();
         let _ = write!(out, "{BAD}{whole}{RESET}");
     }
@@ -140,7 +140,7 @@ fn excerpt(out: &mut String, value: Option<&Excerpt>, width: usize) {
     }
 }
 
-/// Formats lines of the run's text, each cut to the width of the terminal.
+/// Formats lines of a text from the run, each cut to the width of the terminal.
 fn lines(text: &str, width: usize) -> String {
     let line = |line: &str| format!("  {}\n", fit(line, width.saturating_sub(2)));
     text.lines().map(line).collect()

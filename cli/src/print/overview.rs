@@ -15,7 +15,7 @@ use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut, fit};
 use super::{bytes, mark, more, run_line, section, wrap};
 
-/// Maximum number of issues on the first page; `--json` prints all.
+/// Maximum number of issues that `show` prints; `--json` prints all.
 const ISSUES: usize = 10;
 
 pub(crate) fn overview(
@@ -25,7 +25,7 @@ pub(crate) fn overview(
     width: usize,
     terminal: bool,
 ) -> String {
-    // A pipe has no right edge: a script reads the three lines whole.
+    // Only a terminal has an edge that lines must fit into: a script reads these lines whole.
     let mut out = answer(view, if terminal { width } else { usize::MAX });
     out.push('\n');
     out.push_str(&run_line(view.program.as_deref(), &view.run));
@@ -43,7 +43,7 @@ pub(crate) fn overview(
         let first = nodes("What failed first", std::slice::from_ref(&failure.cause));
         section(&mut out, &first, width);
         let mut because = nodes("Because of it", &failure.because_of);
-        // Their errors repeat the first one, which is printed above.
+        // The errors of these rows repeat the first error, which is printed above.
         because.items.iter_mut().for_each(|item| item.error = None);
         section(&mut out, &because, width);
         more(&mut out, failure.because_of_count, failure.because_of.len());
@@ -269,7 +269,7 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
     out
 }
 
-/// Adds notes about the search for runs.
+/// Adds notes about folders that the search for runs could not read.
 fn notes(out: &mut String, list: &RunList) {
     for issue in &list.issues {
         let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(&issue.message, false));

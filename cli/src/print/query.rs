@@ -11,7 +11,7 @@ use super::style::{BOLD, FAINT, RESET};
 use super::table::{Fit, Table, fit, one_line};
 use super::{title, wrap};
 
-/// Maximum characters of a cell in the layout of a table. Terminals are narrower.
+/// Maximum characters of a cell that are laid out. No terminal is wider than that.
 const CELL: usize = 400;
 
 /// Formats the rows as a table of at most `width` columns. Long cells are cut, and surplus columns are left out.
@@ -40,7 +40,7 @@ pub(crate) fn query(view: &QueryView, width: usize) -> String {
     out
 }
 
-/// Returns the first columns as a table.
+/// Lays out the first `shown` columns as a table.
 fn table(view: &QueryView, shown: usize) -> Table {
     let is_number = |at: usize| {
         let mut cells = view.rows.iter().filter_map(|row| row.get(at));

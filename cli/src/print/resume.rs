@@ -11,9 +11,9 @@ use super::style::{BOLD, FAINT, RESET, of, status};
 use super::table::{Fit, Table, fit};
 use super::{bytes, more, run_line, section, title, wrap};
 
-/// Maximum width of a line, also on a wide terminal.
+/// Maximum width of a printed line, even if the terminal is wider.
 const WIDTH: usize = 96;
-/// Maximum number of statements ahead; `--json` prints more.
+/// Maximum number of remaining statements that are printed; `--json` prints more.
 const AHEAD: usize = 20;
 
 pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
@@ -84,7 +84,7 @@ fn needs(out: &mut String, view: &ResumeView, width: usize) {
 }
 
 fn ahead(out: &mut String, view: &ResumeView, width: usize) {
-    // A block that several frames call is printed once.
+    // Several frames may call the same block; its statements are printed once.
     let mut lines = BTreeSet::new();
     let all: Vec<&AheadView> = view
         .ahead

@@ -51,7 +51,7 @@ fn groups(out: &mut String, run: &SearchedRun, width: usize) {
         title(out, &format!("{} ({all})", word(group.kind)));
         let mut place = None;
         for hit in &group.hits {
-            // Lines of one place are printed below that place.
+            // The place is printed once, above all matching lines that it contains.
             if place != Some(&hit.place) {
                 let shown = fit(&hit.place, width.saturating_sub(2));
                 let _ = writeln!(out, "  {FAINT}{shown}{RESET}");

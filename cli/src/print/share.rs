@@ -12,7 +12,7 @@ use super::bytes;
 use super::style::{BOLD, FAINT, RESET};
 use super::table::{Fit, Table};
 
-/// Maximum number of places; `--json` prints more.
+/// Maximum number of places of secrets that are printed; `--json` prints more.
 const LISTED: usize = 40;
 
 /// Formats the written file in one line.

@@ -27,14 +27,15 @@ pub(crate) fn toned(tone: Tone) -> Style {
     }
 }
 
-/// Returns icon and word of a status without a style, for the cell of a table.
+/// Returns the icon and the word of a status without a style, for a table cell.
 pub(crate) fn status(word: &str) -> String {
     format!("{} {word}", icon(word))
 }
 
-/// Returns the bytes of one of our styles at the beginning of a text; 0 if the text does not begin with one.
+/// Returns the number of bytes of the style at the beginning of a text; 0 if the text does not begin with one of our
+/// styles.
 pub(crate) fn len_of(text: &str) -> usize {
-    // Reset, bold, faint, and the four colours.
+    // The codes mean: reset, bold, faint, and four colours.
     let styles = ["0", "1", "2", "31", "32", "33", "34"];
     let rest = text.strip_prefix("\u{1b}[").unwrap_or_default();
     let ours = styles.iter().find(|code| {

@@ -46,7 +46,7 @@ impl Table {
         );
     }
 
-    /// Formats the table in at most `width` characters per line. Columns without any text are left out.
+    /// Formats the table with lines of at most `width` characters. Columns without any text are left out.
     pub(crate) fn print(&self, width: usize) -> String {
         let used = self.used();
         let widths = self.widths(&used, width);
@@ -83,14 +83,14 @@ impl Table {
         out
     }
 
-    /// Returns the minimum width of the table.
+    /// Returns the minimum width of the table in characters.
     pub(crate) fn least(&self) -> usize {
         let used = self.used();
         let widths = self.widths(&used, 0);
         widths.iter().sum::<usize>() + gaps(&used)
     }
 
-    /// Returns the columns with text in at least one row.
+    /// Returns the indexes of the columns that have text in at least one row.
     fn used(&self) -> Vec<usize> {
         let is_used = |c: &usize| {
             let mut rows = self.rows.iter().skip(1);
@@ -127,7 +127,7 @@ impl Table {
     }
 }
 
-/// Returns the total width of the gaps between columns.
+/// Returns the total width of the gaps between these columns.
 fn gaps(used: &[usize]) -> usize {
     2 * used.len().saturating_sub(1)
 }

@@ -10,10 +10,10 @@ use super::style::{FAINT, RESET, of};
 use super::table::fit;
 use super::title;
 
-/// Width of a duration.
+/// Width of the column with durations, in characters.
 const TOOK: usize = 9;
 
-/// Maximum level that is indented.
+/// The deepest level of rows that is indented.
 const INDENTED: u32 = 6;
 
 pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> String {

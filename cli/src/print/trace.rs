@@ -7,17 +7,18 @@ use unicode_width::UnicodeWidthStr;
 use super::style::{BAD, BOLD, FAINT, RESET, of, status};
 use super::table::{cut, fit};
 
-/// Width of a duration, and minimum width of a status.
+/// Width of the column with durations, and minimum width of the column with statuses, in characters.
 const TOOK: usize = 8;
 const STATUS: usize = 11;
 
-/// Maximum width of a status. A status that OpenProse does not define may have any length.
+/// Maximum width of the column with statuses. A status that OpenProse does not define may have any length.
 const STATUS_MOST: usize = 15;
 
-/// Maximum level that is indented. Deeper levels are printed as a number, because long indentation leaves no room.
+/// The deepest level of the tree that is indented. A deeper level is printed as a number, because indenting it leaves
+/// no room.
 const INDENTED: u32 = 12;
 
-/// Formats the tree, one row per node. Notes come beside the statement if they fit, else below.
+/// Formats the tree, one row per node. Notes are printed beside the statement if they fit, else below it.
 pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     let mut out = String::new();
     if let Some(note) = &view.note {
@@ -61,17 +62,17 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     out
 }
 
-/// Widths of the columns.
+/// The widths of the columns in characters.
 struct Columns {
-    /// The status.
+    /// The width of the status.
     word: usize,
-    /// The statement with its notes.
+    /// The width of the statement with its notes.
     room: usize,
-    /// The id.
+    /// The width of the numbers of executions.
     ids: usize,
     /// Whether durations are printed.
     times: bool,
-    /// The line.
+    /// The width of the whole line.
     width: usize,
 }
 

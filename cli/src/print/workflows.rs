@@ -8,7 +8,7 @@ use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table};
 use super::{fact, title, wrap};
 
-/// Maximum number of messages of a conversation.
+/// Maximum number of messages of a conversation that `workflow show` prints.
 const MESSAGES: usize = 20;
 
 pub(crate) fn workflows(list: &WorkflowList, width: usize) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn workflows(list: &WorkflowList, width: usize) -> String {
         return "no workflows\n".to_owned();
     }
     let mut table = Table::new(&[
-        // Never cut, because commands take this id.
+        // The id is never cut, because commands take it.
         ("workflow", Fit::Fixed),
         ("status", Fit::Fixed),
         ("run", Fit::Fixed),

@@ -28,21 +28,22 @@ use crate::exit::Exit;
 use crate::locate::Target;
 use crate::record::Recorder;
 
-/// The header with the token. Browsers would send a cookie with requests of other pages, and store an address in their history.
+/// The header that carries the token for decisions. It is not a cookie, because browsers send cookies with requests of
+/// other pages, and not part of the address, because browsers store addresses in their history.
 const TOKEN: &str = "x-prosescope-token";
 
-/// Maximum bytes of a body.
+/// Maximum bytes of the body of a request.
 const MOST: usize = 64 << 10;
 
-/// The name that decides, and the run. Both are fixed when the server starts.
+/// Decides gates for the page: the name that decides, and the run. Both are fixed when the server starts.
 pub(crate) struct Decider {
     target: Target,
-    /// The principal of all decisions.
+    /// The principal that all decisions on the page are recorded under.
     by: String,
     token: String,
 }
 
-/// The request of the page.
+/// A decision as the page requests it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -50,7 +51,7 @@ struct Asked {
     run: String,
     /// The gate's id.
     gate: String,
-    /// Approve or reject.
+    /// Whether the gate is approved or rejected.
     decision: Verdict,
     /// The comment, or the reason of a rejection.
     #[serde(default)]
@@ -60,7 +61,7 @@ struct Asked {
 }
 
 impl Decider {
-    /// Creates a decider for a run, in a name.
+    /// Creates a decider for the run at `target`, which decides in the name `by`.
     pub(crate) fn new(target: Target, by: &str) -> Result<Decider, CliError> {
         Ok(Decider {
             target,

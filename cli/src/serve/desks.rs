@@ -15,7 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::files::Served;
 
-/// Maximum number of desks. The least recently used desk is closed, and its page gets a new one with its next question.
+/// Maximum number of open desks. Beyond it, the least recently used desk is closed, and its page gets a new desk with
+/// its next question.
 const MOST: usize = 16;
 
 /// Time after which an unused desk is closed.
@@ -30,9 +31,9 @@ pub(super) struct Desks {
 
 /// An answer of a desk.
 pub(super) enum Answer {
-    /// JSON.
+    /// The answer as JSON.
     Json(String),
-    /// Bytes, piece by piece. The last piece is an error if the value could not be read to its end.
+    /// The bytes of a value, piece by piece. The last piece is an error if the value could not be read to its end.
     Bytes(mpsc::Receiver<io::Result<Vec<u8>>>),
 }
 
@@ -65,13 +66,13 @@ impl Desks {
         let (desk, unsent) = match known {
             Some(desk) => match desk.send(question) {
                 Ok(()) => (desk, None),
-                // The thread of the desk ended after its idle time.
+                // The desk's thread ended because the desk was unused. A new desk gets the unsent question.
                 Err(unsent) => (self.desk(), Some(unsent.0)),
             },
             None => (self.desk(), Some(question)),
         };
         if let Some(question) = unsent {
-            // If the thread could not start, the question is dropped, and the asker gets an error.
+            // If the thread of the desk could not start, the question is dropped, and the asker gets an error.
             let _ = desk.send(question);
         }
         if open.len() >= MOST {
@@ -84,7 +85,7 @@ impl Desks {
     fn desk(&self) -> Sender<Question> {
         let (sender, questions) = channel();
         let served = Arc::clone(&self.served);
-        // The stack size of the main thread of a command.
+        // The desk's thread gets the same stack size as the main thread of a command.
         let thread = thread::Builder::new().stack_size(8 << 20);
         // If the thread cannot start, the question is dropped, and the asker gets an error.
         let _ = thread.spawn(move || work(&served, &questions));
@@ -95,7 +96,7 @@ impl Desks {
 fn work(served: &Served, questions: &Receiver<Question>) {
     let mut desk = Desk::new(now);
     while let Ok(Question { request, reply }) = questions.recv_timeout(IDLE) {
-        // The asker has gone.
+        // The asker closed its connection, so the question is not answered.
         if reply.is_closed() {
             continue;
         }
@@ -120,7 +121,7 @@ fn work(served: &Served, questions: &Receiver<Question>) {
                 let shared = desk.share(&places, &wishes, form, viewer, nobody);
                 let _ = reply.send(shared.map(|bytes| {
                     let (pieces, body) = mpsc::channel(1);
-                    // The channel has room for this one piece.
+                    // The channel was made with room for one piece, so this cannot fail.
                     let _ = pieces.try_send(Ok(bytes));
                     Answer::Bytes(body)
                 }));

@@ -35,12 +35,12 @@ pub(crate) struct Served {
 /// A folder, or a database with its SQLite sidecar files.
 struct Root {
     path: PathBuf,
-    /// The prefix of its paths: empty, or ending in `/`.
+    /// The prefix of this root's paths in the source: empty, or ending in `/`.
     prefix: String,
     wanted: Wanted,
 }
 
-/// The files at one time, as a source.
+/// The served files as they were at one time, as a source.
 pub(super) struct Listing {
     label: String,
     /// The paths of all roots.
@@ -48,7 +48,7 @@ pub(super) struct Listing {
     /// The existing roots, each with the prefix of its paths.
     disks: Vec<(String, Disk)>,
     files: Vec<FileEntry>,
-    /// The place and state of each file, in the same order.
+    /// Where each file of `files` is, and its state, in the same order.
     found: Vec<Found>,
     issues: Vec<Issue>,
     fault: RefCell<Option<SourceError>>,
@@ -68,7 +68,7 @@ struct Found {
 type State = (u64, SystemTime);
 
 impl Served {
-    /// Creates an empty set of files with a label.
+    /// Creates an empty set of served files with a label.
     pub(crate) fn new(label: &str) -> Served {
         Served {
             label: label.to_owned(),
@@ -76,7 +76,7 @@ impl Served {
         }
     }
 
-    /// Changes the label.
+    /// Replaces the label of the served files.
     pub(crate) fn called(self, label: &str) -> Served {
         Served {
             label: label.to_owned(),
@@ -134,7 +134,7 @@ impl Served {
             }));
             disks.push((root.prefix.clone(), disk));
         }
-        // If two roots have the same path, the first root counts, because the sort is stable.
+        // Two roots may contain the same path. The sort is stable, so the file of the first root is kept.
         all.sort_by(|a, b| a.0.path.cmp(&b.0.path));
         all.dedup_by(|a, b| a.0.path == b.0.path);
         let (files, found) = all.into_iter().unzip();
@@ -152,7 +152,7 @@ impl Served {
 }
 
 impl Listing {
-    /// Returns a name for the state of all files: a hash of paths, lengths and times.
+    /// Returns a name for the state of all files: a hash of their paths, lengths and times of change.
     pub(super) fn state(&self) -> String {
         let mut state = DefaultHasher::new();
         for (file, found) in self.files.iter().zip(&self.found) {
@@ -168,7 +168,7 @@ impl Listing {
         Some((found, disk))
     }
 
-    /// Calls the disk of a file. Errors contain the path of the file in this source.
+    /// Calls `ask` with the disk that contains a file. An error names the file by its path in this source.
     fn ask<T>(
         &self,
         path: &str,
@@ -214,7 +214,8 @@ impl Source for Listing {
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         self.ask(path, |found, disk| {
             let read = disk.read(&found.path, offset, len);
-            // The bytes count only if the file still has its listed state. So parts of two versions are never mixed.
+            // The bytes are used only if the file still has its listed state, so that parts of two versions are never
+            // mixed.
             match disk.root().state(&found.path) {
                 Ok(state) if state == found.state => read,
                 _ => Err(self.changed(path)),
@@ -394,7 +395,7 @@ mod tests {
         assert_eq!(served.look().read("r/a.md", 1, 9).unwrap(), b"ew");
         // An old listing keeps its files.
         assert_eq!(before.read("r/a.md", 0, 9), not_found);
-        // A folder disappears, and appears again.
+        // All served files disappear with their folder, and appear again with it.
         std::fs::remove_dir_all(dir.path()).unwrap();
         assert_eq!(paths(&served), Vec::<String>::new());
         std::fs::create_dir(dir.path()).unwrap();

@@ -42,23 +42,23 @@ pub(crate) use decide::Decider;
 use desks::{Answer, Desks};
 pub(crate) use files::Served;
 
-/// The viewer in the binary. Empty in a build without the viewer (see build.rs).
+/// The viewer's HTML page in this binary. Empty in a build without the viewer (see build.rs).
 const VIEWER: &str = include_str!(concat!(env!("OUT_DIR"), "/viewer.html"));
 
-/// Time limit for an incomplete request.
+/// Time after which a connection with an incomplete request is closed.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// Interval between two listings of the files. A file system watcher would miss changes in network and container folders.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Pause after a slow listing, as a multiple of its duration, up to [`LONGEST`].
+/// Length of the pause after a slow listing: this multiple of the listing's duration, but at most [`LONGEST`].
 const REST: u32 = 4;
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// Maximum bytes of a question.
 const QUESTION: u64 = 2 << 20;
 
-/// The policy of all responses except the page: nothing in them may run or be shown.
+/// The content security policy of all responses except the page: nothing in them may run or be shown.
 const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// Returns the viewer as one page.
@@ -80,10 +80,11 @@ struct Site {
     token: String,
     served: Arc<Served>,
     desks: Desks,
-    /// The decider, if the page may decide.
+    /// The decider, if the page may decide gates.
     decider: Option<Arc<Decider>>,
     page: String,
-    /// The policy of the page, sent as a header. So the policy also holds if the element in the page is damaged or comes late.
+    /// The content security policy of the page, sent as a header. So it also holds if the `<meta>` element in the page
+    /// is damaged or comes late.
     policy: header::HeaderValue,
 }
 
@@ -101,7 +102,7 @@ impl Site {
         }
     }
 
-    /// Allows the page to decide.
+    /// Allows the page to decide gates.
     fn deciding(self, decider: Decider) -> Site {
         Site {
             page: self.page.replacen(YES, &[YES, &decider.meta()].concat(), 1),
@@ -186,7 +187,7 @@ fn app(site: Arc<Site>) -> Router {
 async fn serve(listener: tokio::net::TcpListener, app: Router, idle: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many connections are open. Some will end or become idle.
+            // The process has too many open connections to accept another. Some will end or become idle.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -200,7 +201,7 @@ async fn serve(listener: tokio::net::TcpListener, app: Router, idle: Duration) {
     }
 }
 
-/// Returns the policy in the page as a header. Without a policy in the page, nothing is allowed.
+/// Returns the content security policy of the page as a header. A page without a policy may load and run nothing.
 fn policy(page: &str) -> header::HeaderValue {
     const BEFORE: &str = r#"http-equiv="Content-Security-Policy" content=""#;
     let own = page.split_once(BEFORE);
@@ -246,7 +247,7 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
     }
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    // Rejected by its header, without reading the body.
+    // A request whose header announces a body over the limit is rejected before its body is read.
     if length.is_some_and(|length| length > QUESTION) {
         return (StatusCode::PAYLOAD_TOO_LARGE, "the question is too long\n").into_response();
     }
@@ -356,7 +357,8 @@ async fn changes(State(site): State<Arc<Site>>) -> Response {
 mod tests {
     use super::*;
 
-    /// How long a test waits before it fails: as long as `prosescope_test_support` has it, which a published crate does without.
+    /// How long a test waits before it fails. It equals the constant in `prosescope_test_support`, which the tests of a
+    /// published crate cannot use.
     const PATIENCE: Duration = Duration::from_secs(120);
 
     #[test]
@@ -409,15 +411,15 @@ mod tests {
         let site = Site::new("t".to_owned(), Served::new("a run"), "");
         let at = serving(site, Duration::from_millis(50));
         let whole = "GET /t/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
-        // Sends nothing, then half of a request, then one request and nothing more.
+        // One client sends nothing, one half of a request, and one a whole request and nothing more.
         for (request, status) in [("", ""), (&whole[..30], ""), (whole, "HTTP/1.1 200")] {
             let said = answers(at, request);
             assert!(said.starts_with(status), "{request:?}: {said}");
         }
     }
 
-    /// Programs differ in which of two `Host` names they use. So a request with two names is rejected: the checked name may not be the
-    /// used one.
+    /// Programs differ in which of two `Host` headers they use. So a request with two is rejected: the guard might
+    /// check one header while another program uses the other.
     #[test]
     fn a_request_that_names_two_hosts_is_refused() {
         let site = Site::new("t".to_owned(), Served::new("a run"), "");
@@ -537,7 +539,7 @@ mod tests {
             let trouble: Trouble = serde_json::from_str(&trouble).unwrap();
             assert!(!trouble.cause.is_empty() && !trouble.next.is_empty());
         }
-        // A new desk opens the served run by itself.
+        // A second desk opens the served run when it gets its first question.
         let overview = r#"{"page":{"place":"","page":"overview"}}"#;
         let (head, shown) = asked(at, "2", overview, "");
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");

@@ -19,7 +19,7 @@ use crate::exit::Exit;
 
 /// Maximum bytes of a key file.
 const LONGEST: u64 = 1 << 20;
-/// First lines of private keys in other formats than OpenSSH's.
+/// First lines of private key files that are not in OpenSSH's format.
 const OLD: [&str; 4] = [
     "-----BEGIN RSA PRIVATE KEY-----",
     "-----BEGIN EC PRIVATE KEY-----",
@@ -57,7 +57,7 @@ impl Key {
         }
         let read = PrivateKey::from_openssh(begins).map_err(|error| {
             CliError::usage(format!("{shown} cannot be read as an SSH key: {error}"))
-                // ssh-key 0.6 reads no ECDSA key whose secret number is short.
+                // ssh-key 0.6 cannot read an ECDSA key whose secret number has leading zero bytes.
                 .hint("`ssh-keygen -t ed25519` makes a usable key. One in 256 ECDSA keys cannot be read")
         })?;
         let key = match read.is_encrypted() {

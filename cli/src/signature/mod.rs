@@ -16,7 +16,7 @@ use ssh_key::{HashAlg, PublicKey, SshSig};
 pub(crate) use key::Key;
 pub(crate) use signers::Signers;
 
-/// What a signature proves, and what it does not.
+/// What a signature proves and does not prove, as the message of an issue ends.
 const PROVES: &str = "The owner of that key signed exactly this manifest. The signature does not prove that the run is true or complete.";
 
 /// Returns the issues of the signature of a shared file. `signed` is `None` for a run outside of a shared file. `changed` means
@@ -81,7 +81,7 @@ fn signer(signed: &Signed) -> Result<KeyData, String> {
     Ok(key.clone())
 }
 
-/// Returns whether this program can verify signatures of such a key.
+/// Returns whether this program can verify signatures made with a key of this type.
 fn is_read(key: &KeyData) -> bool {
     use ssh_key::EcdsaCurve;
     match key {

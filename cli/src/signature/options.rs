@@ -6,9 +6,9 @@ use prosescope_share::signed::NAMESPACE;
 /// The purposes and times that a key is allowed for.
 #[derive(Debug, Default)]
 pub(super) struct Options {
-    /// Patterns of allowed purposes; `None` allows all.
+    /// The patterns of allowed purposes; `None` allows every purpose.
     namespaces: Option<String>,
-    /// Milliseconds since 1970.
+    /// The times that the key is valid from and until, in milliseconds since 1970 UTC.
     after: Option<i64>,
     before: Option<i64>,
 }

@@ -15,18 +15,18 @@ use crate::exit::Exit;
 
 /// Maximum bytes of a file of signers.
 const LONGEST: u64 = 16 << 20;
-/// Maximum number of ignored lines in a message.
+/// Maximum number of ignored lines that a message lists.
 const NAMED: usize = 5;
 
 /// The allowed signers.
 #[derive(Debug, Default)]
 pub(crate) struct Signers {
     lines: Vec<Line>,
-    /// Ignored lines: their numbers and reasons.
+    /// The lines that were ignored: their numbers, and the reasons.
     skipped: Vec<(usize, &'static str)>,
 }
 
-/// A line: the owner of a key, and its options.
+/// One line of the file: the owner of a key, the key, and its options.
 #[derive(Debug)]
 struct Line {
     principals: String,
@@ -163,7 +163,7 @@ mod tests {
         let line = line.replace("KEY", KEY);
         let signers = Signers::of(&line);
         let key = key(KEY).expect("a key");
-        // 2026-01-31.
+        // The test checks at the date 2026-01-31.
         let whose = signers.whose(&key, 20_484 * DAY);
         let skipped = signers.issue().map_or(String::new(), |issue| issue.message);
         match (whose, expected) {

@@ -119,7 +119,7 @@ fn note_unused(args: &ShareArgs, report: &RunShared) {
     }
 }
 
-/// Returns the maker and the time of a copy, for its manifest.
+/// Returns what the manifest of a copy records about its making: this program and the time.
 pub(super) fn made(deflated: bool) -> Made {
     Made {
         by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
@@ -183,7 +183,7 @@ fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
     }
 }
 
-/// Converts an error of sharing.
+/// Converts an error of the core's sharing to the error of a command.
 pub(super) fn failed(error: ShareError) -> CliError {
     let (message, hint) = (error.to_string(), error.next_step());
     let error = match error {

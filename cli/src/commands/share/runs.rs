@@ -1,4 +1,4 @@
-//! The opened runs of a share.
+//! Opens the runs that `share` writes into one file.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use crate::exit::Exit;
 use crate::locate::{self, OnServer, Opened};
 use crate::out::Out;
 
-/// Opened runs.
+/// The runs that one command shares, opened.
 pub(in crate::commands) struct Runs {
     all: Vec<One>,
-    /// Copies of runs in PostgreSQL.
+    /// Temporary copies of runs in PostgreSQL. They are deleted when this field is dropped.
     _copies: Vec<tempfile::TempDir>,
 }
 
@@ -32,7 +32,7 @@ enum One {
 }
 
 impl Runs {
-    /// Opens runs, and databases of workflows.
+    /// Opens the runs and the databases of workflows that the command line names.
     pub(in crate::commands) fn open(names: &[String], out: &Out) -> Result<Runs, CliError> {
         let mut all = Vec::new();
         let mut copies = Vec::new();
@@ -68,7 +68,7 @@ impl Runs {
         })
     }
 
-    /// Returns the first run and its disk; `None` if it is a database of workflows.
+    /// Returns the first run and its disk; `None` if the first is a database of workflows.
     pub(in crate::commands) fn first(&self) -> Option<(&Session, &Disk)> {
         match self.all.first()? {
             One::Run(opened) => Some((&opened.session, &opened.disk)),
