@@ -29,9 +29,9 @@ use crate::{sparse, vfs};
 
 /// An opened database.
 pub(crate) struct Opened {
-    /// The connection, not yet guarded.
+    /// The open connection; the limits of reading are not yet set on it.
     pub(crate) conn: Connection,
-    /// Notes for people on how it was opened.
+    /// Notes for the user on how the database was opened.
     pub(crate) notes: Vec<Issue>,
     /// The temporary copy that was opened, if one was needed; must outlive the connection.
     pub(crate) aside: Option<TempDir>,
@@ -110,7 +110,7 @@ impl DatabaseError {
     }
 }
 
-/// How a database is opened: a row of the table above.
+/// How a database is opened; each variant is a row of the table in this module's documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     SharedMemory,
@@ -135,7 +135,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
         _ => How::Plain,
     };
     if how != How::SharedMemory && how != How::Alone {
-        // Missing pages may be in the -wal.
+        // The file may be shorter than its header states while the missing pages are in the `-wal`.
         whole(&path, &header)?;
     }
 
@@ -153,7 +153,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
             aside: None,
             watch: watch.of(how),
         }),
-        // A lock means that the writer is alive and the journal belongs to it.
+        // A lock means that the writer is alive, so the journal is in use and must not be rolled back.
         Err(error)
             if how == How::Plain
                 && error != DecodeError::Locked
@@ -183,8 +183,8 @@ fn rolled_back(name: &str) -> Issue {
     )
 }
 
-/// Returns the names of entries that SQLite would open beside a database although they are not plain files: reading a
-/// pipe never ends, and a link leads elsewhere.
+/// Returns the names of files that SQLite would open together with a database although they are not plain files:
+/// reading a pipe never ends, and a link may lead to another folder.
 fn no_files(path: &Path) -> Vec<&'static str> {
     PARTS
         .iter()
@@ -260,7 +260,7 @@ fn connect(path: &Path, how: How) -> Result<Connection, DecodeError> {
     Ok(conn)
 }
 
-/// How long to wait for a writer in the middle of its commit.
+/// How long a reader waits for a writer that is in the middle of its commit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Returns a `file:` URI for SQLite, with every special character escaped, in particular `% ? #`.
@@ -291,14 +291,14 @@ fn bytes_of(path: &Path) -> Vec<u8> {
 #[cfg(not(unix))]
 fn bytes_of(path: &Path) -> Vec<u8> {
     let text = path.to_string_lossy();
-    // Removes the prefix that `canonicalize` adds on Windows; a URI does not allow it.
+    // Removes the prefix `\\?\` that `canonicalize` adds on Windows, because a URI does not allow it.
     text.strip_prefix(r"\\?\")
         .unwrap_or(&text)
         .as_bytes()
         .to_vec()
 }
 
-/// Limit for the bytes copied to undo a change.
+/// The largest number of bytes that are copied to undo an interrupted change.
 const MOST_COPIED: u64 = 1 << 30;
 
 fn megabytes(bytes: u64) -> u64 {
@@ -358,7 +358,7 @@ fn roll_back_aside(
             self::header(&copy)?.whole()?;
             return Ok((connect(&copy, How::Plain)?, aside));
         }
-        // Frees the space for the next copy.
+        // Removes the failed copy, which frees the space for the next attempt.
         let _ = fs::remove_file(&copy);
         let _ = fs::remove_file(beside(&copy, "-journal"));
         before = after;
@@ -388,12 +388,13 @@ const PARTS: [(Part, &str); 4] = [
     (Part::Journal, "-journal"),
 ];
 
-/// The length and time of each file at opening, in the order of [`PARTS`].
+/// The length and time of each database file at opening, in the order of [`PARTS`].
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     path: PathBuf,
     seen: [Option<(u64, Option<SystemTime>)>; 4],
-    /// Whether the reader takes no locks: a concurrent writer is not noticed, so the result may mix two states.
+    /// Whether the reader takes no locks, so that a concurrent write goes unnoticed and the result may mix two
+    /// states.
     lockless: bool,
 }
 

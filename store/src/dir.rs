@@ -19,7 +19,7 @@ use cap_std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 pub(crate) struct Entry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
-    /// The inode number, if the system has inodes; another number means another file.
+    /// The inode number, if the system has inodes. Another number under the same name means another file.
     pub(crate) node: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone)]
 pub(crate) struct Dir {
     held: Arc<cap_std::fs::Dir>,
-    /// Its path at opening, for messages, and for SQLite on systems without `/proc`.
+    /// The directory's path at opening; used in messages, and by SQLite on systems without `/proc`.
     path: PathBuf,
 }
 
@@ -74,17 +74,17 @@ impl Dir {
         }
     }
 
-    /// Returns its path at opening.
+    /// Returns the path that the directory had at opening.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the path of a name below it, for display.
+    /// Returns the path of a name below the directory, for display.
     pub(crate) fn shown(&self, below: &str) -> PathBuf {
         self.path.join(below)
     }
 
-    /// Returns a folder below it; `None` if it does not exist.
+    /// Returns a folder below the directory; `None` if the folder does not exist.
     pub(crate) fn dir(&self, below: &str) -> io::Result<Option<Dir>> {
         let mut dir = self.clone();
         for part in parts(below)? {
@@ -96,14 +96,14 @@ impl Dir {
         Ok(Some(dir))
     }
 
-    /// Returns a folder below it; creates it durably if it is missing.
+    /// Returns a folder below the directory; creates it durably if it is missing.
     pub(crate) fn make_dir(&self, below: &str) -> io::Result<Dir> {
         parts(below)?
             .into_iter()
             .try_fold(self.clone(), |dir, part| dir.make_step(part.as_ref()))
     }
 
-    /// Creates an empty folder directly in it; fails if the name exists.
+    /// Creates an empty folder directly in the directory; fails if the name exists.
     pub(crate) fn new_dir(&self, name: &str) -> io::Result<Dir> {
         #[allow(unused_mut)]
         let mut how = DirBuilder::new();
@@ -181,7 +181,7 @@ impl Dir {
         }
     }
 
-    /// Returns all entries directly in it.
+    /// Returns all entries directly in the directory.
     pub(crate) fn entries(&self) -> io::Result<Vec<Entry>> {
         self.held
             .entries()?
@@ -200,8 +200,8 @@ impl Dir {
             .collect()
     }
 
-    /// Calls `each` for all entries in it and below, including folders; the depth of a direct entry is 1. Entries
-    /// removed meanwhile are left out.
+    /// Calls `each` for all entries in the directory and below, including folders; the depth of a direct entry is 1.
+    /// Entries that are removed during the walk are left out.
     pub(crate) fn walk(&self, each: &mut dyn FnMut(usize, &OsStr, &Metadata)) -> io::Result<()> {
         let mut next = Some((1, self.clone()));
         // Opens each folder only when its turn comes, so that the number of open folders is the depth of the tree.
@@ -269,7 +269,7 @@ impl Dir {
         self.held.dir_metadata()
     }
 
-    /// Returns an id (device, inode) that distinguishes it from every other existing directory.
+    /// Returns an id (device, inode) that distinguishes the directory from every other existing directory.
     pub(crate) fn id(&self) -> io::Result<(u64, u64)> {
         let meta = self.metadata()?;
         Ok((meta.dev(), meta.ino()))
@@ -289,7 +289,7 @@ impl Dir {
         self.there(below)?.0.sync()
     }
 
-    /// Returns a path of the directory that no rename changes: the system's name of the descriptor.
+    /// Returns a path that still leads to the directory after a rename: the system's name of the descriptor.
     #[cfg(target_os = "linux")]
     pub(crate) fn held_path(&self) -> PathBuf {
         use std::os::fd::AsRawFd;
@@ -316,7 +316,7 @@ impl Dir {
             other => return other,
         }
         match self.held.create_dir(name) {
-            // Another process created it meanwhile.
+            // Another process created the folder between the check and the creation.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.and_then(|()| self.sync())?,
         }
@@ -344,7 +344,8 @@ impl Dir {
         let Some((dir, name)) = self.above(below)? else {
             return Ok(None);
         };
-        // Opening does not wait for a pipe, which is then rejected because it is not a plain file.
+        // `nonblock` keeps the opening from waiting for a pipe; a pipe is then rejected because it is not a plain
+        // file.
         how.follow(FollowSymlinks::No).nonblock(true);
         match dir.held.open_with(name, how) {
             Ok(file) => {
@@ -378,7 +379,7 @@ pub(crate) fn part_of(mut file: File, offset: u64, most: u64) -> io::Result<Vec<
     Ok(bytes)
 }
 
-/// Returns the time of the last change of a file; not before 1970.
+/// Returns the time of a file's last change; `None` if the time is unknown or before 1970.
 pub(crate) fn changed(meta: &Metadata) -> Option<std::time::Duration> {
     let at: SystemTime = meta.modified().ok()?.into_std();
     at.duration_since(UNIX_EPOCH).ok()
@@ -513,11 +514,12 @@ mod tests {
         dir.remove_tree("own").unwrap();
         dir.remove_tree("link").unwrap();
         assert!(aside.path().join("outside/a.md").exists());
-        // By its own path, the entry is the link, which is not a directory.
+        // `open_own` refuses the link at the path itself.
         assert!(Dir::open_own(&root).is_err());
     }
 
-    /// Links above `.prose` belong to the user and are followed; links below belong to a run and are not.
+    /// Links above `.prose` belong to the user and are followed; links below `.prose` belong to a run and are
+    /// refused.
     #[test]
     fn links_are_followed_as_far_as_prose() {
         let aside = tempfile::tempdir().unwrap();

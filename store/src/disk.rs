@@ -34,13 +34,13 @@ pub struct Disk {
     files: Vec<FileEntry>,
     issues: Vec<Issue>,
     notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
-    /// Places that could not be read, each with the reason.
+    /// The places that could not be read, each with the reason.
     failed: RefCell<Vec<(String, String)>>,
     /// Temporary copies of databases; they live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
-    /// For an unpacked file, whether it equals the shared contents.
+    /// For an unpacked file, whether its contents equal those that were shared.
     verified: Option<Verified>,
-    /// The signature of the shared contents.
+    /// The signature of the shared contents, or the reason why it cannot be read; `None` without a signature.
     signed: Option<Result<Signed, String>>,
 }
 
@@ -301,7 +301,7 @@ impl Disk {
                         self.files
                             .push(entry(place, meta.len(), dir::changed(&meta)));
                     }
-                    // Removed since it was listed.
+                    // The folder was removed after it was listed.
                     Ok(None) => {}
                     Err(cause) => {
                         let message = format!(
@@ -417,7 +417,8 @@ impl Source for Disk {
         let mut notes = Vec::new();
         if let Some((found, watch)) = self.notes.borrow().get(path) {
             notes.extend(found.iter().cloned());
-            // Checked again after reading, because a reader without locks may have read during a write (errata R7).
+            // Compares the files again after reading, because a reader without locks may have read during a write
+            // (errata R7).
             notes.extend(watch.changed());
         }
         notes

@@ -7,7 +7,7 @@ pub enum StoreError {
     /// The file or folder does not exist.
     #[error("there is no {}", .0.display())]
     NotFound(PathBuf),
-    /// Neither a file nor a folder: a device, a pipe, a socket.
+    /// The path is neither a file nor a folder: a device, a pipe, a socket.
     #[error("{} is neither a file nor a folder", .0.display())]
     Special(PathBuf),
     /// A zip or a shared page that cannot be opened.
@@ -31,7 +31,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns the advice; may be empty.
+    /// Returns advice on what to do next; the advice may be empty.
     pub fn next(&self) -> &'static str {
         match self {
             StoreError::NotFound(_) => "check the path",

@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(home_prose(&dir.path().join("project")).unwrap(), None);
     }
 
-    /// The `.prose` of a home directory below the project is skipped, even if the home directory is given by a link.
+    /// The search skips the `.prose` of a home directory, even if the home directory is named through a link.
     #[test]
     fn the_home_folder_is_passed_by() {
         let dir = tempfile::tempdir().unwrap();

@@ -30,13 +30,14 @@ pub struct Lent {
 /// Closes a [`Lent`] database.
 pub struct Claim(Weak<Open>);
 
-/// Reentrant, because a callback of one scan may read more of the same database.
+/// The lock is reentrant, because a callback of one scan may read more of the same database.
 type Open = ReentrantMutex<RefCell<Option<Held>>>;
 
 struct Held {
     db: Box<dyn Database>,
     watch: Watch,
-    /// The temporary copy, which is kept: creating it again may be slow, and keeping it blocks no writer.
+    /// The temporary copy of the database, which outlives each use: creating it again may be slow, and keeping it
+    /// blocks no writer.
     aside: Option<TempDir>,
 }
 
@@ -224,7 +225,7 @@ mod tests {
             .unwrap();
         drop(writer);
         assert!(!wal.exists(), "it is left behind");
-        // The database is read in its present state, without the files beside it.
+        // The database is read in its present state; its `-wal` and `-shm` are not used.
         assert_eq!(ids(&lent), Ok(2));
         assert_eq!(disk.notes("state.db").len(), 0);
         drop(lent);

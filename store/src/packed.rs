@@ -20,9 +20,9 @@ const MOST: u64 = 16 << 30;
 pub(crate) struct Packed {
     /// The private folder.
     pub(crate) folder: TempDir,
-    /// Whether the contents equal the shared contents.
+    /// Whether the unpacked contents equal the contents that were shared.
     pub(crate) verified: Verified,
-    /// Its signature, if there is one.
+    /// The signature of the shared file, or the reason why it cannot be read; `None` without a signature.
     pub(crate) signed: Option<Result<Signed, String>>,
 }
 

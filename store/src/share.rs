@@ -1,4 +1,4 @@
-//! Prepares databases for sharing: each is built anew in a private folder.
+//! Prepares databases for sharing: builds each one anew in a private folder, so that no deleted rows are shared.
 
 use std::fs::File;
 use std::io::{Read, Write as _};
@@ -104,7 +104,7 @@ pub fn unpacked(zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
     let failed = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
     let mut file = NamedTempFile::new().map_err(|e| failed(&e))?;
     file.write_all(zip).map_err(|e| failed(&e))?;
-    // The contents are unpacked to another place, so the file is no longer needed after this.
+    // The contents are unpacked to another place, so the temporary file is no longer needed.
     let disk = Disk::open(file.path()).map_err(|e| failed(&e))?;
     Ok(Rc::new(disk))
 }

@@ -24,7 +24,7 @@ pub(crate) fn copy(from: &mut File, to: &Path, most: u64) -> io::Result<u64> {
             break;
         }
         at = data + read as u64;
-        // The file system does not report holes, or the zeros were written.
+        // The file system did not report this hole, or a program wrote the zeros.
         if bytes.iter().all(|byte| *byte == 0) {
             continue;
         }

@@ -8,7 +8,7 @@
 pub(crate) const LOCKED: &str = "prosescope";
 /// Reads without locks.
 pub(crate) const UNLOCKED: &str = "prosescope-none";
-/// Reads and writes with locks, below a directory that is held open.
+/// The name of the file system that reads and writes with locks, below a directory that is held open.
 #[cfg(target_os = "linux")]
 pub(crate) const HELD: &std::ffi::CStr = c"prosescope-held";
 

@@ -215,7 +215,7 @@ impl Tables for WorkflowStore {
     }
 }
 
-/// Returns the fault of work that never refuses.
+/// Returns the fault of an operation whose error is never a refusal.
 fn only_fault(error: WriteError) -> Fault {
     match error {
         WriteError::Fault(fault) => fault,

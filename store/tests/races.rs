@@ -44,7 +44,7 @@ struct Scene {
 impl Scene {
     /// Creates a scene. `swapped` is below `.prose`; `fill` creates the files outside.
     fn new(swapped: &str, fill: impl FnOnce(&Path)) -> Scene {
-        // Uses memory if possible, because the disk is the slow part of a round.
+        // The test uses a file system in memory if there is one, because a disk is the slow part of a round.
         let memory = Path::new("/dev/shm");
         let aside = match memory.is_dir() {
             true => tempfile::tempdir_in(memory),
@@ -72,7 +72,7 @@ impl Scene {
         }
     }
 
-    /// Executes an operation once, beside the exchanging thread.
+    /// Executes an operation once, while another thread exchanges the folder and the link.
     fn round<E: std::fmt::Display>(&mut self, operation: impl FnOnce() -> Result<(), E>) {
         let (stop, begin) = (AtomicBool::new(false), Barrier::new(2));
         let (swapped, link) = (&self.swapped, &self.link);
@@ -112,7 +112,7 @@ impl Scene {
         run < rounds || (run < 50 * rounds && !self.was_hit(rounds))
     }
 
-    /// Returns whether a round was a hit and an operation was refused.
+    /// Returns whether exchanges happened in at least a quarter of the rounds and an operation was refused.
     fn was_hit(&self, rounds: usize) -> bool {
         self.hits >= rounds / 4 && self.refused > 0
     }
@@ -171,7 +171,7 @@ fn put(store: &mut dyn RunStore, value: &str) -> Result<(), String> {
     };
     let at = At::default();
     let done = record(store, &put, &at).map(drop);
-    // Tries both, whatever the result of the first.
+    // Executes both commands, whatever the result of the first.
     let other = record(store, &remember, &at).map(drop);
     done.and(other).map_err(|error| error.to_string())
 }
@@ -247,7 +247,7 @@ fn cleaning_removes_nothing_behind_a_link() {
         let (run, runs) = (scene.runs.join("r"), scene.runs.clone());
         let prose = runs.parent().unwrap().to_owned();
         while scene.goes_on(rounds) {
-            // As long as the file outside, so that only the folder itself distinguishes them.
+            // The files have the length of those outside, so that only the folder itself distinguishes them.
             fs::create_dir_all(run.join("bindings")).unwrap();
             fs::write(run.join("state.md"), "# Execution State\n").unwrap();
             let entries = run_entries(&prose).unwrap();
@@ -263,7 +263,7 @@ fn cleaning_removes_nothing_behind_a_link() {
                 .duration_since(std::time::UNIX_EPOCH);
             entry.newest = Some(since.unwrap().as_millis() as i64);
             scene.round(|| remove_run(&prose, &entry).map(drop));
-            // Removes leftovers of any name.
+            // Removes the files that a refused operation may have left, whatever their names.
             if scene.link.symlink_metadata().is_err() {
                 symlink(&scene.outside, &scene.link).unwrap();
             }

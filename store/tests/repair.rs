@@ -1,4 +1,5 @@
-//! Tests of `check --fix`: the repaired copy of a damaged database, for every rule's example; no data may be lost.
+//! Tests of `check --fix`, which writes a repaired copy of a damaged run. Each rule's example is repaired, and no
+//! data may be lost.
 
 use std::collections::BTreeSet;
 use std::path::Path;

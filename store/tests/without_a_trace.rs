@@ -46,7 +46,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Opens as the shells do, reads everything, and closes.
+/// Opens the run as the shells do, reads all of it, and closes it.
 fn read(path: &Path) -> (Run, Vec<Issue>) {
     let disk = Disk::open(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -359,7 +359,7 @@ fn child(role: &str, path: &Path, prepare: impl FnOnce(&mut Command)) -> Option<
     Some(child)
 }
 
-/// Not a test of its own, but the code of the second process.
+/// This is not a test, but the code that the second process runs.
 #[test]
 fn in_a_process_of_its_own() {
     let Ok(role) = env::var(PLAY) else { return };
@@ -382,7 +382,7 @@ fn in_a_process_of_its_own() {
             let told = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()));
             while !told.is_finished() {
                 add(&conn, 4);
-                // Otherwise SQLite would starve every other connection, reader or not.
+                // Without this pause, SQLite would starve every other connection, reader or not.
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
         }

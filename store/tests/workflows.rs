@@ -127,7 +127,7 @@ fn a_cursor_beyond_all_events_is_refused_and_pruned_events_still_count() {
     assert_eq!(horizon.advance(&store).unwrap(), newest, "ids never return");
     assert!(events(&store, &horizon, &of, newest, 10).is_ok());
 
-    // The result of restoring an older copy.
+    // Without its counter, the table is in the state that restoring an older copy may leave.
     other.execute("DELETE FROM sqlite_sequence", []).unwrap();
     assert_eq!(horizon.advance(&store).unwrap(), 0);
     let refused = events(&store, &horizon, &of, newest, 10).unwrap_err();
@@ -146,7 +146,7 @@ fn of_a_shared_file_only_the_database_is_unpacked() {
     record(&mut store, &start("Find it"), None, NOW).unwrap();
     drop(store);
     let bytes = std::fs::read(&database).unwrap();
-    // Unpacking this entry would fail.
+    // Unpacking this entry would fail, so the test also shows that it is not unpacked.
     let damaged = Entry {
         crc: 1,
         ..Entry::stored("r/state.md", b"# Execution State\n")

@@ -1,4 +1,4 @@
-//! Converts errors of the system into messages for a person who wanted to write.
+//! Converts errors of the system into messages for a user whose recording failed.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     }
 }
 
-/// Advice for a full disk, or one without free inodes.
+/// Advice when the disk is full or has no free inodes.
 const ROOM: &str = "make room (`df` and `df -i` show what is used up), and record it again";
 
 /// Returns whether the file system refuses another file beside this one.
@@ -95,7 +95,7 @@ pub(crate) fn decode(path: &Path, error: &DecodeError) -> Fault {
     Fault::new(kind, message).hint(error.next_step())
 }
 
-/// Returns the error in words of the database's own tables, without our SQL.
+/// Returns the error in terms of the database's own tables, without our SQL.
 fn words(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, sql, .. } => match table(sql) {

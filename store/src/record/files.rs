@@ -1,4 +1,4 @@
-//! Writes files that appear completely or not at all.
+//! Writes each file completely or not at all.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,7 +9,8 @@ use super::fault;
 use super::lock::RunLock;
 use crate::dir::{Dir, write_new};
 
-/// Attachments of a transaction: written first, and removed unless the transaction is kept (errata B8).
+/// Attachments of a transaction. They are written first, and removed again unless the transaction commits (errata
+/// B8).
 pub(crate) struct Attachments<'a> {
     dir: &'a Dir,
     /// Bytes passed to the store because they are too long for memory.
@@ -80,7 +81,7 @@ fn place_new(root: &Dir, aside: &str, path: &str) -> io::Result<()> {
     match root.link(aside, path) {
         Ok(()) => root.remove(aside),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // The file system does not support hard links.
+        // The file system does not support hard links, so the file is renamed instead.
         Err(_) => match root.look(path)? {
             None => root.rename(aside, path),
             Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
@@ -88,13 +89,13 @@ fn place_new(root: &Dir, aside: &str, path: &str) -> io::Result<()> {
     }
 }
 
-/// Temporary names, one for each kind of file that is written aside first.
+/// Temporary names, one for each kind of file that is written under a temporary name and then renamed.
 const SLOTS: [&str; 4] = ["file", "state.md", "checkpoint", "attachment"];
 
 /// Removes temporary files that a killed writer left.
 pub(crate) fn sweep(root: &Dir, _held: &RunLock) {
     for slot in SLOTS {
-        // If this fails, the writer that needs the name gets the error.
+        // If the removal fails here, the next writer that needs the name reports the error.
         let _ = root.remove(&named(slot));
     }
 }
@@ -122,12 +123,12 @@ pub(crate) fn aside(root: &Dir, slot: &str, mut bytes: &[u8]) -> io::Result<Stri
 
 fn fresh_name(root: &Dir, slot: &str) -> io::Result<String> {
     let name = named(slot);
-    // Removes a leftover of an earlier writer; it may be a link.
+    // Removes what an earlier writer left under this name; that may be a link.
     root.remove(&name)?;
     Ok(name)
 }
 
-/// The error of the last sync, if the change is applied but possibly not durable.
+/// The error of the last sync, if the change was made but may not survive a power failure.
 pub(crate) type Settled = Option<io::Error>;
 
 /// Returns a fault for a change that may not survive a power failure.

@@ -64,7 +64,7 @@ pub(crate) fn new_folder<E>(
     let filled = fill(&dir)
         .map_err(Failure::Filling)
         .and_then(|()| dir.sync().map_err(Failure::Making));
-    // Some systems cannot rename an open folder.
+    // Some systems cannot rename a folder while it is open.
     drop(dir);
     // `rename` fails unless the target is empty, so a concurrently created folder is safe.
     let filled = filled.and_then(|()| above.rename(&aside, name).map_err(Failure::Making));
@@ -112,7 +112,7 @@ mod tests {
 
     type Init = fn(&Path, &str) -> Result<Option<Fault>, WriteError>;
 
-    /// Of many concurrent creations with one id, exactly one succeeds, and its run is complete.
+    /// When many writers create a run with one id at the same time, exactly one succeeds, and its run is complete.
     #[test]
     fn one_run_is_made_by_one() {
         let forms: [(Init, &str); 2] = [
@@ -159,7 +159,7 @@ mod tests {
                 "state.db" => drop(SqliteStore::open(&dir.join(state), None).unwrap()),
                 _ => drop(FolderStore::open(&dir).unwrap()),
             }
-            // The unfinished folders of the others are removed.
+            // The writers that did not succeed have removed their unfinished folders.
             let left = std::fs::read_dir(above.path().join("runs")).unwrap();
             assert_eq!(left.count(), 1);
         }

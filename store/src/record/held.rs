@@ -23,7 +23,7 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
     if let Some(held) = beneath(dir) {
         let opened = Connection::open_with_flags_and_vfs(held.join(name), flags, vfs::HELD);
         return opened.map_err(|error| match error {
-            // The path in the error is the descriptor's name, which does not help a reader.
+            // The error names the path of a descriptor, which does not help the user.
             rusqlite::Error::SqliteFailure(code, _) => {
                 wrong(rusqlite::Error::SqliteFailure(code, None))
             }

@@ -12,7 +12,7 @@ use crate::dir::Dir;
 /// different locks.
 pub(crate) const LOCK: &str = ".lock";
 
-/// How long to wait for other writers.
+/// How long a writer waits for other writers of the run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The exclusive right to write to a run, until it is dropped; the system releases it when the process dies.
@@ -61,7 +61,7 @@ pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
 fn open(dir: &Dir) -> Result<File, Fault> {
     let path = dir.shown(LOCK);
     let wrong = |cause: io::Error| fault::io(&path, "cannot be locked", &cause);
-    // A second try, because another writer may create the file at the same moment.
+    // Tries twice, because another writer may create the file between the two calls.
     for _ in 0..2 {
         if let Some(file) = dir.writable(LOCK).map_err(wrong)? {
             return Ok(file);

@@ -12,16 +12,16 @@ use crate::record::{connect_agents, fault, lock};
 /// The data that a `.prose` folder keeps of an agent that outlives runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeptAgent {
-    /// Number and total size of the files in its folder `agents/{name}`.
+    /// The number and the total size of the files in the agent's folder `agents/{name}`.
     pub folder: Option<(u64, u64)>,
-    /// Number of its rows in `agents.db`: the agent, its segments and earlier memories.
+    /// The number of the agent's rows in `agents.db`: the agent, its segments and earlier memories.
     pub rows: u64,
-    /// Size of its memory in `agents.db` in bytes.
+    /// The size of the agent's memory in `agents.db`, in bytes.
     pub memory: u64,
 }
 
 impl KeptAgent {
-    /// Returns whether there is no data.
+    /// Returns whether the `.prose` folder keeps no data of the agent.
     pub fn is_empty(&self) -> bool {
         self.folder.is_none() && self.rows == 0
     }
@@ -63,10 +63,10 @@ pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
     let Some(dir) = folder(&prose, name)? else {
         return Ok(());
     };
-    // Some systems cannot rename an open folder.
+    // Some systems cannot rename a folder while it is open.
     let shown = dir.path().to_owned();
     drop(dir);
-    // Renames first, so that a half-deleted agent never looks complete.
+    // Renames the folder before its removal, so that a half-deleted agent never looks complete.
     let removed = || -> io::Result<()> {
         let Some(agents) = prose.dir("agents")? else {
             return Ok(());
@@ -92,7 +92,7 @@ fn open(prose: &Path) -> Result<Dir, Fault> {
 
 /// Returns the agent's folder, if it exists.
 fn folder(prose: &Dir, name: &str) -> Result<Option<Dir>, Fault> {
-    // A name in a database may be any text; a folder's name is one plain part of a path.
+    // An agent's name in a database may be any text, but the name of a folder must be one plain part of a path.
     if name.is_empty() || name.contains(['/', '\\', '\0']) || name.starts_with('.') {
         return Ok(None);
     }

@@ -108,7 +108,7 @@ pub fn remove_leftover(prose: &Path, name: &str) -> Result<(), Fault> {
 }
 
 fn finish(runs: &Dir, trash: &str) -> Result<(), Fault> {
-    // Follows no link, even one placed there meanwhile.
+    // `remove_tree` follows no link, even if one took the folder's place after the check.
     runs.remove_tree(trash)
         .and_then(|()| runs.sync())
         .map_err(|cause| {
@@ -204,7 +204,7 @@ fn sum(name: &str, kind: EntryKind, dir: &Dir) -> io::Result<Entry> {
         entry.newest = entry.newest.max(changed_at(meta));
     })?;
     if entry.files == 0 {
-        // In an empty folder, its own time of change counts.
+        // For an empty folder, the time of change of the folder itself counts.
         entry.newest = changed_at(&dir.metadata()?);
     }
     Ok(entry)
@@ -309,11 +309,11 @@ mod tests {
         // A link inside a run is removed; its target stays.
         symlink(&outside, prose.join("runs/r1/bindings")).unwrap();
         remove_run(&prose, &entry(&prose, "r1")).unwrap();
-        // A lock that would be created elsewhere.
+        // If the link at the lock's place were followed, the lock file would be created outside the run.
         symlink(dir.path().join("made"), prose.join("runs/r2").join(LOCK)).unwrap();
         assert!(remove_run(&prose, &entry(&prose, "r2")).is_err());
         assert!(!dir.path().join("made").exists());
-        // A folder of runs that is a link.
+        // The folder `runs` is replaced by a link.
         fs::rename(prose.join("runs"), dir.path().join("elsewhere")).unwrap();
         symlink(dir.path().join("elsewhere"), prose.join("runs")).unwrap();
         assert!(run_entries(&prose).is_err());

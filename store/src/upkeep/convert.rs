@@ -68,7 +68,7 @@ pub fn convert(
     })
 }
 
-/// Does the conversion; its faults may lack advice.
+/// Writes the converted run to `to`; its faults may lack advice.
 fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     let mut left = Vec::new();
     let before = conversion.look()?;
@@ -130,7 +130,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Takes the snapshot a second time.
+    /// Takes a new snapshot of the same run, for comparison.
     fn again(&self) -> Result<Look, Fault> {
         match self.origin {
             Origin::Disk {
@@ -142,7 +142,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Takes the snapshot, and checks that the run can be converted.
+    /// Takes the first snapshot, and checks that the run can be converted.
     fn look(&self) -> Result<Look, Fault> {
         let look = self.again()?;
         if let (Look::Files(now), Origin::Disk { disk, database, .. }) = (&look, &self.origin) {
@@ -209,7 +209,7 @@ impl Conversion<'_> {
             .hint("the next command that records in the run does it; convert the run then"))
     }
 
-    /// Writes the beginning of the new run.
+    /// Writes the run itself, before its rows: the first state.md of a folder, or the new database.
     fn first(&self, dir: &Dir) -> Result<(), Fault> {
         let run = self.session.run();
         let name = run.program.path.as_deref().unwrap_or_default();
@@ -224,7 +224,8 @@ impl Conversion<'_> {
         if self.to_folder {
             let index = self.session.index_of_folder();
             let made = write_first(dir, &run.id, name, source, &began, index);
-            // If only a state file records the executions, it is copied and remains the record.
+            // If the original records its executions only in a state file, the state file is copied and remains the
+            // record.
             let told = run.executions.is_empty() && run.state_file.is_some();
             let made = made.and_then(|()| if told { Ok(()) } else { begin_events(dir) });
             return made.map_err(unfilled);

@@ -31,7 +31,7 @@ pub struct Damaged<'a> {
     pub with_files: bool,
     /// The database's tables.
     pub tables: &'a [TableInfo],
-    /// Decides the repaired form of each row.
+    /// Decides how each row is repaired.
     pub repair: &'a Repair,
 }
 
@@ -206,7 +206,7 @@ fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
         ..Guard::default()
     };
     guard(&mut from, whole).map_err(|error| unreadable(error.to_string()))?;
-    // Values of any length are copied.
+    // The length limit is lifted, so that values of any length are copied.
     from.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::MAX)
         .map_err(|error| unreadable(error.to_string()))?;
     Ok(from)

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The file names that a shell finds for `prose`.
+/// The names under which a shell finds a program called `prose`.
 #[cfg(not(windows))]
 const NAMES: &[&str] = &["prose"];
 #[cfg(windows)]

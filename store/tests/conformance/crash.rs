@@ -18,7 +18,7 @@ use prosescope_test_support::work::PATIENCE;
 
 use crate::{BEGUN, FORMS, Form, PROGRAM, Recorded, make, open, script, session, told};
 
-/// Writes until it is killed, and prints each acknowledged command.
+/// Records commands until the process is killed, and prints each command that the store acknowledged.
 fn writer(dir: &Path, form: Form) {
     let mut store = open(form, dir);
     let mut out = std::io::stdout();
@@ -30,7 +30,7 @@ fn writer(dir: &Path, form: Form) {
             client: "test".to_owned(),
         };
         let mut run = |line: &str| script::run(store.as_mut(), line, &at).unwrap();
-        // The output contains the assigned id.
+        // The result of `begin` contains the id that the store assigned.
         let begun = run("begin 26");
         let digits = begun.split_once(" id: ").map_or("", |(_, id)| id);
         let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
@@ -126,7 +126,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
             .take_while(|line| sender.send(line.clone()).is_ok())
             .count()
     });
-    // Kills at different moments: after some acknowledgements, and a little later.
+    // The writer is killed at different moments: after some acknowledgements, and a little later.
     let mut said: Vec<String> = Vec::new();
     let least = 1 + round as usize * 5 % 13;
     while said.iter().filter(|line| is_acknowledgement(line)).count() < least {
@@ -188,7 +188,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
             "{form:?} {round}: {value}, {n}"
         );
     }
-    // The value of an attachment is complete.
+    // The value of each attachment is complete.
     for (at, binding) in (0..).zip(&run.bindings) {
         if binding.name.starts_with("large") {
             assert!(
@@ -216,7 +216,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
         told::agrees(&now, "begin");
         assert!(fs::symlink_metadata(dir.join("x_journal.json")).is_err());
     }
-    // Began above, so that the next round can begin its own.
+    // The execution was begun above; it is ended so that the next round can begin its own.
     for at_node in &now.trace().positions {
         if let Some(id) = now.trace().nodes.get(*at_node).and_then(|node| node.id) {
             script::run(store.as_mut(), &format!("skip {id}"), &at).unwrap();

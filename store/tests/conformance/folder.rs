@@ -199,7 +199,7 @@ fn a_gate_and_its_audit_row_are_written_together() {
     told::agrees(&read, "approve");
 }
 
-/// The next writer completes the journal of a killed writer, once.
+/// The next writer completes the journal of a killed writer, and does so only once.
 #[test]
 fn a_journal_is_brought_to_its_end() {
     for done in 0..3 {
@@ -211,7 +211,7 @@ fn a_journal_is_brought_to_its_end() {
             {"Write": {"path": "gates/deploy.resolved.json", "text": resolved, "keep": null}},
         ]);
         fs::write(run.dir.join("x_journal.json"), journal.to_string()).unwrap();
-        // The number of operations that the writer had completed.
+        // `done` is the number of operations that the killed writer had completed.
         if done > 0 {
             fs::write(run.dir.join("gates/audit.jsonl"), line.get(..30).unwrap()).unwrap();
         }

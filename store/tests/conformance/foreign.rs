@@ -73,7 +73,7 @@ fn what_would_write_or_swallow_is_refused_by_name() {
         let aside = tempfile::tempdir().unwrap();
         let dir = aside.path().join(RUN);
         make(Form::Sqlite, &dir, PROGRAM);
-        // A store that was opened before detects it too.
+        // A store that was opened before the table was changed detects the change too.
         let mut store = open(Form::Sqlite, &dir);
         sql(&dir, odd);
         let before = told::bytes(&dir);
@@ -84,7 +84,7 @@ fn what_would_write_or_swallow_is_refused_by_name() {
     }
 }
 
-/// The table's own conflict clause would delete a row.
+/// A foreign table's own conflict clause would delete a row; the write is refused instead.
 #[test]
 fn a_conflict_deletes_nothing() {
     let (_aside, dir) = database(
@@ -174,7 +174,7 @@ fn a_program_that_is_a_pipe_is_none() {
     std::fs::remove_file(&program).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&program).status();
     assert!(made.is_ok_and(|status| status.success()));
-    // Reports the missing file or continues without it, but does not wait for a writer of the pipe.
+    // The command reports the missing file or continues without it, but does not wait for a writer of the pipe.
     let _ = run.step("begin 7");
     run.step("put x: one").unwrap();
 }

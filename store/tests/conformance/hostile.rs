@@ -115,7 +115,7 @@ fn a_journal_takes_nothing_in_and_leads_nowhere() {
     }
 }
 
-/// A link at the lock's place would create a file elsewhere; a pipe would block.
+/// A link in place of the lock file would create a file outside the run; a pipe would block the writer.
 #[test]
 fn a_lock_is_a_plain_file() {
     let outside = tempfile::tempdir().unwrap();
@@ -161,7 +161,7 @@ fn a_nested_run_is_made_inside() {
     assert!(said.contains("is not a folder of its own"), "{said}");
     fs::remove_file(run.dir.join("imports")).unwrap();
     nest("imports/r--r").unwrap();
-    // The nested run exists already, which is enough.
+    // The nested run exists already, so the import succeeds.
     nest("imports/r--r").unwrap();
     symlink(outside.path(), run.dir.join("imports/s--s")).unwrap();
     assert!(nest("imports/s--s").is_err());
@@ -204,7 +204,7 @@ fn a_run_is_as_private_as_its_maker_wants() {
     }
 }
 
-/// A restored log may have the length in the checkpoint and still be another log.
+/// A log restored from a copy may have the length that the checkpoint records, and still be another log.
 #[test]
 fn a_checkpoint_of_another_log_is_not_believed() {
     let mut run = begun("begin 7\nfail 1 one");

@@ -176,7 +176,7 @@ fn check(script: &str) {
                 told::agrees(&session, line);
             }
             before.clone_from(&now);
-            // A second writer continues after the first one.
+            // A second writer opens the run and continues after the first one.
             run.store = open(run.form, &run.dir);
             all.push((said, now));
         }
@@ -435,7 +435,7 @@ fn gates_are_decided_once() {
     );
 }
 
-/// A gate in a branch blocks only that branch.
+/// A gate in one branch of a parallel block blocks only that branch.
 #[test]
 fn gates_wait_where_they_stand() {
     check(

@@ -11,7 +11,7 @@ use prosescope_test_support::cluster::Cluster;
 
 use super::{BEGUN, RUN, script, told};
 
-/// The first id; high enough that ids are recognizable among other numbers in a text.
+/// The first id that the database assigns; high enough that ids are recognizable among other numbers in a text.
 const FIRST: i64 = 7_000_001;
 
 /// A run that is recorded in PostgreSQL.
@@ -20,7 +20,7 @@ pub(crate) struct Recorded {
     url: String,
     address: Address,
     steps: i64,
-    /// The folder's ids, by the database's.
+    /// The ids in the run folder, by the ids in the database.
     ids: BTreeMap<i64, i64>,
     before: String,
 }
@@ -78,7 +78,7 @@ impl Recorded {
             client: "test".to_owned(),
         };
         let rows = refused.map(|_| self.rows());
-        // A second writer continues after the first one.
+        // A second writer opens the run and continues after the first one.
         let mut store = PostgresStore::open(&self.address, RUN).unwrap();
         let own = |id: i64| {
             let mut known = self.ids.iter();
@@ -114,7 +114,7 @@ impl Recorded {
         }
     }
 
-    /// Returns a text with the folder's ids.
+    /// Returns a text in which the database's ids are replaced by the folder's.
     fn named(&self, text: &str) -> String {
         let name = |part: &str| match id(part).and_then(|id| self.ids.get(&id)) {
             Some(id) => id.to_string(),

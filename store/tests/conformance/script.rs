@@ -15,7 +15,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
     run_by(store, line, at, &|id| id)
 }
 
-/// Does the same with ids translated by `ids` to the store's own.
+/// Executes one command like [`run`], with its ids translated by `ids` to the store's own.
 pub(crate) fn run_by(
     store: &mut dyn RunStore,
     line: &str,

@@ -92,7 +92,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
     };
     let line = LINES[step.one % LINES.len()];
     let statement = || Named::line(line);
-    // Mostly one of the newest ids, sometimes a low one, none, or one that does not exist.
+    // The id is mostly one of the newest, sometimes a low one, none, or one that does not exist.
     let id = i64::try_from(step.two).unwrap() + 1;
     let given = step.two.is_multiple_of(5).then_some(id);
     let begin = || Begin {
@@ -283,7 +283,7 @@ fn said<R: Record<Done: std::fmt::Debug>>(
 /// The accepted values, by name and frame.
 type Values = BTreeMap<(String, Option<i64>), String>;
 
-/// Checks that every accepted value exists, as last written.
+/// Checks that every accepted value still exists with the text of its last write.
 fn kept(run: &Recorded, values: &Values) {
     let session = run.session();
     for ((name, frame), value) in values {
@@ -405,7 +405,7 @@ proptest! {
     }
 }
 
-/// D1: commands before the first statement once blocked a folder permanently.
+/// Commands before the first statement once blocked a run folder permanently.
 #[test]
 fn whatever_comes_before_the_first_statement_it_can_begin() {
     let step = |what, one, two| Step {

@@ -115,7 +115,7 @@ pub(crate) fn told(session: &Session) -> String {
         )
         .unwrap();
     }
-    // A folder lists them by name.
+    // A folder lists the imports by name.
     let mut imports: Vec<&str> = run.imports.iter().map(|i| &*i.alias).collect();
     imports.sort_unstable();
     writeln!(out, "imports {imports:?}").unwrap();

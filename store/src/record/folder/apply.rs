@@ -1,4 +1,4 @@
-//! Writes changes as files of a run folder.
+//! Writes the changes of a command into the files of a run folder.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ use crate::record::fault;
 use crate::record::files::Attachments;
 use crate::record::lock::RunLock;
 
-/// Writes the changes of one command; returns a failure that followed the recording.
+/// Writes the changes of one command. Returns a failure that happened after the command was recorded.
 pub(super) fn changes(
     mut facts: FolderFacts<'_>,
     changes: &[Change],
@@ -93,7 +93,7 @@ pub(super) fn changes(
     Ok(told.or(nested.keep()))
 }
 
-/// The new contents of the files.
+/// The files that a command changes, with their new contents.
 #[derive(Default)]
 struct Wanted {
     events: String,
@@ -105,7 +105,7 @@ struct Wanted {
     gates: Option<BTreeMap<String, [Option<String>; 2]>>,
     status: Option<String>,
     updated: Option<String>,
-    /// Whether state.md shows any of the changes.
+    /// Whether any of the changes is shown in state.md, so that state.md must be rendered again.
     tells: bool,
 }
 
@@ -137,7 +137,7 @@ impl Wanted {
                 text: segment_md::write(row),
                 keep: None,
             }),
-            // The nested run records the import; this line records its source.
+            // The import is recorded in the nested run; this line adds the source of the import.
             Change::Import(row) => {
                 self.tells = true;
                 self.imports.push_str(&gates_json::import(row));
@@ -425,7 +425,7 @@ fn free(facts: &FolderFacts<'_>, folder: &str) -> Result<String, Fault> {
             high *= 2;
         }
         let mut low = high / 2;
-        // Number `low` is used (or 0); number `high` is free.
+        // Binary search: number `low` is in use (or 0), number `high` is free.
         while low + 1 < high {
             let mid = low + (high - low) / 2;
             if taken(mid)? { low = mid } else { high = mid }

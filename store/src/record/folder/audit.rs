@@ -19,21 +19,21 @@ use crate::dir::part_of;
 /// A line of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
-    /// Hash of the gate's id; rows of another gate with the same hash are excluded when they are read.
+    /// Hash of the gate's id. If another gate has the same hash, its rows are excluded when the lines are read.
     gate: u64,
     /// Line number, from 1.
     number: u32,
     offset: u64,
 }
 
-/// The lines of the log, by gate.
+/// The positions of the lines in the audit log, by gate.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     file: Option<File>,
     lines: Vec<Line>,
     /// Number of bytes read.
     end: u64,
-    /// The first ambiguous line, which has a key twice.
+    /// The first ambiguous line: a JSON object that has the same key twice.
     twice: Option<Issue>,
 }
 
@@ -173,7 +173,7 @@ mod tests {
         Places::of(Some(file)).unwrap()
     }
 
-    /// The index must return the same rows as reading the whole log, whatever the spelling of the gate's id.
+    /// The index must return the same rows as reading the whole log, however the gate's id is spelled in JSON.
     #[test]
     fn rows_are_found_as_the_whole_log_has_them() {
         let long = "x".repeat(5_000);

@@ -43,7 +43,7 @@ pub(super) struct FolderFacts<'a> {
     scope: &'a AgentScope,
     head: OnceCell<StateHead>,
     log: OnceCell<Log>,
-    /// Index of the audit log, made when the rows of a gate are first needed.
+    /// The index of the audit log by gate, built when the rows of a gate are first needed.
     places: OnceCell<Places>,
 }
 
@@ -131,7 +131,7 @@ impl<'a> FolderFacts<'a> {
         Ok(begun.is_none() && self.head()?.tells())
     }
 
-    /// Returns the run's id, else its folder's name.
+    /// Returns the run's id from its state file, or else the folder's name.
     pub(super) fn id(&self) -> Result<String, Fault> {
         let told = self.head()?.file.run.as_deref().filter(|id| !id.is_empty());
         let name = || {
@@ -276,7 +276,7 @@ fn hand<'r>(
     rows.try_for_each(|row| each(row.clone()))
 }
 
-/// Returns the id after the last one of a log.
+/// Returns the id that follows the last id of a log.
 fn behind(last: i64, path: &Path) -> Result<i64, Fault> {
     last.checked_add(1).ok_or_else(|| {
         let message = format!("{}: there is no id after {last}", path.display());
@@ -383,7 +383,7 @@ impl Facts for FolderFacts<'_> {
         let Some(head) = index::head(self.root, &path).map_err(unread)? else {
             return Ok(None);
         };
-        // On a system that ignores case, this may be the file of another name.
+        // On a file system that ignores case, this path may lead to the file of another binding.
         let other = |said: &str| said != name && said.to_lowercase() == name.to_lowercase();
         if head.name.as_deref().is_some_and(other) {
             return Ok(None);
@@ -414,7 +414,7 @@ impl Facts for FolderFacts<'_> {
         let Some(head) = head.filter(inside) else {
             return Ok(None);
         };
-        // Reads one byte more, to detect a longer value.
+        // Reads one byte more than the limit, to detect a longer value.
         let more = most as u64 + 1;
         let bytes = self
             .root
@@ -444,7 +444,7 @@ impl Facts for FolderFacts<'_> {
         let number = |file: &str| -> Option<u32> {
             let digits = file.strip_suffix(".md")?.strip_prefix("anon_")?;
             let digits = digits.split("__").next().unwrap_or(digits);
-            // As in a database: our writers assign at most nine digits.
+            // Our writers assign at most nine digits, in a folder as in a database.
             (digits.len() <= 9).then(|| digits.parse().ok()).flatten()
         };
         let files = self.names("bindings")?;

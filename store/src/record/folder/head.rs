@@ -14,11 +14,11 @@ const MOST: u64 = 64 << 20;
 /// The state file of a folder that is being recorded.
 #[derive(Debug, Default)]
 pub(super) struct StateHead {
-    /// Its content; empty if it is missing or damaged.
+    /// The content of the state file; empty if the file is missing or damaged.
     pub(super) file: StateFile,
     /// Whether the file is not a readable state file; it is then kept before it is replaced.
     pub(super) damaged: bool,
-    /// The name of its format, if this writer does not write that format.
+    /// The name of the file's format, if this writer does not write that format.
     pub(super) foreign: Option<&'static str>,
 }
 
@@ -66,7 +66,7 @@ impl StateHead {
         }
     }
 
-    /// Returns whether its trace contains an execution, finished or open.
+    /// Returns whether the state file's trace contains an execution, finished or open.
     pub(super) fn tells(&self) -> bool {
         let annotations = self
             .file

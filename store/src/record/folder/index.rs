@@ -22,12 +22,12 @@ pub(super) struct Known {
     /// The inode number, as the folder's listing reports it.
     node: Option<u64>,
     len: u64,
-    /// Time of change: seconds and nanoseconds.
+    /// The time of the file's last change: seconds and nanoseconds.
     changed: (u64, u32),
     name: String,
     frame: Option<i64>,
     kind: String,
-    /// The first line of its source, if nothing else names its statement.
+    /// The first line of the binding's source, if nothing else names its statement.
     source: Option<String>,
 }
 
@@ -54,10 +54,10 @@ impl Known {
     }
 }
 
-/// Which binding files are checked for changes.
+/// Selects the binding files that are checked for changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Files that the folder's listing shows as new or replaced; one call covers many names.
+    /// Files that the folder's listing shows as new or replaced; one system call lists many names.
     Listed,
     /// Every file; also detects files that another tool edited in place.
     Each,

@@ -19,10 +19,10 @@ use crate::dir::{Dir, part_of};
 use crate::record::fault;
 use crate::record::files::append;
 
-/// The log, in the run's folder.
+/// The name of the log of executions, in the run's folder.
 pub(super) const EVENTS: &str = "x_events.jsonl";
 const CHECKPOINT: &str = "x_checkpoint.jsonl";
-/// Number of bytes after the checkpoint that are read each time; when there are more, a new checkpoint is written.
+/// The largest number of bytes after the checkpoint that a command reads; a longer rest leads to a new checkpoint.
 const BEHIND: u64 = 16 << 10;
 /// Number of bytes read from the end of the audit log.
 const LAST: u64 = 64 << 10;
@@ -35,13 +35,13 @@ const ENDING: u64 = 1 << 10;
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     version: u32,
-    /// Length of the covered log part in bytes.
+    /// The length of the part of the log that the checkpoint covers, in bytes.
     bytes: u64,
-    /// Its last bytes: a log of the same length may be another one, such as a restored copy.
+    /// The last bytes of the covered part: a log of the same length may be another one, such as a restored copy.
     ending: String,
     /// The highest id in it.
     last: i64,
-    /// Known headers of binding files.
+    /// The headers of binding files that were read before.
     bindings: Vec<Known>,
 }
 
@@ -56,9 +56,9 @@ pub(super) struct Log {
     pub(super) last: i64,
     /// Length of the log in bytes.
     pub(super) bytes: u64,
-    /// Known headers of binding files.
+    /// The headers of binding files that were read before.
     pub(super) known: Vec<Known>,
-    /// How far the checkpoint reaches, in bytes.
+    /// The length of the log part that the checkpoint covers, in bytes; `None` without a checkpoint.
     reaches: Option<u64>,
     /// All rows, read when first needed.
     whole: OnceCell<Vec<Execution>>,
@@ -120,7 +120,7 @@ impl Log {
         }
     }
 
-    /// Adds the rows from before there was a log.
+    /// Adds the rows of a run that was recorded before it had a log.
     pub(super) fn adopt(&mut self, rows: &[ExecutionRow]) {
         self.adopted = rows.iter().map(event).collect();
         let lines = self.adopted.clone();
@@ -177,7 +177,7 @@ impl Log {
                 text.push_str(line);
             }
         }
-        // Not synced: a torn checkpoint is detected and ignored.
+        // The checkpoint is not synced, because a torn checkpoint is detected and ignored.
         let aside = ".tmp-checkpoint";
         let written = root
             .remove(aside)
@@ -204,7 +204,7 @@ fn shortened(root: &Dir, had: u64, has: &str) -> Fault {
 fn ending(root: &Dir, bytes: u64) -> Option<String> {
     let most = bytes.min(ENDING);
     let part = root.read_part(EVENTS, bytes - most, most).ok();
-    // A run without executions has no log.
+    // A run without executions has no log, which equals an empty one.
     let part = part.or_else(|| (bytes == 0).then(Vec::new))?;
     Some(String::from_utf8_lossy(&part).into_owned())
 }
@@ -277,7 +277,7 @@ pub(super) fn last_lines(root: &Dir, path: &str) -> io::Result<Option<String>> {
         return Ok(None);
     };
     let part = part_of(file, from, LAST)?;
-    // The first line may be cut.
+    // The first of these lines may be cut.
     let begin = part.iter().position(|byte| *byte == b'\n');
     let lines = begin.and_then(|at| part.get(at + 1..));
     Ok(lines.map(|lines| String::from_utf8_lossy(lines).into_owned()))

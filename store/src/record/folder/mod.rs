@@ -39,9 +39,9 @@ pub struct FolderStore {
     dir: Dir,
     scope: AgentScope,
     run: String,
-    /// The failure that followed the last recorded command.
+    /// The failure that happened after the last command was recorded; returned with the next result.
     told: Option<Fault>,
-    /// Bytes that are too long for memory.
+    /// The file with a value that is too long for memory.
     staged: Option<File>,
 }
 

@@ -18,7 +18,8 @@ pub(super) struct Nested<'a> {
 }
 
 impl<'a> Nested<'a> {
-    /// Requires the lock, because two concurrent commands may have found the same handle free.
+    /// Creates an empty list. The lock is required, because two concurrent commands may otherwise use the same free
+    /// handle.
     pub(super) fn new(root: &'a Dir, _held: &RunLock) -> Nested<'a> {
         Nested {
             root,
@@ -66,7 +67,7 @@ impl<'a> Nested<'a> {
         Ok(())
     }
 
-    /// Keeps the runs; returns a failure that followed their creation.
+    /// Keeps the nested runs; returns a failure that happened after their creation.
     pub(super) fn keep(mut self) -> Option<Fault> {
         self.made.clear();
         self.told.take()
@@ -76,7 +77,7 @@ impl<'a> Nested<'a> {
 impl Drop for Nested<'_> {
     fn drop(&mut self) {
         for (above, name) in &self.made {
-            // Renames first, so that a half-removed run never looks complete.
+            // Renames the folder before its removal, so that a half-removed run never looks complete.
             let aside = format!(
                 "{}{}",
                 prosescope_core::upkeep::clean::UNFINISHED,

@@ -37,7 +37,7 @@ pub(super) fn commit(
             ),
         ));
     }
-    // Writes state.md aside first, so that a full disk is noticed before any change.
+    // Writes the new state.md under a temporary name first, so that a full disk is noticed before anything changes.
     let mut ready = None;
     match state {
         Some(text) if says_more && !ops.is_empty() => ops.push(Op::Write {
@@ -260,7 +260,7 @@ fn put_aside<'a>(root: &Dir, from: &str, to: &'a str) -> io::Result<Option<(Dir,
     let folder = root.make_dir(folder)?;
     let kept = match root.link(from, to) {
         Ok(()) => folder.sync(),
-        // The file system does not support hard links.
+        // The file system does not support hard links, so the file is copied.
         Err(cause) => match root.read(from)? {
             Some(bytes) => append(root, to, 0, &bytes),
             None => Err(cause),
@@ -300,7 +300,7 @@ impl Undo {
     fn apply(self, root: &Dir, op: &Op) -> io::Result<()> {
         let path = op.path();
         match self {
-            // An entry that was not a plain file was not replaced.
+            // An entry that is not a plain file was never changed by the operation, so it needs no undoing.
             Undo::Cut(at) => match root.writable(path)? {
                 Some(file) => file.set_len(at),
                 None => Ok(()),

@@ -44,8 +44,8 @@ pub(super) fn row(
                 json(&row.metadata),
             ],
         )?,
-        // B6: the earlier value stays as history. This needs neither a key nor an index, so it works for tables of any
-        // shape.
+        // The earlier value stays as history (errata B6). Copying it needs neither a key nor an index, so this works
+        // for tables of any shape.
         Change::Binding(row) => {
             statements.run(
                 "INSERT OR ABORT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at,
@@ -65,7 +65,7 @@ pub(super) fn row(
             put(statements, &stored)?
         }
         Change::Segment(row) => {
-            // A1: the agent's row must exist before its first segment.
+            // The agent's row must exist before its first segment (errata A1).
             statements.run(
                 "INSERT OR ABORT INTO agents (name, scope, created_at, updated_at)
                  SELECT ?1, ?2, nullif(?3, ''), nullif(?3, '') WHERE NOT EXISTS (SELECT 1 FROM agents WHERE name = ?1)",
@@ -73,8 +73,8 @@ pub(super) fn row(
             )?;
             insert(statements, &stored)?
         }
-        // G3: decides only a pending gate, although the plan has checked that too. G11: a gate without a recorded run
-        // becomes this run's gate, like its log rows.
+        // The statement decides only a pending gate, although the plan has checked that too (errata G3). A gate
+        // without a recorded run becomes this run's gate, like its log rows (errata G11).
         Change::ResolveGate(row) => statements.run(
             &format!(
                 "UPDATE OR ABORT gates SET status = ?3, resolved_at = nullif(?4, ''), resolved_by = nullif(?5, ''), resolution_comment = ?6,

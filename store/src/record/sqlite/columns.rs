@@ -5,7 +5,7 @@ use prosescope_core::write::Change;
 use rusqlite::types::Value;
 use serde_json::{Map, Value as Json};
 
-/// Columns with their values.
+/// The names of columns with their values.
 pub(super) type Columns = Vec<(&'static str, Value)>;
 
 /// A row after a change; see [`change::Stored`].

@@ -27,7 +27,7 @@ pub(super) fn ended(
     changes: &[Change],
     error: &rusqlite::Error,
 ) -> Ended {
-    // A refused or still open transaction is rolled back.
+    // SQLite rolls back a transaction that it refused to commit or that is still open.
     let refused = matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull)

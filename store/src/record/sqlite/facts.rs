@@ -140,7 +140,7 @@ impl Facts for SqliteFacts<'_> {
         let source = source.flatten().filter(|source| !source.is_empty());
         match source {
             Some(source) => Ok(Some(source.to_string())),
-            // The copy of the program beside the database.
+            // Without a stored program, reads the copy of the program beside the database.
             None => Ok(self
                 .dir
                 .read_small("program.prose", program::MOST_BYTES as u64)
@@ -192,7 +192,7 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // A partial index contains only these rows.
+        // A partial index on `execution` contains only the wanted rows.
         let sql = format!(
             "SELECT {} FROM execution WHERE completed_at IS NULL
              AND status IN ('executing', 'pending', 'started', 'waiting') ORDER BY id DESC",
@@ -214,7 +214,7 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault> {
-        // S2: if several rows have one name, the last one counts.
+        // If several rows have one name, the last one counts (errata S2).
         self.said(
             self.conn
                 .prepare_cached(&format!(
@@ -265,8 +265,8 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn last_anonymous(&self) -> Result<u32, Fault> {
-        // The index provides the names that are `anon_` and digits. More than nine digits come from other tools and do
-        // not fit into u32.
+        // The index returns the names that consist of `anon_` and digits. Names with more than nine digits come from
+        // other tools and do not fit into u32.
         self.said(
             self.conn
                 .prepare_cached(
@@ -380,7 +380,7 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn lacks_log(&self) -> Result<bool, Fault> {
-        // A database of agents has neither table.
+        // A database of agents, which has no run, has neither of these tables.
         if self.run.is_empty() {
             return Ok(false);
         }

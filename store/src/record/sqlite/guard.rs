@@ -16,10 +16,10 @@ use crate::record::fault;
 /// Time limit for one transaction, from the moment it holds the database.
 pub(crate) const TIME: Duration = Duration::from_secs(60);
 
-/// Limit for its processor time.
+/// Limit for the processor time of one transaction.
 const WORK: Duration = Duration::from_secs(10);
 
-/// Our own tables beside OpenProse's.
+/// The tables that we add to those of OpenProse.
 const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
 
 /// Stops the transactions of a connection at their time limit. Each transaction runs on the thread that starts it.
@@ -31,13 +31,13 @@ pub(crate) struct Clock(Arc<Ends>);
 struct Ends {
     time: AtomicU64,
     work: AtomicU64,
-    /// Before this time the processor time is not read, because it cannot exceed the elapsed time and reading it is
-    /// slower.
+    /// The moment before which the processor time is not read, because it cannot exceed the elapsed time and is
+    /// slower to read.
     ask: AtomicU64,
 }
 
 impl Clock {
-    /// Starts the limits of a transaction.
+    /// Starts the time limits of a transaction.
     pub(crate) fn start(&self, time: Duration) {
         let end = |now: Duration, most: Duration| millis(now.saturating_add(most)).max(1);
         self.0.time.store(end(now(), time), Ordering::Relaxed);
@@ -46,7 +46,7 @@ impl Clock {
         self.0.ask.store(end(now(), work), Ordering::Relaxed);
     }
 
-    /// Ends the limits of a transaction.
+    /// Ends the time limits of a transaction.
     pub(crate) fn stop(&self) {
         self.0.time.store(0, Ordering::Relaxed);
     }
@@ -154,7 +154,7 @@ pub(super) fn complete(conn: &Connection, there: &[String]) -> rusqlite::Result<
         // An index of that name on another table is left alone: our index only makes reading faster, or enforces a rule
         // that the plan also enforces.
         if !taken {
-            // A foreign table may lack the key that a reference needs.
+            // A table made by another program may lack the key that a foreign key needs.
             let keys = [
                 (schema::AGENTS, "name"),
                 (schema::RUN, "id"),

@@ -53,9 +53,9 @@ pub struct SqliteStore {
     clock: Clock,
     /// Time limit for a transaction, from the moment it holds the database.
     time: Duration,
-    /// The failure that followed the last recorded command.
+    /// The failure that happened after the last command was recorded; returned with the next result.
     told: Option<Fault>,
-    /// Bytes that are too long for memory.
+    /// The file with a value that is too long for memory.
     staged: Option<File>,
     /// The tables found in the last check of the schema, with the schema's version.
     seen: Option<(i64, Vec<String>)>,
@@ -85,7 +85,7 @@ impl SqliteStore {
         clock.start(guard::TIME);
         let conn = connect(&dir, &name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
         let wrong = |error| fault::sqlite(&path, &error);
-        // One transaction, so that all checks see one state, and the database is locked only once.
+        // All checks run in one transaction, so that they see one state and lock the database only once.
         conn.execute_batch("BEGIN").map_err(wrong)?;
         let version = guard::version(&conn).map_err(wrong)?;
         let there = guard::tables(&conn, &path)?;
@@ -252,7 +252,7 @@ impl SqliteStore {
             _ => guard::tables(&self.conn, &self.path)?,
         };
         if !self.run.is_empty() {
-            // Rolled back with everything else if the command writes nothing.
+            // If the command writes nothing, the new tables are rolled back with the transaction.
             guard::complete(&self.conn, &there).map_err(wrong)?;
         }
         let style = self.style().map_err(wrong)?;
@@ -296,7 +296,8 @@ impl SqliteStore {
                 Ok(Some(commit::unsure(&error)))
             }
             Ended::Undone => {
-                // Rows may reappear from a `-wal`, so files that they refer to are kept.
+                // Rows that were rolled back may reappear from a `-wal`, so the attachments that they refer to are
+                // kept.
                 let wal = self.dir.look(&format!("{}-wal", self.name));
                 if !matches!(wal, Ok(None)) {
                     files.keep();

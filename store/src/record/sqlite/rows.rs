@@ -42,12 +42,12 @@ pub(super) fn gates(rows: Rows<'_>) -> rusqlite::Result<Vec<Gate>> {
     all(rows, 14, "its gates take", gate)
 }
 
-/// Returns all audit rows of a result.
+/// Returns all rows of a result as audit rows.
 pub(super) fn events(rows: Rows<'_>) -> rusqlite::Result<Vec<AuditEvent>> {
     all(rows, 8, "the log of one gate takes", event)
 }
 
-/// Reads rows with so many columns, up to the memory limit.
+/// Reads the first `columns` columns of all rows, up to the memory limit.
 fn all<T>(
     mut rows: Rows<'_>,
     columns: usize,
@@ -73,7 +73,7 @@ pub(super) fn run_of(conn: &Connection, folder: &str) -> rusqlite::Result<Option
         return Ok(Some(folder.to_owned()));
     }
     let order = super::guard::by_coming(conn, schema::RUN, false);
-    // A hand-made table may lack the time.
+    // A table made by hand may lack the column for the time.
     let mut statement = conn
         .prepare(&format!("SELECT id, started_at FROM run {order}"))
         .or_else(|_| conn.prepare(&format!("SELECT id, NULL FROM run {order}")))?;
@@ -119,7 +119,7 @@ pub(super) const GATE: &str = "id, run_id, execution_id, prompt, allow, timeout,
 /// it.
 pub(super) const GATE_OF_RUN: &str =
     "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))";
-/// The same condition as an order, the run's own gates first.
+/// The same condition as a sort key that puts the run's own gates first.
 pub(super) const GATE_OF_RUN_FIRST: &str =
     "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))
      ORDER BY run_id IS ?1 DESC, run_id";
@@ -144,7 +144,7 @@ pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
     })
 }
 
-/// The columns of the log that our writer fills, in the order in which [`event`] reads them.
+/// The columns of the audit log that our writer fills, in the order in which [`event`] reads them.
 const SEALED: [&str; 8] = [
     "id",
     "gate_id",
@@ -156,7 +156,7 @@ const SEALED: [&str; 8] = [
     "metadata",
 ];
 
-/// Returns the row as hashed, if all of its columns are texts and numbers.
+/// Returns the row as text for its hash, if all of its columns are texts and numbers.
 fn whole(row: &Row<'_>) -> rusqlite::Result<Option<Text>> {
     let mut columns = serde_json::Map::new();
     for (at, name) in SEALED.into_iter().enumerate() {
@@ -174,7 +174,7 @@ fn whole(row: &Row<'_>) -> rusqlite::Result<Option<Text>> {
     Ok(Some(serde_json::Value::Object(columns).to_string().into()))
 }
 
-/// The columns for [`event`].
+/// The columns of an audit row, as [`event`] reads them.
 pub(super) const EVENT: &str =
     "id, gate_id, run_id, event_type, principal, comment, timestamp, metadata";
 

@@ -16,9 +16,9 @@ use crate::record::fault;
 pub(super) enum Unwritten {
     /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// The schema would run its own code, which this noun names.
+    /// A table of the schema would run code of its own (a trigger, a view); this noun names the code.
     Foreign(String),
-    /// The row differs from the written one; a sentence.
+    /// The stored row differs from the written one; the text is a sentence about the difference.
     Otherwise(String),
 }
 
@@ -52,7 +52,7 @@ impl Unwritten {
 /// The statements of one transaction. The schema cannot change during it.
 pub(super) struct Statements<'a> {
     conn: &'a Connection,
-    /// Checked statements, each with whether it runs expressions of the schema.
+    /// The checked statements, each with whether it runs expressions of the schema.
     looked_at: RefCell<HashMap<String, bool>>,
 }
 

@@ -200,7 +200,7 @@ fn a_change_that_meets_no_row_undoes_the_command() {
     }
 }
 
-/// A trigger added after a store was opened must not write either.
+/// A trigger that is added after a store was opened must not write into the agents' tables either.
 #[test]
 fn agents_are_written_where_nothing_else_writes() {
     let dir = tempfile::tempdir().unwrap();
@@ -249,7 +249,7 @@ fn a_program_beside_the_database_has_a_limit() {
     let beside = dir.path().join("r/program.prose");
     let most = program::MOST_BYTES as u64;
     for (len, there) in [(most, true), (most + 1, false)] {
-        // The file is sparse: only its length is on disk.
+        // The program file is sparse: only its length is on disk.
         std::fs::File::create(&beside)
             .unwrap()
             .set_len(len)
