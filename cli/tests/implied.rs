@@ -352,10 +352,7 @@ fn a_construct_is_not_completed_with_a_value() {
                 let put = format!("put {name} --file p.prose --done --execution {open}");
                 let said = ask(4, &put);
                 assert!(said.contains(&format!("prosescope {end} {open}")), "{said}");
-                assert!(
-                    said.contains(&format!("first line {}", line + 1)),
-                    "{said}"
-                );
+                assert!(said.contains(&format!("first line {}", line + 1)), "{said}");
             }
             assert!(ask(0, "bindings").contains("no values"));
             let end = match end {

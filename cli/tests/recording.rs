@@ -464,3 +464,22 @@ fn what_a_branch_holds_runs_in_that_branch() {
         }
     }
 }
+
+/// Executions that are updated in place have one row each, so each call around a failure begins again by its own number.
+#[test]
+fn the_calls_around_a_failure_begin_again_one_after_the_other() {
+    let project = Project::new();
+    let run = "20260118-201530-z4t9wa";
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose/runs");
+    let to = project.path(".prose/runs").join(run);
+    prosescope_test_support::files::copy(&examples.join(run), &to);
+    project.prose(0, &["resume", run, "--begin"]);
+    for execution in ["2", "6", "12", "16", "19", "22"] {
+        let next = project.prose(0, &["next", "--run", run]);
+        let retry = format!("prosescope exec retry {execution}");
+        assert!(next.starts_with(&retry), "{execution}: {next}");
+        project.prose(0, &["exec", "retry", execution, "--run", run]);
+    }
+    let next = project.prose(0, &["next", "--run", run]);
+    assert!(next.starts_with("prosescope exec retry 26"), "{next}");
+}

@@ -30,7 +30,9 @@ fn a_module_uses_only_those_below_it() {
         // Tests at the end of a file may use all modules.
         let code = text.split("#[cfg(test)]\nmod tests {").next();
         for (number, line) in (1..).zip(code.unwrap_or_default().lines()) {
+            // TypeScript types are named for a tool that no release contains.
             let line = line.split("//").next().unwrap_or_default();
+            let line = line.split("ts(as = ").next().unwrap_or_default();
             for used in used(line) {
                 if place(used).is_some_and(|used| used > layer) {
                     upward.push(format!("{}:{number}: {used}", relative.display()));

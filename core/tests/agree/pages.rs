@@ -244,7 +244,7 @@ impl Pages {
         let ahead: BTreeSet<u32> = self.resume.ahead.iter().map(|a| a.line).collect();
         let mut notes = self.resume.notes.iter();
         let whole = self.resume.ahead_count as usize == self.resume.ahead.len()
-            && !notes.any(|note| note.contains("not known"));
+            && !notes.any(|note| note.contains("unknown"));
         // After a rejected gate, the statements ahead follow from the rejection.
         let refused = self.resume.positions.iter().any(|p| p.how == Stop::Refused);
         let whole = whole && !refused;

@@ -20,7 +20,7 @@ use super::instance::{begins, begun_after, meta, newest_in, same};
 use super::item::is_parallel;
 use super::source::Source;
 use super::standing::Standing;
-use super::{Facts, RunStore, WriteError};
+use super::{Facts, RunStore, Style, WriteError};
 use crate::gate::visit;
 use crate::model::{Execution, GateStatus, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
@@ -255,6 +255,9 @@ impl Look<'_> {
     /// Returns the id of the instance that a row belongs to.
     fn instance(&self, row: &Execution) -> Result<i64, WriteError> {
         let mut first = row.id;
+        if self.facts.style() == Style::InPlace {
+            return Ok(first);
+        }
         self.facts
             .executions_back(&super::Place::of(row), 0, &mut |other| {
                 if other.id <= row.id && same(row, &other) {

@@ -110,7 +110,7 @@ fn a_state_file_has_a_limit_that_its_error_says() {
     let scope = AgentScope::Execution;
     let facts = FolderFacts::new(&store.dir, &scope);
     let said = facts.run().unwrap_err().to_string();
-    assert!(said.contains("at most 64 MB of one are read"), "{said}");
+    assert!(said.contains("at most 64 MB are read"), "{said}");
 }
 
 /// `gates expire` needs the rows of each due gate; the log is read for the first one only.
