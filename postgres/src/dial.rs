@@ -101,13 +101,20 @@ pub(crate) async fn dial(
         config.get_hostaddrs(),
         config.get_ports(),
     );
-    let unusable = |what: &str| Err(Undialled::Unreached(what.to_owned()));
+    let unusable = |what: String| Err(Undialled::Unreached(what));
     let count = hosts.len().max(addresses.len());
     if !hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len() {
-        return unusable("the address has another number of hosts than of hostaddrs");
+        return unusable(format!(
+            "the address names {} hosts but {} hostaddrs; name one hostaddr for each host, or none",
+            hosts.len(),
+            addresses.len()
+        ));
     }
     if ports.len() > 1 && ports.len() != count {
-        return unusable("the address has another number of ports than of hosts");
+        return unusable(format!(
+            "the address names {count} hosts but {} ports; name one port, or one for each host",
+            ports.len()
+        ));
     }
     let mut last = Undialled::Unreached("the address names no host".to_owned());
     for n in 0..count {

@@ -69,7 +69,8 @@ pub(crate) fn audit(root: &Path) -> Result<()> {
     step("Advisories: crates", || {
         run(cargo(root).args(["deny", "check", "advisories"]))
     })?;
-    let npm = setup::on_path(&[OsStr::new("npm")]).context("npm is not on PATH")?;
+    let npm = setup::on_path(&[OsStr::new("npm")])
+        .context("npm is not on PATH; install Node.js, which brings it")?;
     step("Advisories: npm packages", || {
         run(Command::new(npm)
             .arg("audit")

@@ -32,7 +32,7 @@ use crate::out::say;
 use crate::print::note;
 
 /// The sources of the address; the first one counts (postgres.md, "Environment Variable Precedence").
-const SOURCES: &str = "OPENPROSE_POSTGRES_URL in the environment, or in .prose/.env and trust that file (`prosescope postgres trust`), or DATABASE_URL";
+const SOURCES: &str = "OPENPROSE_POSTGRES_URL or DATABASE_URL in the environment; or write OPENPROSE_POSTGRES_URL into .prose/.env, and trust that file with `prosescope postgres trust`";
 
 /// A run in PostgreSQL.
 #[derive(Debug, Clone)]

@@ -67,7 +67,7 @@ fn refused(address: &Address, lost: &Lost, schema: &str, role: &str) -> WriteErr
                     "{}: role {role} may not make or change the tables in schema {schema}",
                     fault.message
                 ),
-                "run what `prosescope workflow setup` prints as the owner of the schema and its tables",
+                "run `prosescope workflow setup`, then run the SQL that it prints, connected as the owner of the schema and its tables",
             )
         }
         Lost::AtCommit(_) => fault.hint(fault::REPEAT).into(),

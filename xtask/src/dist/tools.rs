@@ -26,7 +26,7 @@ const CURL: Tool = Tool {
 
 /// Runs a program for another processor.
 const QEMU: Tool = Tool {
-    name: "qemu-aarch64 (tries the program for aarch64)",
+    name: "qemu-aarch64 (runs the aarch64 program once, to test it)",
     programs: &["qemu-aarch64-static", "qemu-aarch64"],
     fits: |_| true,
     packages: &["qemu-user-static", "qemu-user"],
