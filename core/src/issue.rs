@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; no data is missing (for example: times not recorded, an extra column).
+    /// A fact worth knowing; no data is missing (for example: times not recorded, an extra column).
     Note,
     /// A deviation that the reader could skip; the result may be incomplete.
     Warning,

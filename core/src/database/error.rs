@@ -12,7 +12,7 @@ pub enum DecodeError {
         /// The file's size, and its probable type or its first bytes: `12 KB, a PNG picture`.
         what: String,
     },
-    /// Random-looking bytes where the header should be: an encrypted database, or not a database.
+    /// The file begins with random-looking bytes instead of a SQLite header: it is encrypted, or not a database.
     #[error(
         "this is not a readable SQLite database: {size} that look random, beginning with {head}; \
          it is probably encrypted"
@@ -26,7 +26,7 @@ pub enum DecodeError {
     /// The header announces more pages than the file contains.
     #[error("the database is cut off: its header announces {expected}, the file has {found}")]
     Truncated {
-        /// Size that the header announces, in words.
+        /// The file's size according to its header, in words.
         expected: String,
         /// Size of the file, in words.
         found: String,

@@ -42,9 +42,10 @@ pub const DEADLINE: Duration = Duration::from_secs(60);
 /// The limits on reading.
 #[derive(Clone, Default)]
 pub struct Limits {
-    /// Polled during reading; `true` stops it with [`DecodeError::Stopped`]. A shell's clock, or its cancel button.
+    /// The callback that the store polls while it reads; `true` stops the reading with [`DecodeError::Stopped`]. A
+    /// shell answers from its clock or its cancel button.
     pub stop: Option<Stop>,
-    /// Bytes that the store may allocate in the whole process; `None` means the store's own default.
+    /// How many bytes the store may allocate in the whole process; `None` means the store's own default.
     pub heap: Option<u64>,
 }
 
@@ -59,8 +60,8 @@ pub trait Database: Send {
     /// Ends the snapshot.
     fn end(&self);
 
-    /// Returns all tables, ordered by name. `info.rows` is set for a table that is known to be empty; for others it
-    /// may be.
+    /// Returns all tables, ordered by name. `info.rows` is set for a table that is known to be empty; it may also be
+    /// set for others.
     ///
     /// # Errors
     /// If the store cannot be read. The same holds for every method below.
@@ -228,12 +229,12 @@ impl<'a> Want<'a> {
         }
     }
 
-    /// Requests a name, kind, status or time.
+    /// Requests a column that holds a name, kind, status or time, cut at [`SHORT_TEXT`].
     pub(crate) const fn short(column: &'a str) -> Want<'a> {
         Want::of(column, SHORT_TEXT)
     }
 
-    /// Requests a statement, a message or metadata.
+    /// Requests a column that holds a statement, a message or metadata, cut at [`LONG_TEXT`].
     pub(crate) const fn long(column: &'a str) -> Want<'a> {
         Want::of(column, LONG_TEXT)
     }
@@ -306,7 +307,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// NULL, or a cell that was not read.
+    /// A cell that is NULL or was not read.
     pub const NULL: Cell<'static> = Cell {
         value: Value::Null,
         len: 0,
@@ -375,7 +376,7 @@ impl Value<'_> {
         Some(match self {
             Value::Null => return None,
             Value::Integer(n) => n.to_string().into(),
-            // Close to SQLite's `CAST … AS TEXT`: `3.0`, not `3`.
+            // The debug format writes `3.0`, not `3`, which is close to SQLite's `CAST … AS TEXT`.
             Value::Real(x) => format!("{x:?}").into(),
             Value::Text(bytes) | Value::Blob(bytes) => String::from_utf8_lossy(bytes),
         })

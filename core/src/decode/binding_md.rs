@@ -23,11 +23,11 @@ use crate::issue::Issue;
 use crate::model::{BindingKind, Text};
 use crate::time::Stamp;
 
-/// Bytes of a file's first part, in which the header is searched first.
+/// The number of bytes at a file's start in which the header's end is searched first.
 pub const FIRST_PART: usize = 16 << 10;
-/// Bytes after which the search for the header's end stops.
+/// The number of bytes after which the search for the header's end stops.
 pub const LONGEST_HEADER: usize = 1 << 20;
-/// Maximum number of kept fields that OpenProse does not define.
+/// Maximum number of header fields unknown to OpenProse that are kept.
 const MOST_EXTRAS: usize = 100;
 
 /// The header of a binding file.
@@ -37,21 +37,21 @@ pub struct Head {
     pub name: Option<Text>,
     /// `kind:` as written.
     pub kind: Option<Text>,
-    /// `execution_id:`; the frame that the binding belongs to.
+    /// The value of `execution_id:`: the frame that the binding belongs to.
     pub execution_id: Option<i64>,
     /// Whether the header states `execution_id: (root)`: the binding does not belong to a frame.
     pub says_root: bool,
-    /// `parent_execution_id:`, written by Prosescope.
+    /// The value of `parent_execution_id:`, a key that Prosescope adds.
     pub parent_execution_id: Option<i64>,
     /// The statement that wrote the binding: the fence under `source:`, or the text on its line (`source: caller`).
     pub source: Option<Text>,
-    /// `attachment:` or `attachment_path:` as written: not checked, not trusted.
+    /// The value of `attachment:` or `attachment_path:` as written: neither checked nor trusted.
     pub attachment: Option<Text>,
-    /// `created:`, written by Prosescope.
+    /// The value of `created:`, a key that Prosescope adds.
     pub created: Option<Stamp>,
-    /// `updated:`, written by Prosescope.
+    /// The value of `updated:`, a key that Prosescope adds.
     pub updated: Option<Stamp>,
-    /// Other fields, before or after the source (`agent`, `exit_code`, `stderr`), in order.
+    /// The header's other fields (`agent`, `exit_code`, `stderr`), in order, whether before or after the source.
     pub extra: Vec<(Text, Text)>,
     /// Offset of the value in bytes.
     pub start: u64,
@@ -115,7 +115,7 @@ enum End {
     Value(usize),
     /// The whole file is the value.
     NoHeader,
-    /// The bytes end before the header does.
+    /// The bytes end before the header's end was found.
     Cut,
 }
 

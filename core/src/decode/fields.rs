@@ -94,7 +94,7 @@ pub(crate) fn audit_event(of: &mut impl Fields, id: i64) -> AuditEvent {
 
 fn status(word: Text) -> Status {
     match Status::parse(&word) {
-        // Reuses the text, which is already allocated.
+        // An unknown status keeps its text as written, so the text that is already allocated is reused.
         Status::Other(_) if word.trim() == &*word => Status::Other(word),
         known => known,
     }

@@ -17,7 +17,7 @@ const PROGRAM_LINE: usize = 300;
 pub(super) fn bytes_a_row(table: &str) -> usize {
     match table {
         schema::EXECUTION => 470,
-        // Includes the gate's view, which repeats all columns.
+        // The size includes the gate's view, which repeats all columns.
         schema::GATES => 1_800,
         // Each row is also kept as JSON, for checking its seal.
         schema::GATE_AUDIT_LOG => 700,

@@ -103,7 +103,7 @@ fn broken(log: &[serde_json::Value], head: Option<(u64, &str)>, expected: &[&str
     assert!(!report.sentence().contains("proof"));
 }
 
-/// Errata G7: UPDATE and DELETE succeed, so the reader must see them.
+/// SQLite does not prevent UPDATE and DELETE on the log, so the verification must find their effects (errata G7).
 #[test]
 fn edits_gaps_and_moves_are_found_g7() {
     let mut edited = log(5);

@@ -82,7 +82,8 @@ impl Columns {
         Some(adopted)
     }
 
-    /// Parses the columns in a row's metadata; `None` for rows of versions that did not record them.
+    /// Parses the columns in a row's metadata. Returns `None` for rows of earlier Prosescope versions, which did not
+    /// record them.
     pub(crate) fn of(metadata: &Map<String, Value>) -> Option<Columns> {
         serde_json::from_value(metadata.get(COLUMNS)?.clone()).ok()
     }

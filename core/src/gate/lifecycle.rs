@@ -16,7 +16,7 @@ use crate::timeout::expires_in;
 pub struct Resolution {
     /// The principal, as claimed. A time-out without a name belongs to `system` (errata G6, G9).
     pub by: Option<Text>,
-    /// The principal for which that one acted: `metadata.on_behalf_of` (errata G4).
+    /// The principal for which `by` acted: `metadata.on_behalf_of` (errata G4).
     pub on_behalf_of: Option<String>,
     /// When the gate was decided.
     pub at: Option<Stamp>,

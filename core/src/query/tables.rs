@@ -242,7 +242,7 @@ fn trace(asked: &Asked<'_>, push: Push<'_>) {
             number(node.parent.map(|parent| parent.get())),
             number(Some(row.level)),
             text(&row.kind),
-            // The whole text: only lists cut it.
+            // A query returns the whole text, which only lists cut.
             text(&node.text),
             text(&row.detail),
             text(&row.status),

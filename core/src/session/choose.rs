@@ -26,7 +26,7 @@ pub enum ChooseError {
         label: String,
         /// How many runs the source has.
         runs: usize,
-        /// Up to three names of runs, from the end of the list.
+        /// The names of up to three runs, taken from the end of the list.
         some: Vec<String>,
     },
     /// The name is the beginning of several runs' names.
@@ -311,7 +311,7 @@ mod tests {
         for (runs, newest_first) in [
             (&[(A, Some(1)), (Z, Some(2))][..], &[Z, A][..]),
             (&[(A, Some(2)), (Z, Some(1))], &[A, Z]),
-            // Without creation times, the order is by name.
+            // Without creation times, runs that began in the same second are ordered by name.
             (&[(A, None), (Z, None)], &[A, Z]),
             (&[(A, None), (Z, Some(1))], &[Z, A]),
             // The time in the id takes precedence over the creation time of the folder.

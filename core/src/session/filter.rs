@@ -13,8 +13,8 @@ use crate::view::RunSummary;
 /// The conditions that a run of a list must meet; by default, none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The run has one of these statuses, ignoring case. Runs that cannot be opened are `unreadable`. Empty: any
-    /// status.
+    /// The run has one of these statuses, ignoring case; an empty list accepts any status. Runs that cannot be opened
+    /// have the status `unreadable`.
     pub status: Vec<String>,
     /// The run began at this time or later, in milliseconds since 1970 UTC. Runs without a known time are left out.
     pub since: Option<i64>,
@@ -25,7 +25,7 @@ pub struct Filter {
     pub quiet_since: Option<i64>,
     /// The path or name of the run's program contains this text, ignoring case.
     pub program: Option<String>,
-    /// The run has a gate that waits for a decision.
+    /// Whether the run must have a gate that waits for a decision.
     pub pending: bool,
     /// Each of these lower-case words occurs in the run's program, id, name, status or error.
     pub words: Vec<String>,

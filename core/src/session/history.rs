@@ -13,9 +13,9 @@ pub struct DayOfRuns {
     pub day: i64,
     /// How many runs began on this day.
     pub all: u32,
-    /// How many of them failed or cannot be read.
+    /// How many of the day's runs failed or cannot be read.
     pub failed: u32,
-    /// How many of them wait for a person or stopped.
+    /// How many of the day's runs wait for a person or stopped.
     pub waiting: u32,
 }
 

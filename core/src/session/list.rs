@@ -124,7 +124,7 @@ struct Wanted<'a> {
     by_heads: bool,
     /// Whether to read the rows of all unfinished runs together, because the filter or the order needs their state.
     by_rows: bool,
-    /// The lines of runs that need not be read.
+    /// A function that returns the lines of runs that need not be read again.
     known: Option<&'a Known<'a>>,
     /// A function that returns whether there is time to read another run.
     go_on: Option<&'a dyn Fn() -> bool>,

@@ -256,7 +256,8 @@ mod tests {
         (whole.map(|value| value.text), short)
     }
 
-    /// Frames in a loop's round and in a branch, a statement with two rows, and names bound in several frames.
+    /// A run with frames in a round of a loop and in a branch, a statement with two rows, and names bound in several
+    /// frames.
     const ROWS: &str = "
         INSERT INTO run(id, program_source) VALUES ('r', 'loop until **x**:\n  do f()\nparallel:\n  a = do f()\n');
         INSERT INTO execution(id, parent_id, statement_index, statement_text, status, metadata) VALUES
@@ -278,7 +279,7 @@ mod tests {
     #[test]
     fn a_name_means_what_it_means_in_the_whole_run() {
         let source = source(&[STATE_SQL, ROWS]);
-        // Of execution 99 only a binding exists, so the whole run is needed.
+        // Execution 99 is recorded only by a binding, so the whole run is needed.
         let ids = (1..=8).chain([-1]).map(Some);
         for from in [None].into_iter().chain(ids) {
             for name in [

@@ -95,7 +95,7 @@ impl Heads {
         };
         Some(Line {
             summary,
-            // The state of an unfinished run follows from its other rows.
+            // An unfinished run's state follows from rows of other tables, so its own row is not enough for the line.
             is_whole: says_its_end(run),
         })
     }

@@ -294,7 +294,7 @@ mod tests {
         }
     }
 
-    /// Rows as other tools may write them: out of order, with a repeated number, as bytes, of an agent without a row.
+    /// Other tools may write segments out of order, with a repeated number, as bytes, or for an agent without a row.
     #[test]
     fn a_segment_is_read_whole_whatever_its_row_looks_like() {
         let long = "x".repeat(100_000);

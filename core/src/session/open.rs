@@ -27,7 +27,7 @@ pub enum OpenError {
     /// The source could not read a file or a database.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// [`Options::run_id`] matches none of the runs, or more than one.
+    /// The requested run ([`Options::run_id`]) matches none of the database's runs, or more than one.
     #[error(transparent)]
     Run(#[from] ChooseError),
     /// The place does not contain a run.

@@ -26,13 +26,13 @@ fn check(file: &str, said: &str, value: &str) {
 #[test]
 fn reads_headers() {
     for (file, said, value) in [
-        // Examples of filesystem.md, and `parent_execution_id` of the errata.
+        // These are the examples of filesystem.md, and a header with the errata's `parent_execution_id`.
         (
             "# result\n\nkind: let\nexecution_id: 43\nparent_execution_id: 42\n\nsource:\n```prose\nlet x\n  prompt: \"---\"\n```\n\n---\n\nvalue\n---\nmore\n",
             "name result, kind let, frame 43, parent 42, source \"let x\\n  prompt: \\\"---\\\"\"",
             "value\n---\nmore\n",
         ),
-        // Examples of docs/reference/formats.md.
+        // These are examples of docs/reference/formats.md.
         (
             "# verify\n\nkind: let\n\nsource:\n```prose\nx\n```\n\nexit_code: 0\nstderr: (empty)\n\n---\n\nv",
             "name verify, kind let, source \"x\", exit_code \"0\", stderr \"(empty)\"",
@@ -139,7 +139,7 @@ fn reads_no_more_than_it_needs() {
     // A file without a header is recognised from its first part alone.
     let long = format!("no header {}", "x".repeat(100_000));
     parse(&long.as_bytes()[..FIRST_PART], false, "a");
-    // With an endless header, the value is empty.
+    // If the header never ends, the value is empty.
     let Some(head) = parse(b"# a\nkind: let\nsource:\n```\nx", true, "a") else {
         panic!()
     };

@@ -30,7 +30,7 @@ pub fn looks_like(text: &str) -> bool {
     {
         return true;
     }
-    // A log's title, followed by events.
+    // The first line is a log's title, which counts only if events follow.
     if heading(first).is_some_and(|(_, title)| is_log_title(title)) {
         return lines.take(HEADER_LINES as usize).any(line::is_event);
     }
@@ -144,7 +144,7 @@ fn title(line: &str) -> Option<&str> {
 struct Reader {
     log: CompactLog,
     issues: Vec<Issue>,
-    /// The statement number of the last narrated position.
+    /// The statement number of the last `[Position]` line of OpenProse's older narration.
     position: Option<u32>,
     /// Whether the last trailer is a `---resume`.
     resumed: bool,
@@ -272,7 +272,7 @@ impl Reader {
         self.status_in_last_line();
         headings::read(&mut self.log);
         let reopened = self.after_the_end();
-        // A head's status is older than a resumption, so it is ignored then, unless it is completed.
+        // The head's status was written before the run resumed, so a resumed run ignores it unless it is `completed`.
         let log = &mut self.log;
         let completed = log.head.status == Some(RunStatus::Completed);
         if log.status.is_none() && (completed || !(self.resumed || reopened)) {

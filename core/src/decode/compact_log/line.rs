@@ -71,18 +71,18 @@ impl<'t> ParsedLine<'t> {
 /// A kind of line: an example, its parser, and the condition under which the kind applies.
 type Kind = (&'static str, fn(&str) -> Option<Event<'_>>, When);
 
-/// The condition for a line without a statement number to be of a kind.
+/// When a line without a statement number counts as one of a kind.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
-    /// In every case, because the text is unambiguous.
+    /// The line always counts, because its text is unambiguous.
     Always,
-    /// Only if the line names a frame, even with a statement number.
+    /// The line counts only if it names a frame. This kind needs the frame even in a line with a statement number.
     Framed,
-    /// After an arrow or a frame, if the line names something.
+    /// The line counts after an arrow or a frame, if it names something.
     Named,
-    /// Like `Named`; the line also records whether a condition held.
+    /// The line counts like `Named`; it also records whether a condition held.
     Held,
-    /// Never: the kind needs a statement number.
+    /// The line never counts: this kind needs a statement number.
     Numbered,
 }
 use When::{Always, Framed, Held, Named, Numbered};
@@ -200,7 +200,7 @@ fn numbered(line: &str) -> Option<(Option<u32>, Option<&str>, &str)> {
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_')))
         .unwrap_or(after.len());
     let (branch, after) = after.split_at_checked(end)?;
-    // A branch is a few letters or a step of a step; `Step->` is text.
+    // A branch has at most eight bytes and follows a number, so `Step->` is text.
     if branch.len() > 8 || (digits == 0 && !branch.is_empty()) {
         return None;
     }
@@ -451,7 +451,7 @@ fn condition(text: &str) -> Option<Event<'_>> {
             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     })?;
     let rest = text.get(word.len()..)?;
-    // The condition itself is in brackets, in asterisks, or only a value.
+    // The condition is written in brackets, in asterisks, or only as a value.
     let open = rest.trim_start();
     let end = match (open.strip_prefix('('), open.strip_prefix("**")) {
         (Some(_), _) => rest.len() - open.len() + closing(open)?,
@@ -566,7 +566,7 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     let (text, note) = noted(text);
     let (left, word) = text.rsplit_once([' ', '\t']).unwrap_or(("", text));
     let status = listed::status(word)?;
-    // In `publish deferred`, the word itself is the reason.
+    // `publish deferred` gives no other reason, so the word `deferred` becomes the note.
     let note = note.or(word.eq_ignore_ascii_case(DEFERRED).then_some(word));
     let left = left.trim();
     let lead = left.split([' ', '(']).next().unwrap_or_default();
@@ -588,7 +588,7 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     (named || is_keyword).then_some((left, status, note))
 }
 
-/// The first of the older markers, by which such a file is recognised.
+/// The first marker of OpenProse's older narration. A file that contains it is recognised as such a narration.
 pub(super) const POSITION: &str = "[Position]";
 
 /// Reads the older markers `[Position] Statement 3: let research = …`, `[Success] …` and `[Binding] …`, which
@@ -673,7 +673,7 @@ fn fraction(text: &str) -> Option<(u32, Option<u32>, &str)> {
     };
     match integer(after) {
         Some((max, rest)) => Some((n, u32::try_from(max).ok(), rest.trim())),
-        // A loop without a maximum: `loop:2/∞`.
+        // `loop:2/∞` is a loop without a maximum.
         None => Some((n, None, after.trim_start_matches(['∞', '?', '*', '-', ' ']))),
     }
 }
@@ -692,7 +692,7 @@ mod tests {
 
     #[test]
     fn each_kind_has_an_example_of_its_own_which_the_documents_show() {
-        // A published crate has no pages beside it.
+        // The published crate lacks the repository's folder `docs`.
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         let page = docs.is_dir().then(|| {
             let page = docs.join("reference/formats.md");

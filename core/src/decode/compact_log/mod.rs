@@ -9,9 +9,9 @@
 //! assert!(matches!(&log.lines[0].event, LogEvent::Statement { text, .. } if &**text == "plan"));
 //! ```
 //!
-//! The grammar, as far as lines follow one. `words` lists the marks and keywords for reading and writing; `line`
-//! parses single lines, including the older markers; `headings` parses logs without marks; `file` parses a whole
-//! text:
+//! The block above shows the grammar that most lines follow. `words` lists the marks and keywords for reading and
+//! writing; `line` parses single lines, including the older markers; `headings` parses logs without marks; `file`
+//! parses a whole text:
 //!
 //! ```text
 //! log       header? line*                          an encrypted JSON envelope may replace the header

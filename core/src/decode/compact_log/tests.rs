@@ -344,7 +344,7 @@ fn the_header_is_read_as_far_as_it_goes() {
     );
 }
 
-/// Heads as front matter, as a list, in bold, and with marks and trailers below.
+/// A head may be front matter, a list or bold keys, and marks and trailers may follow it.
 #[test]
 fn a_head_says_how_the_run_stands_where_no_trailer_does() {
     use RunStatus::{Completed, Failed, Interrupted, Running};
@@ -512,7 +512,7 @@ fn the_lines_behind_an_envelope_are_read_and_the_envelope_is_not() {
     assert!(!looks_like(&"[{".repeat(50_000)));
 }
 
-/// sqlite-earlier.md and postgres.md, "What the VM Must Narrate".
+/// The markers are those of sqlite-earlier.md and postgres.md, "What the VM Must Narrate".
 #[test]
 fn the_older_narration_is_read_too() {
     let text = "[Position] Statement 3: let research = session: researcher\n   Spawning session, will write to state.db\n   [Task tool call]\n[Success] Session complete, binding written to DB\n[Binding] research = <stored in state.db>\n";

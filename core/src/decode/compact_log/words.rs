@@ -3,10 +3,10 @@
 
 use crate::model::Status;
 
-/// Between the statement's number and its event.
+/// The arrows between a statement's number and its event.
 pub(crate) const ARROWS: &[&str] = &["→", "->", "-->", "⟶", "➜", "➔", "=>", "–>", "—>"];
 
-/// Before the events of a parallel block: `∥start`, `∥done`.
+/// The marks before the events of a parallel block: `∥start`, `∥done`.
 pub(crate) const PARALLEL: &[&str] = &["∥", "‖", "||"];
 
 /// Before `n/max` of a loop's round.
@@ -21,7 +21,7 @@ pub(crate) const GATE: &[&str] = &["gate", "approve"];
 /// Before a condition.
 pub(crate) const CONDITIONS: &[&str] = &["if", "elif", "elseif", "else if", "else", "option"];
 
-/// Records that a body did not run, whatever text follows.
+/// The words which record that a body did not run, whatever text follows them.
 pub(crate) const PASSED_OVER: &[&str] = &[
     "not executed",
     "not taken",
@@ -33,7 +33,7 @@ pub(crate) const PASSED_OVER: &[&str] = &[
     "⊘",
 ];
 
-/// Values of a condition and words for its body, with whether the body ran.
+/// The values of a condition and the words about its body, each with whether the body ran.
 pub(crate) const HELD: &[(&str, bool)] = &[
     ("false", false),
     ("no", false),

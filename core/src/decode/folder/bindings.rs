@@ -44,7 +44,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         found.push((path.to_owned(), binding));
     }
     for (kind, names) in unknown {
-        // Any text may be recorded as a kind (errata B10).
+        // A writer may record any text as a kind (errata B10).
         let message = format!(
             "the kind \u{201c}{}\u{201d} of {} is not input, output, let or const",
             kind,

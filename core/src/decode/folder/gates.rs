@@ -47,7 +47,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         tree.issues_of(&format!("gates/{id}.json"), issues);
         run.gates.extend(gate);
     }
-    // In order of creation, as far as it is recorded; equal times are ordered by name.
+    // Gates are ordered by their time of creation, as far as it is recorded; equal times are ordered by name.
     let created = |gate: &Gate| {
         gate.created
             .as_ref()

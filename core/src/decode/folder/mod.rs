@@ -125,7 +125,7 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
                     .hint("The database is used."),
             );
         } else {
-            // Of a log, or of a form whose head alone is read, only the status is used.
+            // If the state file is a log, or has a form of which only the head is read, only its status is used.
             if let (Some(status), None) = (state_run.status, &state_run.state_file) {
                 let file = state_run
                     .log

@@ -105,7 +105,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
         FolderForm::Foreign | FolderForm::Bare if text.trim().is_empty() => {
             issues.push(foreign("is empty").hint("Only the bindings show what ran."));
         }
-        // A log or text in a free form: its head is read, and headings that contain a status.
+        // Of a log, or of a text in a free form, only the head and the headings with a status are read.
         FolderForm::VmLog | FolderForm::Foreign | FolderForm::Bare => {
             issues = log(run, name, text);
             let has_events = run.log.as_ref().is_some_and(CompactLog::has_events);
@@ -165,7 +165,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     issues
 }
 
-/// Takes facts from a head that are not known yet.
+/// Takes from a head the facts that the run does not have yet.
 fn take_head(run: &mut Run, head: RunHead) {
     if run.id.is_empty() {
         run.id = head.run.unwrap_or_default();

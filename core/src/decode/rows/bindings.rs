@@ -99,7 +99,7 @@ fn tail(binding: &mut Binding, cells: &mut Cells<'_>) {
 
 fn check(binding: &Binding, cells: &mut Cells<'_>) {
     let name = &binding.name;
-    // SQLite accepts any kind (errata B10).
+    // SQLite does not restrict the column, so a row may contain any text as a kind (errata B10).
     if let BindingKind::Other(word) = &binding.kind {
         let found = if word.is_empty() {
             "no kind".to_owned()

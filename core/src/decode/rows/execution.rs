@@ -99,11 +99,11 @@ pub fn dialect_of(rows: &[Execution]) -> Dialect {
 /// Evidence for the two dialects (sqlite.md and sqlite-earlier.md).
 #[derive(Debug, Default)]
 struct Evidence {
-    /// Words that occur only in event rows.
+    /// Whether a row has a word that occurs only in the append-only dialect (one row per event).
     append: bool,
-    /// Keys that occur only in updated rows.
+    /// Whether a row has a key that occurs only in the in-place dialect (a statement's row is updated).
     in_place: bool,
-    /// A row with different start and end times: it was updated, or written once at the end.
+    /// Whether a row has different start and end times: it was updated, or written once at the end.
     both_times: bool,
     times: bool,
 }

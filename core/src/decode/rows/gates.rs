@@ -80,7 +80,7 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
         gates.push(gate);
     });
     reader.only_run = only_run;
-    // In order of creation; gates without a time come first, in stored order.
+    // Gates are ordered by their time of creation; those without a time come first, in stored order.
     gates.sort_by_key(|g| g.created.as_ref().and_then(|c| c.millis()));
     gates
 }
@@ -118,7 +118,7 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
         );
     }
     events.sort_by_key(|e| e.id);
-    // Checked separately, and only for sealed logs: only Prosescope creates these triggers.
+    // The triggers that protect the log are checked only if it is sealed, because only Prosescope creates them.
     if events.iter().any(is_sealed)
         && let Ok(gone) = reader.db.unguarded()
         && !gone.is_empty()
@@ -147,7 +147,7 @@ pub(super) fn not_json(text: &str) -> Option<String> {
 /// Maximum bytes of all audit rows kept as JSON.
 const WHOLE: usize = 32 << 20;
 
-/// Maximum bytes of a cell of these rows.
+/// Maximum bytes of one cell of an audit row that is kept as JSON.
 const LONGEST: u32 = 16 * LONG_TEXT;
 
 /// Adds each event's row as JSON: all columns, in their stored types, keys sorted, no blanks. A BLOB, or a text that
@@ -160,7 +160,7 @@ fn add_whole_rows(
     let Some(found) = reader.table(schema::GATE_AUDIT_LOG) else {
         return Ok(());
     };
-    // Sorted here, because the sorting of JSON objects depends on a feature that any crate may switch.
+    // The columns are sorted here, because the sorting of JSON objects depends on a feature that any crate may switch.
     let mut columns: Vec<&str> = found.read_columns();
     columns.sort_unstable();
     if columns.is_empty() || columns.len() > 200 {

@@ -95,7 +95,8 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     meta.forced = words_of(&object, "forced", texts);
     meta.overridden = object.contains_key("override");
     meta.branches = words_of(&object, "branches", texts);
-    // Each fact has one key per dialect: append-only, in place (errata F7).
+    // Each fact may have two keys: first that of the append-only dialect, then that of the in-place dialect (errata
+    // F7).
     meta.iteration = first(&object, &["iteration", "current_iteration"]);
     meta.max = first(&object, &["max", "max_iterations", "max_retries"]);
     meta.attempt = first(&object, &["attempt", "retry_attempt"]);
@@ -204,7 +205,8 @@ mod tests {
         assert_eq!(branches, ["a", "2"]);
     }
 
-    /// X13: OpenProse's own query would fail as a whole; here only one row gets an issue.
+    /// Metadata that is not JSON makes OpenProse's own query fail as a whole. Here, only the row gets an issue (errata
+    /// X13).
     #[test]
     fn x13_malformed_json_is_said_and_nothing_more() {
         for (text, said) in [

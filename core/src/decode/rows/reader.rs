@@ -17,15 +17,15 @@ use crate::time::Stamp;
 /// The state of a scan: the store, its tables, and the issues so far.
 pub(super) struct Reader<'d> {
     pub(super) db: &'d dyn Database,
-    /// Shared, so that a table's description stays available while its rows are read.
+    /// The store's tables, in an `Rc` so that a table's description stays available while its rows are read.
     pub(super) tables: Rc<[Found]>,
     pub(super) notes: Notes,
     pub(super) texts: Texts,
     /// If several runs share the tables: the run whose rows are read, by their `run_id`.
     pub(super) only_run: Option<Text>,
-    /// Number of rows of each table that was scanned completely.
+    /// How many rows each completely scanned table has.
     pub(super) counts: BTreeMap<&'static str, u64>,
-    /// The error that stopped the last interrupted scan; also among the notes.
+    /// The error that stopped the last interrupted scan; `notes` contains it, too.
     pub(super) failed: Option<DecodeError>,
     /// Approximate bytes of the program and rows read so far, without their texts.
     pub(super) held: usize,

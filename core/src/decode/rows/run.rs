@@ -257,7 +257,7 @@ mod tests {
                 Some(0),
             ),
             (&[(Some("r"), Some(1)), (Some("r"), Some(0))], "r", Some(1)),
-            // In a folder of another name, such as a copy: the row with an id that started last.
+            // In a folder of another name, such as a copy, the row with an id that started last is chosen.
             (
                 &[(Some("r"), Some(9)), (Some("x"), Some(1))],
                 "copy",

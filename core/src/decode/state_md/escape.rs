@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn reads_what_formatters_leave_behind() {
         for (raw, text) in [
-            // Names that formatters changed (errata F1).
+            // Markdown formatters add backslashes to names (errata F1).
             (r"result\_\_43", "result__43"),
             (r"bindings/a\_b.md", "bindings/a_b.md"),
             (r"C:\temp\new", r"C:\temp\new"),

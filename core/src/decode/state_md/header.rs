@@ -37,7 +37,7 @@ impl Reader<'_> {
             "started" if self.file.started.is_none() => self.file.started = self.time(key, value),
             "updated" if !self.seen.updated => {
                 self.seen.updated = true;
-                // An earlier `completed:` is kept as an extra key.
+                // An earlier `completed:` had set this field; its time is kept under an extra key.
                 if let Some(before) = self.file.updated.take() {
                     self.file
                         .extra

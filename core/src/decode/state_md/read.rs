@@ -283,7 +283,7 @@ impl<'a> Reader<'a> {
         match self.section {
             Section::Extra(..) => self.keep(line),
             _ if text.is_empty() => self.columns = None,
-            // The rules around front matter.
+            // These are the `---` lines around front matter.
             Section::Header if text == "---" && !self.seen.title => {}
             Section::Header => self.header(text),
             Section::Trace => self.keep(line),

@@ -91,7 +91,7 @@ fn reads_the_sample_of_the_form() {
     );
 }
 
-/// Compares the source and the annotation, in a few words, of a line of the trace.
+/// Checks that a line of the trace is split into this source and this annotation, described in a few words.
 fn check_line(line: &str, source: &str, said: &str) {
     let (read, annotation) = annotation::split(line);
     let say = |a: Annotation| {
@@ -115,7 +115,7 @@ fn check_line(line: &str, source: &str, said: &str) {
 #[test]
 fn reads_annotations_as_documents_and_real_files_write_them() {
     for (line, source, said) in [
-        // Examples of filesystem.md, "Status annotations"; errata F1.
+        // These are the examples of filesystem.md, "Status annotations", and of errata F1.
         ("x   # --> bindings/name.md", "x", "at bindings/name.md"),
         (
             "x   # --> bindings/name.md (complete)",
@@ -142,7 +142,7 @@ fn reads_annotations_as_documents_and_real_files_write_them() {
             "x",
             "waiting, gate deploy",
         ),
-        // Examples of docs/reference/formats.md.
+        // These are examples of docs/reference/formats.md.
         ("x   # [registered]", "x", "declared"),
         ("x   # (registered)", "x", "declared"),
         ("x   # (complete - APPROVED)", "x", "completed"),

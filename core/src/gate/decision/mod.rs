@@ -58,12 +58,12 @@ pub struct DecisionFile {
     /// The comment, or the reason of a rejection.
     #[serde(default)]
     pub comment: Option<String>,
-    /// The principal that decided: a claim.
+    /// The principal that decided. The file only claims this: the import cannot verify it.
     pub by: String,
-    /// The principal for which that one acted: a claim.
+    /// The principal for which `by` acted, also only a claim.
     #[serde(default)]
     pub on_behalf_of: Option<String>,
-    /// When the decision was made: a claim. The import checks deadlines by its own clock.
+    /// When the decision was made, also only a claim. The import checks deadlines by its own clock.
     #[serde(default)]
     pub decided_at: Option<Stamp>,
     /// What the person saw of the gate.
@@ -79,7 +79,7 @@ pub struct Choice {
     pub comment: Option<String>,
     /// The name of the principal, as claimed.
     pub by: String,
-    /// The principal for which that one acts, as claimed.
+    /// The principal for which `by` acts, as claimed.
     pub on_behalf_of: Option<String>,
     /// The time of the decision, in milliseconds since 1970 UTC.
     pub at: i64,

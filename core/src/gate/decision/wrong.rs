@@ -20,10 +20,10 @@ pub enum NoDecision {
     /// The gate's list of names cannot be read.
     #[error("gate {0} admits nobody: {1}")]
     Allow(String, AllowError),
-    /// The gate's list does not contain the name.
+    /// The principal is not in the gate's `allow` list.
     #[error("gate {0}: {1}")]
     Refused(String, Refusal),
-    /// The reason is missing, which whoever continues the run needs after a rejection.
+    /// The rejection lacks a reason, which whoever continues the run needs.
     #[error("a rejection needs a reason")]
     NoReason,
     /// The copy was changed: its audit log does not agree with itself or with its gates.
@@ -56,7 +56,7 @@ pub enum NotADecision {
         key: &'static str,
         /// The value, shortened.
         found: String,
-        /// A description of the right form.
+        /// What the key's value should be, in words.
         expected: &'static str,
     },
 }

@@ -55,7 +55,7 @@ impl Recorded<'_> {
                 }
                 now.as_ref() == Some(&then)
             }
-            // Rows of versions that did not record `columns`.
+            // Earlier versions of Prosescope did not record `columns`, so there is no metadata to compare with.
             None if self.decided.is_empty() => true,
             None => now
                 .as_ref()
@@ -96,12 +96,12 @@ impl<'a> Against<'a> {
         if let Some(then) = said.get(columns::PROMPT_HASH).and_then(Value::as_str) {
             self.hash("prompt", Some(then));
         }
-        // A row of an override has its own time; it records the creation's time as a key.
+        // The row of an override has its own time, so its metadata records the time of the gate's creation.
         match said.get(columns::CREATED_AT) {
             Some(adopted) => self.same("created_at", adopted.as_str()),
             None => self.time("created_at", created.event.timestamp.as_ref()),
         }
-        // Rows of versions that did not record `columns` do not cover these.
+        // Earlier versions of Prosescope did not record `columns`, so the row does not cover those below.
         let Some(then) = columns::Columns::of(said) else {
             return;
         };
@@ -120,7 +120,7 @@ impl<'a> Against<'a> {
         self.same("resolved_by", event.principal.as_deref());
         self.same("resolution_comment", event.comment.as_deref());
         self.time("resolved_at", event.timestamp.as_ref());
-        // A decision repeats these two. Rows of versions without `columns` record them only here.
+        // The row of a decision repeats these two columns. Earlier versions of Prosescope recorded them only here.
         for column in ["timeout_at", "on_reject"] {
             let said = decided.metadata.get(column).and_then(Value::as_str);
             if said.is_some() {

@@ -48,7 +48,7 @@ fn found(gates: &[Gate], log: &[AuditEvent]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The expected column, and a change of the gate.
+/// The column that must be reported, and the change of the gate that causes the report.
 type Edit = (&'static str, fn(&mut Gate));
 
 const EDITS: &[Edit] = &[
@@ -154,7 +154,7 @@ fn a_decision_needs_a_seal_where_the_creation_has_one() {
     // If another tool created the gate, its decisions need no seal.
     assert_eq!(told(&log[1..]), []);
     assert_eq!(told(&[other]), []);
-    // The gate was reset and decided again, or removed and created again.
+    // The log shows that the gate was created and decided twice.
     let mut again = log[1].clone();
     again.id = 4;
     let mut created = log[0].clone();

@@ -95,7 +95,7 @@ impl Narrator<'_> {
             NodeStatus::Skipped => " ⊘".to_owned(),
             NodeStatus::Abandoned | NodeStatus::CutOff => format!(" ⊘ {}", node.status.word()),
             NodeStatus::Waiting => " ⏳".to_owned(),
-            // No record shows whether it ended.
+            // No record shows whether the statement ended.
             NodeStatus::Unknown => String::new(),
             NodeStatus::Other(word) => format!(" ({})", short(word, MOST)),
             _ => " ⟳".to_owned(),

@@ -42,7 +42,7 @@ impl Narrator<'_> {
             }) else {
                 continue;
             };
-            // The number that the writer of the log would have given it is unknown.
+            // The log has no line for this statement, so its number in the log is unknown.
             let line = self.marker(&Place::unknown(at), &self.statement(node, None));
             self.out.push(format!("{line} {DERIVED}"));
         }

@@ -263,12 +263,13 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
         let above = node.parent;
         over.push(above.is_some_and(|p| over.get(p) == Some(&true) || closed(p)));
         let own = spoken.get(&at).copied().or_else(|| {
-            // A call of the same block inside of this frame has the statement's line now, and this frame waits for it.
+            // If this frame called its block again, the line shows the inner call. This frame waits for it and keeps
+            // the statement.
             let waits = node.descendants > 0 && !node.derived && marks.in_open_frame(at);
             marks.listing.statement_at(node.line.filter(|_| waits)?)
         });
         let statement = own.and_then(|s| marks.listing.get(s));
-        // The node has a line, but a later pass has it now.
+        // The node has a line in the program, but a later pass over that line is shown there instead.
         let passed = statement.is_none() && node.line.is_some();
         let gone = over.last() == Some(&true) || live.get(at) != Some(&true);
         if !node.status.is_open() || passed || gone {
@@ -297,7 +298,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
                         status.clone_from(now);
                     }
                 }
-                // In the order of the program, which may not know every branch.
+                // Branches come in the order of the program; those that the program lacks come last.
                 branches.sort_by_key(|(name, _)| {
                     let line = own.and_then(|own| marks.listing.branch_of(own, name));
                     line.unwrap_or(u32::MAX)

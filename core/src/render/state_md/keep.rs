@@ -89,7 +89,7 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
     rows
 }
 
-/// Returns the last node of each index and text, with at most eight texts for each index.
+/// Returns the last node of each statement number (`index`) and text, with at most eight texts for each number.
 fn teaching(run: &Run, trace: &Trace) -> Vec<NodeId> {
     const TEXTS: usize = 8;
     let mut by_index: BTreeMap<i64, BTreeMap<&str, NodeId>> = BTreeMap::new();

@@ -30,7 +30,7 @@ impl Carry<'_, '_> {
                     &agent.name,
                 ),
             };
-            // Some file systems ignore case in the names of folders.
+            // Names that differ only in case are one folder on some file systems.
             let new = match self.to_folder {
                 true => names_a_file(&agent.name) && names.insert(agent.name.to_lowercase()),
                 false => names.insert(agent.name.to_string()),

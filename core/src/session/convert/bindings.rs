@@ -25,7 +25,7 @@ impl Carry<'_, '_> {
             .as_ref()
             .is_some_and(|file| !file.bindings.is_empty());
         if in_files && !indexed {
-            // Rows are in the order of writing, but files are in the order of their names.
+            // A database's rows are in the order of writing, but a folder's files are in the order of their names.
             let first = |b: &Binding| {
                 let at = b.created.as_ref().or(b.updated.as_ref());
                 at.and_then(Stamp::millis)
@@ -246,7 +246,8 @@ impl Carry<'_, '_> {
 }
 
 impl Session {
-    /// Returns whether the frame around a binding's frame is only recorded in a header.
+    /// Returns whether a binding is in a frame without a row, so that only its header records the frame around that
+    /// one.
     pub fn has_unrecorded_frames(&self) -> bool {
         let mut bindings = self.run.bindings.iter();
         bindings.any(|binding| self.unrecorded_frame(binding).is_some())
@@ -321,7 +322,7 @@ pub(super) fn place(binding: &Binding) -> String {
 fn takes_a_file(binding: &Binding, files: &mut BTreeSet<String>) -> bool {
     let (name, frame) = (&*binding.name, binding.execution_id);
     let file = binding_md::file_name(name, frame);
-    // This name would be read as a binding of a frame.
+    // A name of the form `NAME__ID` at the root would be read back as `NAME` in frame `ID`.
     let scoped = frame.is_none() && folder::scoped(name).is_some();
     let parts_are_plain = name
         .split('/')

@@ -6,7 +6,7 @@ use crate::issue::{Issue, Location};
 use crate::model::ValueAt;
 use crate::schema::{self, known_column, known_table};
 
-/// The rules of issues that mean that a part of the run was not read, or was changed by reading.
+/// The rules of issues which mean that a part of the run was not read, or was changed by reading.
 const UNREAD: &[&str] = &[
     "bindings-cut",
     "computed-column",

@@ -61,7 +61,7 @@ impl Carry<'_, '_> {
             None => told.or(run.status.as_ref()),
         };
         let mut status = status.map(|status| status.word().to_owned());
-        // The header of a state file always has a time.
+        // The header of a folder's state file needs the time at which the run started.
         let began = run.started.as_ref().filter(|_| self.to_folder);
         if self.to_folder {
             // A new folder needs a status. The store removes it again if the run records none.

@@ -151,7 +151,7 @@ fn add_change(hashes: &mut Hashes, change: &Change) {
                 some(&row.attachment),
             ],
         ),
-        // Memories and segments are hashed with their scope. An agent without any only has a scope.
+        // Memories and segments are hashed with their scope. An agent that has neither is hashed by its scope alone.
         Change::Agent(row) => add(hashes, format!("agent {}", row.agent), &[&row.scope]),
         Change::Memory(row) => add(
             hashes,
@@ -164,7 +164,8 @@ fn add_change(hashes: &mut Hashes, change: &Change) {
             &[&row.prompt, &row.summary],
         ),
         Change::Import(row) => add(hashes, format!("import {}", row.alias), &[&row.source_url]),
-        // Lists and times have another notation in files, and the decision is in the audit log.
+        // A gate's lists and times are not hashed, because files write them in another notation; its decision is in the
+        // audit log.
         Change::Gate(row) => add(hashes, gate(&row.id, &row.run_id), &[]),
         Change::ResolveGate(row) => add(hashes, gate(&row.id, &row.run_id), &[&row.status]),
         Change::Audit(row) => add(
@@ -178,7 +179,7 @@ fn add_change(hashes: &mut Hashes, change: &Change) {
                 &row.metadata,
             ],
         ),
-        // Files are hashed by their content, and the status as it is read.
+        // These changes are not hashed: files are compared by their content, and the status as it is read.
         Change::Attachment(_) | Change::UpdateExecution(_) | Change::Run(_) => {}
     }
 }

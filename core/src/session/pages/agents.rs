@@ -112,7 +112,7 @@ fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
             || above(file, store)
             || (in_folder && (above(store, file) || file == "../agents"))
     });
-    // If the row was read, at least one of its times or its memory is known.
+    // The agent's row was read if its memory or at least one of its times is known.
     let is_known =
         agent.memory.len().is_some() || agent.created.is_some() || agent.updated.is_some();
     here.fold((false, false), |(memory, segments), at| {

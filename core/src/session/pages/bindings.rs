@@ -115,7 +115,8 @@ fn earlier_versions(opened: &Opened, binding: &Binding) -> u32 {
     opened.earlier.get(&key).copied().unwrap_or(0)
 }
 
-/// Returns the name of a scope: `frame 43`, or with another word, because a resolution may begin in a statement.
+/// Returns the name of a scope: `frame 43`, or with the word of another kind of node (`execution 43`), because a
+/// resolution may begin in any node.
 fn scope_name(opened: &Opened, id: i64) -> String {
     let node = opened.node_of_row(id).and_then(|at| opened.node(at));
     let word = match node.map(|node| &node.kind) {

@@ -46,7 +46,7 @@ fn outermost(opened: &Opened) -> BTreeSet<NodeId> {
     well
 }
 
-/// Adds to each call of a block the beginning of its first argument.
+/// Adds to the row of each block call the beginning of the call's first argument.
 pub fn name_calls(session: &Session, page: &mut TracePage) {
     for row in page.rows.iter_mut().filter(|row| row.depth.is_some()) {
         let argument = row.id.and_then(|id| session.index.arguments.get(&id));

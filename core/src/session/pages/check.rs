@@ -183,7 +183,7 @@ fn check_imports(session: &Session, findings: &mut Findings) {
     }
 }
 
-/// Reports names and memories that the remaining statements need and that are missing.
+/// Reports names and agents' memories that are missing although the remaining statements need them.
 fn check_ahead(opened: &Opened, findings: &mut Findings) {
     let Some(listing) = opened.listing.as_ref() else {
         return;

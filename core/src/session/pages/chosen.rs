@@ -16,11 +16,11 @@ use crate::view::{DERIVED, TracePage};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TraceChoice {
-    /// Text in the statement or its error. Case is ignored unless it has a capital letter.
+    /// The text that the statement or its error contains. Case is ignored unless this text has a capital letter.
     pub text: String,
-    /// The status, in the words of the rows.
+    /// The row's status, in the words that rows show.
     pub status: String,
-    /// The kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
+    /// The row's kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
     pub kind: String,
     /// The shortest duration, in milliseconds. Rows whose times are not recorded are left out.
     pub at_least_ms: Option<i64>,
@@ -35,7 +35,7 @@ pub enum TraceOrder {
     /// In the order in which they ran.
     #[default]
     Ran,
-    /// The longest first, then rows that contain others with times, and those without times last.
+    /// The longest duration first, then rows that contain others with times, and rows without times last.
     Longest,
     /// First causes of failures first, then other failures, then open rows.
     Problems,

@@ -291,7 +291,7 @@ mod tests {
             let found = ask("runs/r", name, None);
             assert_eq!(found.as_deref(), value, "{} {name}", own.0);
         }
-        // The nested run also accepts the handle that it has in the outer run.
+        // The nested run also accepts the handle by which the outer run imports it.
         for name in ["findings", "research.findings"] {
             let found = ask(NESTED, name, None);
             assert_eq!(found.as_deref(), Some("findings of the import"), "{name}");

@@ -30,11 +30,11 @@ pub(in crate::session) struct NodeIndex {
     pub(super) told: Vec<(u32, NodeId)>,
     /// The bindings by scope: the root's first, then those of each frame in the order of the trace.
     pub(super) binding_order: Vec<u32>,
-    /// The first row of each gate, by id, as an index into [`Run::gates`].
+    /// The index in [`Run::gates`] of each gate's first row, by the gate's id.
     pub(super) gates: BTreeMap<Text, u32>,
-    /// The result of [`super::went_well`] after its first call.
+    /// The result of [`super::went_well`], kept after the first call.
     pub(super) well: OnceLock<BTreeSet<NodeId>>,
-    /// The first argument of each call, by the call's id, as an index into [`Run::bindings`].
+    /// The index in [`Run::bindings`] of each call's first argument, by the call's id.
     pub(super) arguments: BTreeMap<i64, u32>,
     /// For bindings whose name and frame occur in several rows: the number of these rows (errata S2).
     pub(super) claims: BTreeMap<u32, u32>,

@@ -116,7 +116,7 @@ pub(super) fn overview_of(
         view.headline = format!("{word}; failed at {}", story::line_of(&failed));
     }
     if trace.unordered && view.status == RunStatus::Running.word() {
-        // Only the file's header claims that the run is running; its bindings may be newer.
+        // Only the state file's header records the run as running; its bindings may be newer.
         view.headline = "Recorded as running, but only bindings show what ran".to_owned();
     }
     view.story = story::sentences(&view, trace.remarks.len() as u32);

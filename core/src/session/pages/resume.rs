@@ -18,7 +18,7 @@ use crate::view::{
     NeedView, PositionView, ResumeView, Stop,
 };
 
-/// The most entries of each list: of positions and cautions, and of the others.
+/// The most entries of a list: `POSITIONS` for positions and cautions, `LISTED` for the other lists.
 const POSITIONS: usize = 50;
 const LISTED: usize = 200;
 

@@ -35,9 +35,9 @@ impl Silent {
             return silent;
         };
         let count = listing.statements.len() as u32;
-        // For each statement: the number of records, and how many of them are skipped, completed or failed.
+        // Counts for each statement its records, and how many of them are skipped, completed or failed.
         let mut named = vec![Named::default(); count as usize];
-        // For each parallel that announced branches: its branches by name.
+        // Collects the branches, by name, of each parallel that announced its branches.
         let mut branches = BTreeMap::new();
         for node in &session.trace.nodes {
             if let Some(at) = announced(session, listing, node, &mut branches) {
@@ -203,7 +203,7 @@ mod tests {
                 "not run",
             ),
             ("1→ a ✓\n2→ b ✓\n", "not run"),
-            // It is not recorded whether `b` ran or `a` failed.
+            // No record shows whether `b` ran or whether `a` failed.
             ("1→ a ✓\n3→ d ✓\n", "not recorded"),
             ("1→ a ✓\n2→ b ✗ no wind\n3→ d ✓\n", "not recorded"),
         ] {

@@ -102,7 +102,8 @@ fn carries_the_same(a: &StateFile, b: &StateFile) -> bool {
         && a.loops == b.loops
 }
 
-/// Compares two texts line by line, in limited time: `-` is only in the file, `+` only in the rendered text.
+/// Compares two texts line by line, in limited time. `-` marks a line that is only in the file, `+` one that is only in
+/// the rendered text.
 fn compare(own: &str, rendered: &str) -> Vec<StateLine> {
     let input = InternedInput::new(own, rendered);
     let mut lines = Vec::with_capacity(input.before.len());
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(marked("a", "a"), ["=a"]);
     }
 
-    /// A diff of texts with almost no common lines would take quadratic time.
+    /// Comparing texts with almost no common lines would take quadratic time, so their middle counts as one difference.
     #[test]
     fn of_texts_that_have_little_in_common_the_middle_is_one_difference() {
         let text = |word: &str| -> String {

@@ -8,7 +8,7 @@ use crate::text::count as number;
 use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
 use crate::view::{DERIVED, GateView, NodeRef, Overview, Part, StatusCount, WAS_EXECUTING};
 
-/// Returns the headline. `inferred`: the run's position is not recorded.
+/// Returns the headline. `inferred` means that no record names the run's position.
 pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     let (at, comma_at) = match inferred {
         true => (", probably at ", ", probably at "),
@@ -16,7 +16,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     };
     match view.status.as_str() {
         "completed" => {
-            // The status is not recorded but was inferred from what ran.
+            // The run does not record the status: it was inferred from what ran.
             let is_guess = matches!(&*view.status_source, "execution trace" | "disk");
             let completed = if is_guess {
                 "Probably completed"
@@ -248,7 +248,7 @@ fn standing(view: &Overview) -> Option<String> {
             Some("Its values could not be read.".to_owned())
         }
         "completed" if view.bindings == 0 => Some("It left no values.".to_owned()),
-        // The first sentence named the values already.
+        // The first sentence already named the values.
         "completed" if view.statements == 0 => None,
         "completed" => Some(format!(
             "It left {}.",
@@ -257,7 +257,7 @@ fn standing(view: &Overview) -> Option<String> {
         "failed" => None,
         _ => match view.positions.as_slice() {
             [] => None,
-            // The headline names the position.
+            // The headline already names the position.
             [one] => {
                 let error = short(one.error.as_deref()?, 160);
                 let error = error.trim_end_matches('.');

@@ -1,4 +1,4 @@
-//! A state file without its folder, and a folder with a database.
+//! Tests a state file without its folder, and a folder with a database.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Limits on reading files that were made very long or very numerous (errata R4, R5).
+//! Tests the limits on reading: files that were made very long or very numerous (errata R4, R5).
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use crate::database::{Database, Limits};
 use crate::decode::folder::bindings::head_of;
 use crate::source::{FileEntry, Source, SourceError};
 
-/// Files that claim to be a terabyte long; the source records which parts were requested.
+/// A source whose files claim to be a terabyte long. It records which parts were requested.
 struct Endless {
     files: Vec<FileEntry>,
     asked: RefCell<Vec<(String, u64)>>,
@@ -65,7 +65,7 @@ fn of_files_without_an_end_a_bounded_part_is_read() {
             .filter(|(of, _)| of == path)
             .map(|(_, end)| end)
             .max();
-        // One more byte shows whether the file continues.
+        // The reader may request one byte more than the limit, to see whether the file continues.
         assert!(
             end.is_some_and(|end| (1..=most + 1).contains(end)),
             "{path}: {end:?}"
@@ -78,7 +78,7 @@ fn a_header_that_does_not_end_is_looked_for_in_the_first_megabyte() {
     let mut asked = 0;
     head_of("a", 1 << 40, |most| {
         asked = asked.max(most);
-        // A binding whose fields never end, so that its value never begins.
+        // The header of this binding never ends, so its value never begins.
         Some(
             b"# a\n\nkind: let\n"
                 .iter()

@@ -341,7 +341,8 @@ fn a_binding_of_any_real_shape_is_a_name_and_a_value() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A file may describe its kind in many words. Only two different kinds of OpenProse contradict the index.
+/// A binding file may describe its kind in many words. It contradicts the index only if both name a kind that OpenProse
+/// defines, and the two differ.
 #[test]
 fn kinds_of_no_document_do_not_contradict_the_index() {
     for (kind, told) in [

@@ -1,4 +1,5 @@
-//! Forms B, C and D, and folders without a known form (docs/reference/formats.md).
+//! Tests the run folders whose state is not a state.md of form A (docs/reference/formats.md): form B (a compact log), C
+//! (`vm.log.md`), D (receipts), and folders without a known form.
 
 use super::*;
 use crate::session::pages;

@@ -1,8 +1,9 @@
-//! Bindings according to names, headers and the index.
+//! Tests what counts when a binding's file name, its header and the index differ.
 
 use super::*;
 
-/// Errata, "Folder form" and B11: the binding and the frame of the file `result__43.md`.
+/// A file `result__43.md` is the binding `result` of frame 43 only if its header does not contradict that (errata,
+/// "Folder form" and B11).
 #[test]
 fn a_scoped_name_is_believed_only_when_its_header_agrees() {
     for (path, text, expected, rule) in [

@@ -346,7 +346,8 @@ impl Runner<'_> {
                 self.row(parent, text, "failed", meta.clone())?;
                 Err(Left::Failed)
             }
-            // Not in a handler: if its statements were skipped, state.md could not show that the handler ran.
+            // Statements in a `catch` are never skipped here: if all were, state.md could not show that the handler
+            // ran.
             11 if self.catching == 0 => self.row(parent, text, "skipped", meta.clone()).map(|_| ()),
             9 => {
                 self.row(parent, text, "failed", meta.clone())?;

@@ -105,7 +105,7 @@ enum Key<'o> {
 struct Row<'o> {
     node: &'o Node,
     statement: Option<Pair>,
-    /// Whether its line is recorded, so that its statement is certain.
+    /// Whether the row records its line, so that its statement is certain.
     sure: bool,
     borrows: bool,
 }
@@ -238,7 +238,7 @@ impl<'o> Pairing<'o> {
             if let (Some(row), None) = (row, paired)
                 && let Some(key) = of_b(row)
             {
-                // In reverse, so that `pop` returns the first row.
+                // The rows are added in reverse order, so that `pop` returns the first one.
                 there.entry(key).or_default().push(at);
             }
         }

@@ -143,7 +143,8 @@ pub fn compare(
     view.not_compared = values.not_compared;
     view.not_compared_count = values.not_compared_count;
     view.headline = words::headline(&view.a, &view.b);
-    // A block around a difference often differs as a consequence, so the first difference is the innermost.
+    // A block around a difference often differs only because of it, so the innermost difference is reported as the
+    // first.
     let below = |at: usize| view.rows.get(at + 1).map_or(0, |next| next.level);
     let first = view.rows.iter().enumerate().find(|(at, row)| {
         let mut of = row.differs.iter();
@@ -177,7 +178,7 @@ fn lacks(session: &Session) -> bool {
 fn notes(a: &Session, b: &Session) -> Vec<String> {
     let of = |(name, session): (&str, &Session)| {
         let unread = session.unread().into_iter();
-        // The first note already covers encrypted files.
+        // The first note already covers encrypted parts.
         let unread = unread.filter(|u| !u.sealed && !u.parts.is_empty());
         let unread = unread.map(|u| format!("{} could not be read: {}", u.what, u.why));
         let notes: Vec<String> = note(session)

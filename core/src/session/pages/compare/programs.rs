@@ -15,27 +15,27 @@ use crate::session::Opened;
 use crate::text::{count as number, counted};
 use crate::view::{ComparedPrograms, ProgramRelation};
 
-/// Programs with different names are different ones if they share less than this fraction (one in four) of the shorter
-/// one's statements.
+/// Two programs with different names count as different programs if they share less than one in four (`1 / HARDLY`) of
+/// the shorter one's statements.
 const HARDLY: u32 = 4;
 
 /// The beginning of a message that a comparison would be useless.
 const DIFFERENT: &str = "A and B are runs of different programs";
 
-/// The statement of A's program that corresponds to one of B's.
+/// The statement of A's program that corresponds to a statement of B's program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
     pub(super) a: u32,
     pub(super) guessed: bool,
 }
 
-/// The corresponding statements, by the index of B's.
+/// The corresponding statements, by the index of the statement in B's program.
 pub(super) struct Pairs {
     of_b: BTreeMap<u32, Pair>,
 }
 
 impl Pairs {
-    /// Returns the statement of A's program that corresponds to one of B's.
+    /// Returns the statement of A's program that corresponds to this statement of B's.
     pub(super) fn of(&self, b: u32) -> Option<Pair> {
         self.of_b.get(&b).copied()
     }
@@ -249,7 +249,8 @@ impl<'l> Pairing<'l> {
         }
     }
 
-    /// Pairs remaining statements in two ranges of lines (from 0) in order, if both have as many of a kind and depth.
+    /// Pairs the remaining statements in two ranges of lines (from 0) in order, if both ranges have equally many of the
+    /// same kind and depth.
     fn by_place(&mut self, a: std::ops::Range<u32>, b: std::ops::Range<u32>) {
         let mut found: BTreeMap<(StatementKind, u32), (Vec<u32>, Vec<u32>)> = BTreeMap::new();
         for at in self.a.begun_in(a).filter(|at| {

@@ -62,7 +62,7 @@ enum Verdict {
 pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
     let mut values = Values::default();
     let mut both: BTreeMap<(Option<u32>, &str), Both> = BTreeMap::new();
-    // If two rows have the same name and frame, the last one counts, as elsewhere.
+    // If two rows have the same name and frame, the last one counts, as in the rest of Prosescope.
     for (at, binding) in written_in(a) {
         match frame(a, binding, |node| aligned.of_a(node)) {
             Frame::Entry(frame) => both.entry((frame, &*binding.name)).or_default().a = Some(at),
@@ -216,7 +216,8 @@ impl Values {
                 ..ComparedValue::default()
             };
             let (Some(place_a), Some(place_b)) = (agent(a, at_a), agent(b, at_b)) else {
-                // Agents of the project or the user do not belong to a run: their absence only shows where the run is.
+                // Agents of the project or the user do not belong to a run: one that is missing only shows that the run
+                // is elsewhere.
                 if key.1 == AgentScope::Execution.word() {
                     self.compared += 1;
                     self.memories.push(found);
@@ -225,7 +226,7 @@ impl Values {
             };
             let lens = (found.a_len, found.b_len);
             if lens == (None, None) {
-                // Neither of the two has a memory.
+                // Neither of the two agents has a memory.
                 continue;
             }
             self.compared += 1;

@@ -17,7 +17,7 @@ pub(super) enum Content {
         /// Whether `text` is only its beginning.
         more: bool,
     },
-    /// Lines, of which those around one line matter most.
+    /// Lines that are cut around the most important one if they do not fit.
     Lines {
         /// The lines, escaped.
         lines: Vec<String>,

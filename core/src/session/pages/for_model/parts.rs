@@ -15,7 +15,7 @@ use crate::view::{
 
 /// Prompts, inputs and errors.
 const FIRST: u8 = 0;
-/// Other facts that help: the statement, the answer, the next steps.
+/// The priority of other facts that help: the statement, the answer, the next steps.
 const NEAR: u8 = 1;
 const PROGRAM: u8 = 2;
 const VALUES: u8 = 3;
@@ -113,7 +113,7 @@ fn row(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec
         of = of.fact("agent", &agent);
     }
     if !path.is_empty() {
-        // The nearest rows around it matter most.
+        // The rows nearest to the one in question matter most.
         of.content = Some(Content::Lines {
             focus: path.len() - 1,
             before: 0,

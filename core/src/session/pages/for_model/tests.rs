@@ -167,7 +167,7 @@ fn a_run_without_a_row_is_told_as_a_whole() {
     }
 }
 
-/// Parts of values that break fences, lines and sizes.
+/// Generates parts of values that could break fences, lines and sizes.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         "[`~]{1,400}\n",

@@ -73,7 +73,7 @@ fn a_round_that_holds_one_call_is_one_row_with_it() {
             "    session \"D\"",
         ]
     );
-    // The marked lines lead to the first cause of the failure and end there.
+    // The lines marked as leading to the first cause of the failure end at that cause.
     let around = trace_screen(&session, &BTreeSet::new(), 0, 100).rows;
     let around: Vec<u32> = around.iter().map(|row| row.around_cause).collect();
     assert_eq!(around, [0, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
@@ -98,7 +98,7 @@ fn the_way_up_leaves_out_rounds_that_have_no_row() {
     assert_eq!(session.node(call).unwrap().id, Some(12));
     let around = drawn_parent(&session, call).unwrap();
     assert_eq!(session.node(around).unwrap().id, Some(1));
-    // An address may refer to the round, whose row is that of the call.
+    // A link may name the round, which has no row of its own: it leads to the row of the call.
     let round = session.node(call).unwrap().parent.unwrap();
     assert_eq!(drawn(&session, round), call);
     assert_eq!(

@@ -19,7 +19,7 @@ fn session(status: &str, rows: &str) -> Session {
     Session::open(Rc::new(source), "", &Options::default()).unwrap()
 }
 
-/// Two sessions in a call in a loop: one finished, and one failed.
+/// A loop calls a block with two sessions: one finished, and one failed.
 const FAILED: &str = r#"
         (1, NULL, 1, 'loop (max: 3):', 'started', '{"loop_id": "l1", "max": 3}'),
         (2, 1, 2, 'do process(a)', 'executing', '{"block": "process", "depth": 1}'),
