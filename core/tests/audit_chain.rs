@@ -80,7 +80,7 @@ fn a_sealed_log_is_consistent_until_somebody_touches_it_g7() {
     );
     assert_eq!(report.head().unwrap().hash, head.hash);
 
-    // Another tool adds a column, and a row.
+    // A tool other than Prosescope adds a column and a row to the log.
     db.execute_batch("ALTER TABLE gate_audit_log ADD COLUMN x_host TEXT")
         .unwrap();
     assert_eq!(check(&db).state, ChainState::Consistent);

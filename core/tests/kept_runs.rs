@@ -13,27 +13,27 @@ use prosescope_core::trace::NodeStatus;
 use prosescope_core::{decode, program, render, trace};
 use prosescope_test_support::{files, needs};
 
-/// The facts that a person reads in the files of a run.
+/// The facts about a run that a person finds by reading its files; the decoder must find the same.
 struct Reading {
     run: &'static str,
     form: &'static str,
-    /// The believed status; empty if the files do not show one.
+    /// The status that a person would believe; empty if the files do not show one.
     status: &'static str,
     /// Number of completed statements: a parallel block and each of its branches count, an approved gate does not.
     done: usize,
-    /// Its bindings by kind; `-` is a file without a header.
+    /// The number of bindings of each kind; `-` stands for a file without a header.
     bindings: &'static str,
-    /// The program lines of its positions.
+    /// The program lines at which the run continues.
     stands: &'static [u32],
-    /// The issues that a person would also notice.
+    /// The rules of issues that a person would also notice.
     told: &'static [&'static str],
 }
 
 /// The runs in tests/fixtures/runs.
 const OURS: &[Reading] = &[
-    // One session, `status: complete`, an index of three columns.
+    // The run: one session, `status: complete`, and an index of bindings with three columns.
     read("20260301-080000-one", "StateMd", "completed", 1, "1 let").told(&["index-without-frames"]),
-    // A parallel block of three and the session that joins its branches.
+    // The run: a parallel block with three branches, and the session that joins them.
     read("20260301-090000-join", "StateMd", "completed", 5, "4 let")
         .told(&["index-without-frames"]),
     // No program, index or binding: a parallel block of four and an output, each with a file of the project.
@@ -54,7 +54,7 @@ const OURS: &[Reading] = &[
         "marker-contradicts-disk",
         "state-file-behind",
     ]),
-    // Two sessions, a parallel block of two, an output; agents without a folder.
+    // The run: two sessions, a parallel block of two, and an output; its agents have no folder.
     read(
         "20260301-120000-both",
         "StateMd",
@@ -62,7 +62,7 @@ const OURS: &[Reading] = &[
         6,
         "4 let, 1 output",
     ),
-    // Three receipts, one of them of a session, whose binding names its statement.
+    // The run: three receipts. One is of a session, and its binding names its statement.
     read(
         "20260301-130000-receipts",
         "Receipts",
@@ -71,13 +71,13 @@ const OURS: &[Reading] = &[
         "1 session (anonymous)",
     )
     .told(&["unknown-kind"]),
-    // Two sessions by its receipts; the second does not name the first as its predecessor.
+    // The run: two sessions, known from receipts; the second receipt does not name the first as its predecessor.
     read("chain-that-broke", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
-    // A log with only its header: the run began, and the rest is unknown.
+    // The log has only a header: the run began, and everything else is unknown.
     read("20260301-140000-", "CompactLog", "", 0, ""),
     // Only a program.
     read("20260301-150000-alone", "Bare", "", 0, "").told(&["no-state-file"]),
-    // Three numbered lines, the second without a name, and an end.
+    // The log: three numbered lines, the second without a name, and an end line.
     read(
         "20260301-160000-log",
         "CompactLog",
@@ -85,7 +85,7 @@ const OURS: &[Reading] = &[
         3,
         "2 input, 1 let, 1 output",
     ),
-    // Seven numbered lines: the third is a parallel block of three, the sixth an approved gate.
+    // The log: seven numbered lines. The third is a parallel block of three, the sixth an approved gate.
     read(
         "20260301-170000-gate",
         "CompactLog",
@@ -93,13 +93,13 @@ const OURS: &[Reading] = &[
         9,
         "1 input, 7 let, 1 output",
     ),
-    // Everything is encrypted in envelopes; only the names of the bindings are readable.
+    // All files of the run are encrypted in envelopes; only the names of the bindings are readable.
     read("20260301-180000-sealed", "Foreign", "", 0, "4 -").told(&[
         "encrypted-value",
         "program-encrypted",
         "state-file-encrypted",
     ]),
-    // The same, except for five lines and an end that follow the envelope.
+    // The log is an envelope too, but five readable lines and an end line follow the envelope.
     read(
         "20260301-190000-sealed-log",
         "CompactLog",
@@ -112,10 +112,10 @@ const OURS: &[Reading] = &[
 
 /// The runs of the corpus.
 const READ: &[Reading] = &[
-    // One session, `status: complete`, an index of three columns.
+    // The run: one session, `status: complete`, and an index of bindings with three columns.
     read("20260119-204900-a7b3c9", "StateMd", "completed", 1, "1 let")
         .told(&["index-without-frames"]),
-    // A parallel block of three and the session that joins its branches.
+    // The run: a parallel block with three branches, and the session that joins them.
     read("20260119-205230-b8c4d2", "StateMd", "completed", 5, "4 let")
         .told(&["index-without-frames"]),
     // No program, index or binding: a parallel block of four and an output, each with a file of the project.
@@ -136,7 +136,7 @@ const READ: &[Reading] = &[
         "marker-contradicts-disk",
         "state-file-behind",
     ]),
-    // Two sessions, a parallel block of two, an output; agents without a folder.
+    // The run: two sessions, a parallel block of two, and an output; its agents have no folder.
     read(
         "20260120-090541-thermo",
         "StateMd",
@@ -144,7 +144,7 @@ const READ: &[Reading] = &[
         6,
         "4 let, 1 output",
     ),
-    // Three receipts, one of them of a session, whose binding names its statement.
+    // The run: three receipts. One is of a session, and its binding names its statement.
     read(
         "20260716-082519-hak1oi",
         "Receipts",
@@ -156,12 +156,12 @@ const READ: &[Reading] = &[
     // Two sessions by its receipts, which are a table rather than a trace: neither a program nor a binding shows their
     // statements. The second does not name the first as its predecessor.
     read("broken-chain", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
-    // A log with only its header: the run began, and the rest is unknown.
+    // The log has only a header: the run began, and everything else is unknown.
     read("20260213-064959-", "CompactLog", "", 0, ""),
     read("20260213-105319-63068c", "CompactLog", "", 0, ""),
     // Only a program.
     read("20260213-102121-d28237", "Bare", "", 0, "").told(&["no-state-file"]),
-    // Three numbered lines, the second without a name, and an end.
+    // The log: three numbered lines, the second without a name, and an end line.
     read(
         "20260213-105500-96b3cb",
         "CompactLog",
@@ -169,7 +169,7 @@ const READ: &[Reading] = &[
         3,
         "2 input, 1 let, 1 output",
     ),
-    // Seven numbered lines: the third is a parallel block of three, the sixth an approved gate.
+    // The log: seven numbered lines. The third is a parallel block of three, the sixth an approved gate.
     read(
         "20260213-113205-0fbf7c",
         "CompactLog",
@@ -177,13 +177,13 @@ const READ: &[Reading] = &[
         9,
         "1 input, 7 let, 1 output",
     ),
-    // Everything is encrypted in envelopes; only the names of the bindings are readable.
+    // All files of the run are encrypted in envelopes; only the names of the bindings are readable.
     read("20260213-121934-2a6fd3", "Foreign", "", 0, "8 -").told(&[
         "encrypted-value",
         "program-encrypted",
         "state-file-encrypted",
     ]),
-    // The same, except for five lines and an end that follow the envelope.
+    // The log is an envelope too, but five readable lines and an end line follow the envelope.
     read(
         "20260215-065027-48dfb7",
         "CompactLog",
@@ -303,13 +303,13 @@ fn understood(dir: &Path, readings: &[Reading]) -> usize {
             kinds.join(", ")
         );
         println!("{name}: {found}");
-        // Two runs with one name are distinguished by their place; runs without an expectation are printed.
+        // Finds the expectation by the run's name, or by its place if two runs share the name; prints runs without one.
         let known = readings.iter().find(|reading| reading.run == name);
         if let Some(known) = known.filter(|known| known.says() != found) {
             wrong.push(format!("{name}: {found}\n  wanted {}", known.says()));
         }
 
-        // The rendered state file must be read as the same run.
+        // Reading the state file that we render must give the same run.
         let text = render::state_md::from_run(
             &run,
             &folded,
@@ -341,7 +341,7 @@ fn understood(dir: &Path, readings: &[Reading]) -> usize {
     roots.len()
 }
 
-/// Files in `.prose/programs/`, or loose files beside it, are not runs.
+/// Files in `.prose/programs/`, and loose files beside that folder, are not runs.
 #[test]
 fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     let program = |path: &str| (path.to_owned(), b"session \"Sail\"\n".to_vec());
@@ -358,7 +358,7 @@ fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     );
 }
 
-/// The programs of the corpus include four copies of run folders with only the program.
+/// Four run folders of the corpus contain only their program; each is a run of unknown status.
 #[test]
 fn a_real_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     let Some(dir) = needs::shared("corpus/programs") else {
@@ -392,7 +392,7 @@ fn lone_programs_are_runs(files: Vec<(String, Vec<u8>)>, count: usize) {
     }
 }
 
-/// The example folder must equal the output of our writer, with its nested runs.
+/// The example folder in the repository equals the output of our writer, including its nested runs.
 #[test]
 fn the_folder_example_is_what_we_write() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the lowest to the highest; docs/contribute/architecture.md describes each.
+/// The core's modules, from the lowest layer to the highest; docs/contribute/architecture.md describes each.
 const LAYERS: [&str; 27] = [
     "text", "shell", "host", "time", "issue", "timeout", "run_id", "model", "database", "source",
     "gate", "schema", "change", "program", "decode", "trace", "scope", "render", "write", "view",
@@ -27,7 +27,7 @@ fn a_module_uses_only_those_below_it() {
         }
         let layer = place(&own).unwrap_or_else(|| panic!("{own} has no place in LAYERS"));
         let text = fs::read_to_string(&file).expect("a source file");
-        // Tests at the end of a file may use all modules.
+        // Leaves out the tests at the end of a file, which may use all modules.
         let code = text.split("#[cfg(test)]\nmod tests {").next();
         for (number, line) in (1..).zip(code.unwrap_or_default().lines()) {
             // TypeScript types are named for a tool that no release contains.

@@ -13,7 +13,7 @@ use prosescope_core::sqlite::MemorySource;
 use prosescope_core::view::QueryView;
 use rusqlite::Connection;
 
-/// Returns a database with a run of two statements and a value, extended by `sql`.
+/// Returns the bytes of a database with a run of two statements and a value; `sql` changes it further.
 fn bytes(sql: &str) -> Vec<u8> {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
@@ -129,7 +129,7 @@ fn what_a_file_defines_is_not_run() {
         assert!(refused, "{sql}: {answer:?}");
     }
     assert_eq!(texts(&session, "SELECT a, d FROM c"), ["1|2"]);
-    // The shadow tables of a virtual table are ordinary tables.
+    // SQLite stores a virtual table in shadow tables, which may be queried like ordinary tables.
     assert!(ask(&session, "SELECT * FROM f_config").is_ok());
 }
 
@@ -190,7 +190,7 @@ fn a_question_that_never_ends_is_stopped() {
     ] {
         assert_eq!(ask(&session, sql), Err(QueryError::Stopped), "{sql}");
     }
-    // A query ends once the caller has enough rows.
+    // The caller ends a query once it has enough rows, even if the query is endless.
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
     let view = ask(&session, endless).unwrap();
     assert_eq!((view.returned, view.more), (u64::from(ROWS), true));
@@ -306,7 +306,7 @@ fn damaged_runs_can_be_asked_without_harm() {
             };
             for table in query::tables(&session).tables.iter().take(20) {
                 let name = table.name.replace('"', "\"\"");
-                // An answer or an error, but not a panic.
+                // The query may return rows or an error, but must not panic.
                 asked += usize::from(ask(&session, &format!("SELECT * FROM \"{name}\"")).is_ok());
             }
         }

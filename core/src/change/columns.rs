@@ -13,16 +13,16 @@ pub type Columns = Vec<(&'static str, Value)>;
 pub struct Stored {
     /// The table.
     pub table: &'static str,
-    /// The columns that identify the row.
+    /// The columns that identify the row, with their values.
     pub key: Columns,
-    /// The other columns, set in a new row and in an existing one.
+    /// The columns besides the key that are set both in a new row and in an existing one.
     pub columns: Columns,
-    /// Further columns, set in a new row only.
+    /// The columns that are set only when the row is new.
     pub first: Columns,
 }
 
 impl Change {
-    /// Returns the row that a change writes in a run; `None` for a change of a file.
+    /// Returns the row that a change writes in a run; `None` if the change writes a file.
     pub fn stored(&self, run: &str) -> Option<Stored> {
         let mut first = Vec::new();
         // Each tuple: the table, the number of leading columns that form the key, and all columns.

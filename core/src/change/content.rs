@@ -17,7 +17,7 @@ pub enum Content {
 pub struct Staged {
     /// Number of bytes; more than [`crate::write::LARGE`], since shorter content is held in memory.
     pub len: u64,
-    /// Whether all of them are UTF-8 text.
+    /// Whether all bytes are UTF-8 text.
     pub is_text: bool,
     /// The first bytes, for a summary.
     pub beginning: Vec<u8>,

@@ -25,7 +25,7 @@ pub enum FileChange {
         path: String,
         /// Its text.
         text: String,
-        /// The path to which an earlier file is moved, so that it is not lost.
+        /// The path to which a file already at this place is moved, so that it is not lost.
         keep: Option<String>,
     },
 }

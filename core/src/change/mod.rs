@@ -15,13 +15,13 @@ pub use journal::{FileChange, JOURNAL};
 /// in the format of the store's [`crate::write::Style`]; `None` becomes NULL, or is left out of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// The run's own row, or the head of its state file.
+    /// Changes the run's own row, or the head of its state file.
     Run(RunChange),
-    /// A new execution row, or line of `x_events.jsonl`.
+    /// Adds an execution row, or a line of `x_events.jsonl`.
     Execution(ExecutionRow),
-    /// Updates an execution row, in the in-place style.
+    /// Updates an execution row in place (the earlier format keeps one row per execution).
     UpdateExecution(ExecutionUpdate),
-    /// A file in `attachments/`. It is written before the row that names it, and never replaces another file.
+    /// Writes a file in `attachments/`, before the row that names it; it never replaces another file.
     Attachment(AttachmentFile),
     /// Writes a binding; an earlier value of the same name and frame is kept as history (errata B6).
     Binding(BindingRow),
@@ -30,7 +30,7 @@ pub enum Change {
     Agent(AgentRow),
     /// Writes an agent's memory; the earlier memory is kept as history (errata A1).
     Memory(MemoryRow),
-    /// An agent's segment; the first segment also registers the agent (errata A1).
+    /// Adds an agent's segment; the first segment also registers the agent (errata A1).
     Segment(SegmentRow),
     /// Registers an import, or updates its registration.
     Import(ImportRow),
@@ -38,14 +38,14 @@ pub enum Change {
     Gate(GateRow),
     /// Decides a pending gate.
     ResolveGate(GateResolution),
-    /// A row of the audit log; it is written before the change that it records (errata G7).
+    /// Adds a row to the audit log, before the change that it records (errata G7).
     Audit(AuditRow),
 }
 
-/// A change of the run itself; always sets `updated_at` (errata X15).
+/// A change of the run itself; every such change sets `updated_at` (errata X15).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunChange {
-    /// The new status word; `None` leaves it.
+    /// The new status word; `None` leaves the status unchanged.
     pub status: Option<String>,
     /// `updated_at`.
     pub updated: String,
@@ -56,7 +56,7 @@ pub struct RunChange {
 pub struct ExecutionRow {
     /// Its id.
     pub id: i64,
-    /// `statement_index`: the statement's line in the program.
+    /// The column `statement_index`: the line of the statement in the program.
     pub index: Option<i64>,
     /// `statement_text`.
     pub text: String,
@@ -68,31 +68,31 @@ pub struct ExecutionRow {
     pub completed: Option<String>,
     /// `error_message`.
     pub error: Option<String>,
-    /// `parent_id`: a row id (errata X2).
+    /// The column `parent_id`: the row id of the enclosing execution (errata X2).
     pub parent: Option<i64>,
     /// `metadata`; empty is NULL.
     pub metadata: Map<String, Value>,
 }
 
-/// An update of an execution row (sqlite-earlier.md).
+/// An update of an existing execution row, as the earlier format does it (sqlite-earlier.md).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExecutionUpdate {
     /// The row.
     pub id: i64,
-    /// The status word; `None` leaves it.
+    /// The new status word; `None` leaves the status unchanged.
     pub status: Option<String>,
-    /// `completed_at`; `Some(None)` makes it NULL (a retry).
+    /// The new `completed_at`; `Some(None)` makes it NULL (a retry), and `None` leaves it unchanged.
     pub completed: Option<Option<String>>,
-    /// `error_message`; `Some(None)` makes it NULL.
+    /// The new `error_message`; `Some(None)` makes it NULL, and `None` leaves it unchanged.
     pub error: Option<Option<String>>,
-    /// Keys of `metadata` to set; the others stay (errata X12: also where it is NULL).
+    /// The keys of `metadata` to set; other keys stay. Works also where the column is NULL (errata X12).
     pub metadata: Map<String, Value>,
 }
 
 /// A file of `attachments/`, or the program of an import in `imports/{handle}--{slug}/`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttachmentFile {
-    /// Inside the run's folder, plain components.
+    /// The path inside the run's folder, made of plain components.
     pub path: String,
     /// Its content.
     pub content: Content,
@@ -110,13 +110,13 @@ pub struct BindingRow {
     pub parent_execution_id: Option<i64>,
     /// Its kind, in a word.
     pub kind: String,
-    /// The value, or the summary of an attachment.
+    /// The value; if an attachment holds the value, its summary.
     pub value: String,
     /// The statement that wrote it.
     pub source: Option<String>,
-    /// The attachment that holds the value.
+    /// The path of the attachment that holds the value, if one does.
     pub attachment: Option<String>,
-    /// Time of writing; empty if unknown.
+    /// The time of writing; empty if unknown.
     pub at: String,
     /// Time of the first writing, if it may differ from `at` and no earlier value is kept; empty if unknown.
     pub created: Option<String>,
@@ -129,13 +129,13 @@ pub struct AgentRow {
     pub agent: String,
     /// Its scope, in a word.
     pub scope: String,
-    /// Time of registration; empty if unknown.
+    /// The time of registration; empty if unknown.
     pub created: String,
-    /// Time of the last change of the memory; empty if unknown.
+    /// The time of the last change of the memory; empty if unknown.
     pub updated: String,
 }
 
-/// A memory, in `agents` or `memory.md`.
+/// An agent's memory: columns of `agents`, or a file `memory.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryRow {
     /// The agent.
@@ -148,7 +148,7 @@ pub struct MemoryRow {
     pub at: String,
 }
 
-/// A row of `agent_segments`, or a file `{agent}-{number}.md`.
+/// A segment of an agent: a row of `agent_segments`, or a file `{agent}-{number}.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SegmentRow {
     /// The agent.
@@ -165,7 +165,7 @@ pub struct SegmentRow {
     pub summary: String,
 }
 
-/// A row of `imports`; a folder records an import by its nested run.
+/// A row of `imports`; a folder has no such row and records an import by its nested run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ImportRow {
     /// The handle.
@@ -182,10 +182,10 @@ pub struct ImportRow {
     pub nested: Option<NestedRun>,
 }
 
-/// The run of an import, before anything is recorded in it.
+/// The nested run of an import, as created before anything is recorded in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NestedRun {
-    /// Its folder inside the run's, `imports/{handle}--{slug}`.
+    /// The nested run's folder, relative to the run's: `imports/{handle}--{slug}`.
     pub place: String,
     /// Its program's name.
     pub name: String,
@@ -193,10 +193,10 @@ pub struct NestedRun {
     pub program: String,
 }
 
-/// A row of `gates`, or `gates/{id}.pending.json`.
+/// An opened gate: a row of `gates`, or a file `gates/{id}.pending.json`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GateRow {
-    /// Its id; `id#2` if the program reaches the same gate a second time (errata G1).
+    /// The gate's id; `id#2` if the program reaches the same gate a second time (errata G1).
     pub id: String,
     /// The run.
     pub run_id: String,
@@ -210,11 +210,11 @@ pub struct GateRow {
     pub timeout: Option<String>,
     /// The deadline (errata G5).
     pub timeout_at: Option<String>,
-    /// The program's action on a rejection.
+    /// The `on_reject` action of the program, for a rejection of this gate.
     pub on_reject: Option<String>,
     /// Time of creation.
     pub created: String,
-    /// Further keys; empty becomes NULL.
+    /// Further keys for the column `metadata`; an empty map is stored as NULL.
     pub metadata: Map<String, Value>,
 }
 
@@ -225,11 +225,11 @@ pub struct GateResolution {
     pub id: String,
     /// The run.
     pub run_id: String,
-    /// `approved`, `rejected` or `timeout`.
+    /// The new status of the gate: `approved`, `rejected` or `timeout`.
     pub status: String,
     /// Time of the decision.
     pub at: String,
-    /// The principal, as claimed by the caller.
+    /// The principal who decided, as claimed by the caller.
     pub by: String,
     /// The reason given.
     pub comment: Option<String>,
@@ -248,12 +248,12 @@ pub struct AuditRow {
     pub run_id: String,
     /// The event.
     pub event: String,
-    /// The principal, as claimed by the caller.
+    /// The principal who acted at the gate, as claimed by the caller.
     pub principal: String,
     /// The reason given.
     pub comment: Option<String>,
     /// Time of the event.
     pub at: String,
-    /// The metadata with the hash chain in it, as canonical JSON.
+    /// The metadata, including the entry's hash chain, as canonical JSON.
     pub metadata: String,
 }

@@ -19,7 +19,7 @@ use crate::view::{ExamplePart, RuleView};
 pub use report::report;
 pub use sarif::sarif;
 
-/// The pages of rules, in the order in which areas are listed.
+/// The Markdown pages that describe the rules, in the order in which areas are listed.
 const PAGES: [&str; 13] = [
     include_str!("rules/databases.md"),
     include_str!("rules/schema.md"),
@@ -39,7 +39,7 @@ const PAGES: [&str; 13] = [
 static RULES: LazyLock<Vec<RuleView>> =
     LazyLock::new(|| PAGES.iter().flat_map(|page| read(page)).collect());
 
-/// Every rule, in the order of the pages.
+/// Returns every rule, in the order of the pages that describe them.
 pub fn rules() -> &'static [RuleView] {
     &RULES
 }

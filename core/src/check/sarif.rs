@@ -113,12 +113,12 @@ fn sentence(text: &str) -> String {
     }
 }
 
-/// The file that an issue speaks of, as a relative or absolute URI reference.
+/// Returns the file of an issue as a relative or absolute URI reference.
 fn uri(run: &CheckedRun, at: &Location) -> String {
     let file = at.file.as_deref().filter(|_| at.table.is_none());
     let file = match (file, at.file.as_deref()) {
         (Some(file), _) => file,
-        // Issues of agents around the run name their own store; a table's name alone is the run's.
+        // An issue in an agent's own store outside the run names that store; a table without a store is in the run's.
         (None, Some(store)) if store != run.store => store,
         _ => &run.store,
     };
@@ -149,7 +149,7 @@ fn encoded(path: &str) -> String {
     out
 }
 
-/// A place in a database: its table, row and column; a key of a header.
+/// Returns the logical location of an issue inside a database: its table, row and column, or a key of a header.
 fn logical(run: &CheckedRun, at: &Location) -> Option<Value> {
     let table = at.table.as_deref()?;
     let store = at.file.as_deref().unwrap_or(&run.store);

@@ -42,7 +42,7 @@ pub struct Note {
     pub table: String,
     /// The row.
     pub row: i64,
-    /// The column; empty for a whole row.
+    /// The changed column; empty if the repair concerns the whole row.
     pub column: String,
     /// The repair, in a few words.
     pub did: &'static str,

@@ -9,11 +9,11 @@ use crate::trace::{NodeId, Trace};
 pub struct Repair {
     /// The run's id, even if the run's row is missing.
     pub(super) run: String,
-    /// The corrected status of the run's row, if it differs.
+    /// The corrected status of the run's row; `None` if the recorded one is right.
     pub(super) status: Option<String>,
     /// Wrong parents: the execution, its correct parent, and the rule.
     pub(super) parents: BTreeMap<i64, (Option<i64>, &'static str)>,
-    /// Rows of `bindings` that a later row replaced.
+    /// The ids of rows of `bindings` that a later row replaced.
     pub(super) superseded: BTreeSet<i64>,
     /// The current time, in the format of the rows.
     pub(super) at: String,
@@ -25,7 +25,7 @@ pub struct Repair {
 pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
     let believed = &trace.verdict.status;
     let recorded = run.status.as_ref().map(RunStatus::word);
-    // Waiting counts as running, and a silent run has not ended: neither gets an end.
+    // A waiting run counts as running, and a silent run has not ended, so neither gets an end time.
     let ends = matches!(believed.as_str(), "completed" | "failed" | "interrupted");
     let stale = recorded.is_some_and(|word| word != believed) && ends;
     let superseded = run.bindings.iter().filter(|b| b.superseded);
@@ -52,7 +52,7 @@ pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
     }
 }
 
-/// Rules by which a state file contradicts the rows or the files; such a file is rendered again.
+/// Rules that report a state file which contradicts the rows or the files; such a file is rendered again.
 const STALE: [&str; 7] = [
     "binding-not-indexed",
     "index-disagrees",
@@ -70,7 +70,7 @@ pub struct StaleState {
     pub path: String,
     /// Its corrected text.
     pub text: String,
-    /// The rules that it breaks, in order of name.
+    /// The rules that the stale state file breaks, sorted by name.
     pub rules: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub fn stale_state_file(session: &Session) -> Option<StaleState> {
     })
 }
 
-/// Returns the binding files that another file replaced, by their path below the run.
+/// Returns the binding files that another file replaced, as paths relative to the run's folder.
 pub fn superseded_files(run: &Run) -> Vec<String> {
     let files = run.bindings.iter().filter(|binding| binding.superseded);
     let files = files.filter_map(|binding| match &binding.value {

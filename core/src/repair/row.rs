@@ -80,7 +80,7 @@ impl Repair {
         row.set("id", Value::text(&self.run));
         row.set("program_path", text(path));
         row.set("program_source", text(source));
-        // The start is unknown; the column's default would claim that the run starts now.
+        // The start of such a run is unknown; the column's default would claim that it starts now.
         row.set("started_at", Value::Null);
         row.set("updated_at", Value::text(&self.at));
         row.set("status", Value::text(status));
@@ -100,7 +100,7 @@ impl Repair {
         }
     }
 
-    /// Returns the repaired form of a row and its table.
+    /// Returns the repaired form of a row, and the table into which it goes.
     pub fn row(&self, table: &str, mut row: Row) -> Placed {
         let mut to = table.to_owned();
         let notes = match table.to_ascii_lowercase().as_str() {
@@ -175,7 +175,7 @@ impl Repair {
             "attachment_path",
             "value",
         ];
-        // The note keeps the values for which the history has no column.
+        // The history table has fewer columns, so the note keeps the values of the others.
         let rest = row
             .cells
             .iter()
@@ -211,7 +211,8 @@ impl Repair {
             let (at, after) = ((GATES, "run_id"), Value::text(&self.run));
             notes.push(row.fix("gate-of-unknown-run", at, after, did));
         }
-        // G4: an unreadable list admits no principal, before the repair and after.
+        // A list `allow` that cannot be read admits no principal (errata G4); the repaired list must not admit any
+        // either.
         let unreadable = match row.get("allow") {
             None | Some(Value::Null) => false,
             Some(cell) => cell

@@ -1,6 +1,6 @@
-//! Known disagreements. The list can only become shorter: a test fails if a listed one no longer occurs.
+//! Known disagreements between pages. The list can only get shorter: a test fails if a listed one no longer occurs.
 
-/// Name of the run, and the beginning of the report.
+/// Pairs of a run's name and the beginning of the report of its disagreement.
 const KNOWN: &[(&str, &str)] = &[];
 
 /// Removes known disagreements, and adds a report for each known one that no longer occurs.

@@ -20,7 +20,7 @@ mod story;
 mod tell;
 mod views;
 
-/// The generators of the dump return a run; here, its pages are compared.
+/// The type that the generators shared with the dump tests return; here it is an opened run, whose pages are compared.
 mod text {
     pub(crate) use crate::runs::Opened as Dumped;
 }

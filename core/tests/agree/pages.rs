@@ -10,7 +10,7 @@ use prosescope_core::view::{How, Overview, ProgramView, ResumeView, Stop, TreeRo
 
 use crate::runs::NOW;
 
-/// Words that only the program page has, for lines without a record.
+/// Status words for program lines without a record; only the program page shows them.
 const SILENT: [&str; 3] = ["not run", "not recorded", "not reached"];
 
 /// Returns the disagreements between the pages of a run.
@@ -100,7 +100,7 @@ impl Pages {
             .filter(|p| matches!(p.how, Stop::Open | Stop::Gate))
             .filter_map(|p| Some(p.node.as_ref()?.node))
             .collect();
-        // In an open node whose last statement failed, the run continues at that statement.
+        // If the last statement of an open node failed, the run continues at that statement.
         let failed = self
             .resume
             .positions
@@ -126,7 +126,7 @@ impl Pages {
         self.must(!(finished && count > 0), || {
             "a finished run stands somewhere".to_owned()
         });
-        // The node of the first failure.
+        // The node that a page marks as the run's first failure.
         let cause = self.rows.iter().find(|r| r.first_cause).map(|r| r.node);
         let of_show = self.show.failure.as_ref().map(|f| f.cause.node);
         self.same("first cause, trace and show", &cause, &of_show);
@@ -138,7 +138,7 @@ impl Pages {
         if self.show.status == "failed" {
             self.same("first cause, show and resume", &of_show, &of_resume);
         }
-        // A retried position shows its last error.
+        // A position that was retried shows the error of its last try.
         for at in self.show.positions.clone() {
             let row = self.rows.iter().find(|r| r.node == at.node);
             let error = row.and_then(|r| r.error.clone());
@@ -194,7 +194,7 @@ impl Pages {
                 &line.node_count,
                 &(statuses.len() as u32),
             );
-            // A branch announced by its parallel block has a row without a line.
+            // A branch that its parallel block announced has a row, but no program line yet.
             let announced = self.rows.iter().any(|row| {
                 row.derived
                     && row.line.is_none()
@@ -227,7 +227,7 @@ impl Pages {
         for stand in &self.resume.positions {
             let Some(next) = &stand.next else { continue };
             let word = status(next.line).unwrap_or_default();
-            // Another round of a loop whose head has no record.
+            // Whether the statement belongs to another round of a loop whose head has no record.
             let again = next.how == How::Again;
             let passed = !again && matches!(&*word, "not run" | "not recorded");
             let over = stand.how == Stop::Between
@@ -250,7 +250,7 @@ impl Pages {
         let whole = whole && !refused;
         let lines = self.program.lines.iter();
         for line in lines.filter(|line| line.status == "not reached") {
-            // A clause is reached together with its statement.
+            // A clause, such as `catch`, is reached together with its statement.
             let clause = matches!(
                 &*line.kind,
                 "catch" | "finally" | "else" | "elif" | "option"

@@ -109,7 +109,7 @@ fn database(case: &Value) -> Vec<u8> {
     conn.serialize("main").expect("its bytes").to_vec()
 }
 
-/// Opens a generated run of rows, by way of a database.
+/// Writes a generated run into a database and opens it.
 pub(crate) fn folded(name: &str, run: &Run, _: Option<i64>) -> Opened {
     let rows = run.executions.iter().map(|row| {
         let (status, text) = (row.status.word(), &*row.text);
@@ -135,7 +135,7 @@ pub(crate) fn folded(name: &str, run: &Run, _: Option<i64>) -> Opened {
     opened(name, files).swap_remove(0)
 }
 
-/// Returns metadata in OpenProse's form.
+/// Returns metadata as the JSON object that OpenProse stores.
 fn meta(meta: &Meta) -> Value {
     let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
     let branches: Vec<&str> = meta.branches.iter().map(|name| &**name).collect();

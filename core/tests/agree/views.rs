@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::runs::NOW;
 
-/// Number of nodes and bindings of a run whose views are checked.
+/// Limit for the number of nodes and of bindings of one run whose views are checked.
 const MOST: u32 = 20;
 
 /// Checks the views of all pages.

@@ -76,7 +76,7 @@ fn every_rule_says_what_it_means_why_that_is_bad_and_what_to_do() {
     }
 }
 
-/// `PRAGMA quick_check` finds damage that reading does not notice: pages of an index.
+/// Reading does not notice damaged index pages; `PRAGMA quick_check` does.
 #[test]
 fn damage_that_reading_does_not_see_is_looked_for() {
     let rows = "INSERT INTO run (id) VALUES ('r1');
@@ -107,7 +107,7 @@ fn damage_that_reading_does_not_see_is_looked_for() {
     assert!(found.iter().any(only_looked_for), "{found:?}");
 }
 
-/// Damaged copies of every example: check and repair plan may report anything, but must not panic.
+/// The check and the repair plan may report anything about damaged copies of the examples, but must not panic.
 #[test]
 fn damage_breaks_neither_check_nor_plan() {
     let mut seed: u64 = 0x5EED;
@@ -140,7 +140,7 @@ fn damage_breaks_neither_check_nor_plan() {
     assert!(opened > 200, "{opened}");
 }
 
-/// The requirements of SARIF 2.1.0 readers, checked for the examples of all rules.
+/// The log for the examples of all rules meets the requirements of SARIF 2.1.0 readers.
 #[test]
 fn sarif_of_every_rule_is_whole() {
     let mut runs = Vec::new();
@@ -156,7 +156,7 @@ fn sarif_of_every_rule_is_whole() {
     });
     let log = sarif(&report(runs, &[], Severity::Note), "1.2.3");
     if let Some(path) = std::env::var_os("PROSE_SARIF_OUT") {
-        // Written for validation with the standard's own JSON schema.
+        // Writes the log to a file, which a person can validate with SARIF's own JSON schema.
         std::fs::write(path, log.to_string()).unwrap();
     }
     assert_eq!(log["version"], "2.1.0");
@@ -199,7 +199,7 @@ fn sarif_of_every_rule_is_whole() {
     }
 }
 
-/// A rule without a small example names the test that shows it.
+/// A rule without a small example must name a test that exists and mentions the rule.
 #[test]
 fn what_shows_a_rule_speaks_of_it() {
     let mut name = "";
@@ -247,7 +247,7 @@ fn example_of(rule: &RuleView) -> Option<Example> {
     example(parts.map(|part| (&*part.title, &*part.language, &*part.text)))
 }
 
-/// Returns the files of a rule's example, and the place of its run among them.
+/// Returns the files of a rule's example, and the path of the run among these files.
 fn files_of(rule: &RuleView) -> Result<Option<(Files, String)>, String> {
     let Some(example) = example_of(rule) else {
         return Ok(None);
@@ -281,7 +281,7 @@ fn state_db(schema: &str, sql: &str) -> Result<(String, Vec<u8>), String> {
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
     let path = dir.path().join("state.db");
     let conn = rusqlite::Connection::open(&path).map_err(|e| e.to_string())?;
-    // The same default as in the sqlite3 program.
+    // Foreign keys are off by default in the sqlite3 program too.
     conn.pragma_update(None, "foreign_keys", false)
         .and_then(|()| conn.pragma_update(None, "synchronous", "off"))
         .and_then(|()| conn.execute_batch(schema))

@@ -49,7 +49,7 @@ fn severities(rule: &RuleView) -> String {
     words.join(" or ")
 }
 
-/// Returns the index: the areas in the order of the rules, then all rules by name.
+/// Returns the index page: the areas in the order of the rules, then all rules by name.
 fn index(sources: &BTreeMap<String, String>) -> String {
     let mut page = INDEX.to_owned();
     let files: BTreeMap<&str, (&str, &str)> = sources
@@ -142,7 +142,7 @@ fn without_targets(line: &str) -> String {
     words.collect::<String>().replace('[', "")
 }
 
-/// Returns a rule in the form of its page.
+/// Returns the text about a rule, as the rule's Markdown page must contain it.
 fn entry(rule: &RuleView) -> String {
     let mut out = format!(
         "\n## {}\n\n{} · {}\n\n{}\n\n**Why is this bad:** {}\n\n**What to do:** {}\n",

@@ -89,7 +89,7 @@ fn generated(statements: u64) -> (String, String) {
     (program, sql)
 }
 
-/// Returns the execution ids of differing rows, with the kind of difference.
+/// Returns the execution ids of differing rows, each with its kind of difference.
 fn named(view: &CompareView) -> BTreeSet<(i64, Difference)> {
     let rows = view.rows.iter();
     rows.flat_map(|row| {
@@ -106,7 +106,7 @@ fn what_is_changed_in_a_copy_is_named_and_nothing_else() {
         let statements = 1 + chance.below(12);
         let (program, sql) = generated(statements);
         let inside = statements / 3 + 1;
-        // Rows of calls contain others and write no value.
+        // Rows of block calls contain other rows and write no value.
         let calls = [statements + 1, statements + 2 + inside];
         let rows = statements + 2 + 2 * inside;
         let (mut change, mut expected) = (String::new(), BTreeSet::new());
@@ -139,7 +139,7 @@ fn what_is_changed_in_a_copy_is_named_and_nothing_else() {
             .map(|(id, _)| *id)
             .collect();
         let mut found = named(&view);
-        // Values of skipped statements have no known writer, but are still compared.
+        // Values of skipped statements have no known writer, but the comparison includes them.
         let loose = view.values.len();
         let unknown = expected
             .iter()

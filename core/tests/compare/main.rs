@@ -1,4 +1,4 @@
-//! Tests of comparing two runs: differences are reported, and only real ones.
+//! Tests of comparing two runs: every real difference is reported, and nothing else.
 #![allow(clippy::disallowed_methods)] // a test makes the databases that it reads
 
 mod generated;

@@ -12,7 +12,7 @@ use prosescope_test_support::files::below;
 
 use crate::session::{self, NOW, files};
 
-/// Returns a run in a database, from its program and SQL.
+/// Makes a run in a database from a program and the SQL that fills the tables.
 pub(crate) fn database(name: &str, program: &str, sql: &str) -> Session {
     session::database(|conn| {
         let source = (!program.is_empty()).then_some(program);

@@ -53,7 +53,7 @@ INSERT INTO agents (name, scope, memory) VALUES ('editor', 'execution', 'short
 ');
 "#;
 
-/// Compares the run with a copy changed by SQL, and with another program text if one is given.
+/// Compares the run with a copy that SQL changed, and that has another program text if one is given.
 #[track_caller]
 fn check_program(about: &str, program: &str, sql: &str, expected: &str) {
     let a = database("letter.prose", PROGRAM, RUN);
@@ -76,7 +76,7 @@ fn check_program(about: &str, program: &str, sql: &str, expected: &str) {
         view.found
     );
 
-    // The reverse comparison must have the same number of differences.
+    // Comparing in the reverse direction must yield the same number of differences.
     let back = compared(&b, &a).unwrap();
     let (one, other) = (view.counts, back.counts);
     assert_eq!(
@@ -278,7 +278,7 @@ fn runs_of_different_programs_are_refused() {
         refused,
         "A and B are runs of different programs: 0 of the 13 statements in A and the 2 in B are in both"
     );
-    // A program with the same name counts as another version, even if little of it is left.
+    // A program with the same name counts as another version, even if few of its lines are the same.
     let b = database("letter.prose", other, "");
     assert!(
         compared(&a, &b)
@@ -287,7 +287,7 @@ fn runs_of_different_programs_are_refused() {
             .words
             .contains("0 of the 13")
     );
-    // A run without its program: names decide.
+    // If one run lacks its program, the programs' names decide whether the runs are comparable.
     let b = database("party.prose", "", "");
     assert!(compared(&a, &b).is_err());
     let b = database("letter.prose", "", RUN);

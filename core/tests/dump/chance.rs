@@ -1,4 +1,4 @@
-//! Random rows that no program would record.
+//! Generates runs of random rows, such as no real program would record.
 
 use std::sync::Arc;
 

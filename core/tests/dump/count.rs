@@ -1,4 +1,4 @@
-//! Counts how much of some runs is understood.
+//! Counts for a set of runs how many statuses are known, and from which evidence.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -29,7 +29,7 @@ pub(crate) fn states() -> Vec<Dumped> {
         .collect()
 }
 
-/// A generated run that was recorded to its end.
+/// A generated run that is recorded up to its end.
 pub(crate) struct Whole {
     pub(crate) truth: Truth,
     pub(crate) rows: Run,

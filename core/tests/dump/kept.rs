@@ -1,4 +1,4 @@
-//! Compares dumps with those in the repository.
+//! Compares dumps of runs with the dumps stored in the repository.
 
 use std::env;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::text::{Dumped, joined};
 
-/// Compares dumps with the stored ones; writes both to files if they differ.
+/// Compares dumps with the stored ones; if they differ, writes both to files.
 #[track_caller]
 pub(crate) fn check(name: &str, runs: &[Dumped]) {
     let text = joined(runs);

@@ -75,7 +75,7 @@ fn the_corpus() {
     println!("the corpus as it is understood: {}", path.display());
 }
 
-/// `cargo test -p prosescope-core --test dump -- --ignored --nocapture` prints it.
+/// Prints how much of the corpus is known: `cargo test -p prosescope-core --test dump -- --ignored --nocapture`.
 #[test]
 #[ignore = "prints a count for a person"]
 fn how_much_of_the_corpus_is_known() {

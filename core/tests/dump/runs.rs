@@ -1,4 +1,4 @@
-//! The available runs: files of this repository, of its generators, and of the corpus.
+//! Collects all runs available to the tests: this repository's files, generated runs, and the corpus.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ const PLACES: usize = 200;
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Returns the rows of `trace.json` and `trace-more.json`.
+/// Returns the runs that `trace.json` and `trace-more.json` list as rows.
 pub(crate) fn golden_rows() -> Vec<Dumped> {
     let texts = [
         include_str!("../fixtures/trace.json"),
@@ -40,7 +40,7 @@ pub(crate) fn golden_rows() -> Vec<Dumped> {
     cases.map(|case| of_case(&case)).collect()
 }
 
-/// Returns the run folders of `real.json`.
+/// Returns the run folders that `real.json` lists as files.
 pub(crate) fn habits() -> Vec<Dumped> {
     let mut runs = Vec::new();
     for case in cases(include_str!("../fixtures/real.json")) {
@@ -90,7 +90,7 @@ pub(crate) fn fuzz_seeds() -> Vec<Dumped> {
             ],
             "sqlite" => vec![file("state.db", &bytes)],
             "state_md" => vec![file("state.md", &with_head("# Execution State\n"))],
-            // Scripts of commands, and durations, are not runs.
+            // Golden files with scripts of commands or with durations do not contain runs.
             _ => continue,
         };
         let with_program = |files: &Files| files.iter().all(|(path, _)| path != "program.prose");

@@ -16,11 +16,11 @@ pub(crate) struct Story {
 pub(crate) struct Step {
     /// Its line in the source.
     pub(crate) line: i64,
-    /// Its number in a log; 0 inside a block, whose statements share the number of the call.
+    /// The statement's number in a log; 0 inside a block, whose statements share the number of the call.
     pub(crate) number: i64,
     /// Its first line.
     pub(crate) text: String,
-    /// The name that it binds, or its gate's id.
+    /// The name that the statement binds, or the id of its gate.
     pub(crate) name: String,
     pub(crate) what: What,
 }
@@ -113,7 +113,7 @@ impl Story {
 
     fn session(&mut self, level: usize, binds: bool) -> Step {
         self.names += 1;
-        // Sometimes a name is bound twice.
+        // Reuses names from time to time, so that some programs bind a name twice.
         let name = format!("{}{}", NAMES[self.names % NAMES.len()], self.names / 12);
         match binds {
             true => self.write(level, format!("let {name} = session \"Do {name}\""), name),
@@ -135,7 +135,7 @@ impl Story {
 
 fn number(step: &mut Step, last: &mut i64, counts_all: bool) {
     step.number = *last;
-    // A branch has the number of its parallel block and a letter.
+    // A log numbers a branch by its parallel block's number and a letter.
     let bodies: Vec<&mut Step> = match &mut step.what {
         What::Loop(_, body) | What::If(body) => body.iter_mut().collect(),
         What::Try(body, catch) => body.iter_mut().chain(catch).collect(),

@@ -12,14 +12,14 @@ use crate::story::{Step, Story, What};
 /// Limit for the depth of nested calls.
 const DEEPEST: usize = 3;
 
-/// Number of rows after which a run ends, whatever is left.
+/// Limit for the rows of a run; the run ends there, even if statements are left.
 const MOST: usize = 200;
 
 /// The style in which a run is recorded.
 pub(crate) struct Habit {
-    /// Whether the beginning gets a row too.
+    /// Whether the start of a statement gets a row of its own.
     pub(crate) opens: bool,
-    /// Whether there is one row for each execution, which is updated.
+    /// Whether each execution has only one row, which later events update.
     pub(crate) in_place: bool,
     /// Whether `parent_id` is written.
     pub(crate) parents: bool,
@@ -35,12 +35,12 @@ pub(crate) struct Told {
     pub(crate) log: Vec<String>,
     pub(crate) ids: usize,
     pub(crate) status: Option<&'static str>,
-    /// Whether all events are recorded, up to the end.
+    /// Whether all events up to the end of the run are recorded.
     pub(crate) is_whole: bool,
     pub(crate) truth: Truth,
 }
 
-/// The true events, by line: how often a session, a branch or a gate ended with each status.
+/// The events that really happened, by line: how often a session, branch or gate ended with each status.
 pub(crate) type Truth = BTreeMap<(u32, String), usize>;
 
 /// The place where a statement is executed.
@@ -92,7 +92,7 @@ impl Told {
         told
     }
 
-    /// Removes the records after a random moment.
+    /// Removes the records after a random moment, as if the recording had been interrupted.
     fn cut(&mut self) {
         let rows = self.dice.throw(self.rows.len() + 1);
         self.rows.truncate(rows);

@@ -7,14 +7,14 @@ use prosescope_core::issue::Issue;
 use prosescope_core::trace::{Node, NodeId, NodeKind, Trace};
 use sha2::{Digest, Sha256};
 
-/// A run's name, and the dump of its interpretation.
+/// The name of a run, and its interpretation printed as text.
 #[derive(Debug, Clone)]
 pub(crate) struct Dumped {
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
-/// Limit for the levels shown by indentation.
+/// Limit for the number of levels that the dump shows by indentation.
 const LEVELS: usize = 30;
 
 /// Limit for the printed nodes of one run; a longer trace ends with its length and a hash of all nodes.

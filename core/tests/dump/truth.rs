@@ -96,11 +96,11 @@ fn seen(trace: &Trace, story: &Whole) -> Truth {
             NodeKind::Branch { .. } | NodeKind::Gate { .. } => true,
             _ => false,
         };
-        // A condition that holds and an entered `try` are not sessions.
+        // Neither a condition that holds nor an entered `try` is a session.
         let line = node.line.unwrap_or_default();
         let text = story.program.lines().nth((line as usize).wrapping_sub(1));
         let is_head = text.is_some_and(|text| text.trim().starts_with("if "));
-        // A gate that is reached again has no row of its own in the gates table.
+        // The gates table has only one row for a gate that is reached twice.
         let end = match node.status.word() {
             "completed" | "approved" => "completed",
             "failed" | "rejected" => "failed",

@@ -46,7 +46,7 @@ fn bare(source: &str) -> String {
     out
 }
 
-/// Counts the lines by their first word, after removing `let x =` and the like.
+/// Counts the lines of a source by their first word, after removing prefixes such as `let x =`.
 fn words(source: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in bare(source).lines() {
@@ -78,7 +78,7 @@ fn kinds(listing: &Listing) -> BTreeMap<Kind, usize> {
     counts
 }
 
-/// Counts properties that have a line of their own, by name.
+/// Counts the properties that have a line of their own, by their names.
 fn properties(listing: &Listing) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for statement in &listing.statements {
@@ -172,9 +172,9 @@ fn understood(programs: &[Program]) -> BTreeMap<Kind, usize> {
     all
 }
 
-/// First words of lines, and the statements that they begin.
+/// The first words of lines, each with the kinds of statements that it begins.
 const COUNTED: [(&str, &[Kind]); 20] = [
-    // A chain (arrow) begins with a session.
+    // An arrow statement (a chain of sessions) also begins with the word `session`.
     ("session", &[Kind::Session, Kind::Arrow]),
     ("agent", &[Kind::Agent]),
     ("block", &[Kind::Block]),

@@ -12,7 +12,7 @@ use prosescope_core::program::{LineRole, Listing, scan};
 use prosescope_test_support::work::spent;
 use sources::{Program, ours, real};
 
-/// Checks the invariants of a listing, for any text.
+/// Checks the properties that the scanner's listing must have for any text.
 fn sound(source: &str, listing: &Listing) -> Result<(), TestCaseError> {
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     let lines: Vec<&str> = if source.contains('\n') {

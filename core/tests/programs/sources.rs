@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use prosescope_test_support::needs;
 
-/// A program and its path; files of its run may be beside it.
+/// The path and the source of a program; the files of its run may be in the same folder.
 pub(crate) type Program = (PathBuf, String);
 
 /// Returns the programs of this repository: examples, seeds of the fuzzer, and fixtures in the style of the real ones.
@@ -18,7 +18,7 @@ pub(crate) fn real() -> Option<Vec<Program>> {
     Some(below(&[needs::shared("corpus")?]))
 }
 
-/// Returns the programs below some folders, without encrypted envelopes.
+/// Returns the programs below some folders, except those encrypted in envelopes.
 fn below(folders: &[PathBuf]) -> Vec<Program> {
     let mut files = Vec::new();
     for folder in folders {

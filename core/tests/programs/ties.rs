@@ -11,14 +11,14 @@ use crate::sources::{Program, ours, real};
 /// A shortened text with at least this many characters is always matched.
 const LONG_ENOUGH: usize = 24;
 
-/// Returns a text for comparison: without its colon, and with single blanks.
+/// Returns a text in the form used for comparison: without its colon, and with single blanks.
 fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ").to_lowercase();
     text.trim_end_matches([':', ' ']).to_owned()
 }
 
-/// Checks that a certain match is the statement itself, or one with exactly the same text.
+/// Checks that a match reported as certain is the statement itself, or one with exactly the same text.
 fn honest(listing: &Listing, of: usize, text: &str, tie: Option<Tie>) -> Result<(), TestCaseError> {
     let Some(tie) = tie.filter(|tie| !tie.guessed) else {
         return Ok(());
@@ -37,7 +37,7 @@ fn honest(listing: &Listing, of: usize, text: &str, tie: Option<Tie>) -> Result<
     Ok(())
 }
 
-/// Checks every statement with its own text, and with all usual rewordings.
+/// Checks that every statement is matched correctly by its own text and by all usual rewordings.
 fn all_are_honest(listing: &Listing) -> Result<(), TestCaseError> {
     for (of, statement) in listing.statements.iter().enumerate() {
         let text = &statement.text;
@@ -109,7 +109,7 @@ fn are_honest(programs: &[Program]) {
     }
 }
 
-/// Most matches must be certain, because a matcher that only guesses would be useless.
+/// Most matches with programs must be certain, because a matcher that only guesses would be useless.
 #[test]
 fn most_ties_to_programs_are_certain() {
     mostly_certain(&ours());
@@ -335,7 +335,7 @@ proptest! {
         let mut ties = listing.ties();
         ties.learn(rows.iter().copied());
         for (of, (text, index)) in rows.iter().enumerate() {
-            // A row without its own index has that of its enclosing construct.
+            // A row without its own statement index has that of its enclosing construct.
             let Some(index) = *index else { continue };
             honest(&listing, of, text, ties.tie(text, Some(index)))?;
             let cut: String = text.chars().take(part).collect();

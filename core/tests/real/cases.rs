@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::facts::{Facts, facts};
 
-/// Keys that `cli/tests/real.rs` checks instead, because they are about printed output.
+/// The keys of a case about printed output, which `cli/tests/real.rs` checks instead.
 const PRINTED: [&str; 2] = ["text", "text_absent"];
 
 /// A case of `real.json` or `real-more.json`.
@@ -101,7 +101,7 @@ fn differs(key: &str, want: &Value, facts: &Facts) -> Option<String> {
         _ => panic!("no check for {key}"),
     };
     let want = match want {
-        // A position is given by its line or by its text.
+        // A case names a position either by its line or by its text.
         Value::Array(list) if key == "positions" => list
             .iter()
             .map(|at| Value::from(at.as_str().map_or_else(|| at.to_string(), str::to_owned)))

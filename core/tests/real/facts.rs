@@ -14,26 +14,26 @@ use prosescope_core::trace::{NodeId, NodeKind};
 /// The folder of a case's files.
 pub(crate) const FOLDER: &str = ".prose/runs/20260104-101500-case01";
 
-/// 2026-03-01 12:00:00 UTC: the file date of the copied cases.
+/// 2026-03-01 12:00:00 UTC in milliseconds: the file date that all files of a case get.
 const NOW: i64 = 1_772_366_400_000;
 
 /// The facts about a run.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) status: String,
-    /// Status by line of the program; without lines that have none.
+    /// The status of each line of the program; lines without a status are absent.
     pub(crate) lines: BTreeMap<u32, String>,
-    /// Status of the gates, by line of the program.
+    /// The status of each gate, by its line in the program.
     pub(crate) gates: BTreeMap<u32, String>,
-    /// The effect of a rejection, by line of the gate.
+    /// The effect of a rejection of each gate, by the gate's line in the program.
     pub(crate) on_reject: BTreeMap<u32, String>,
     pub(crate) nodes: Vec<Fact>,
-    /// Number of rounds and limit of each loop.
+    /// The number of rounds of each loop, and its limit.
     pub(crate) loops: Vec<(u32, Option<u32>)>,
-    /// Positions by line, or by text if there is no line.
+    /// The positions at which the run continues, each by its line, or by its text if it has no line.
     pub(crate) positions: Vec<String>,
     pub(crate) first_cause: Option<u32>,
-    /// Notes shown beside statements, and messages of issues.
+    /// The notes that pages show beside statements, and the messages of issues.
     pub(crate) notes: Vec<String>,
     /// Number of started statements.
     pub(crate) count: u32,
@@ -71,7 +71,7 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
     };
     for line in &program.lines {
         if !line.status.is_empty() {
-            // Uses the recorded status, because the cases ignore how long a run has been silent.
+            // Takes the recorded status, because the cases ignore how long a run has been silent.
             let recorded = line.status.strip_prefix("was ").unwrap_or(&line.status);
             facts.lines.insert(line.line, recorded.to_owned());
         }
@@ -122,7 +122,7 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
     facts
 }
 
-/// Files of a run folder that were just copied, so that their dates carry no information.
+/// The files of a run folder as if they had just been copied, so that their dates carry no information.
 struct Copied {
     memory: MemorySource,
     files: Vec<FileEntry>,

@@ -10,7 +10,7 @@ const OTHERS: [&str; 16] = [
     "pewter", "saffron", "juniper", "cobalt", "marble", "tundra", "velvet",
 ];
 
-/// Words that are not names: after a log's arrow, and in rows.
+/// Words after a log's arrow and in rows that are keywords, so they must not be renamed.
 const KEYWORDS: [&str; 10] = [
     "block", "commit", "done", "else", "exec", "gate", "if", "loop", "retry", "session",
 ];
@@ -76,7 +76,7 @@ pub(crate) fn names_of_log(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Replaces names where they are whole words, also before `_round2`.
+/// Replaces names where they are whole words, also before a suffix such as `_round2`.
 pub(crate) fn renamed(text: &str, names: &Names) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -97,7 +97,7 @@ pub(crate) fn renamed(text: &str, names: &Names) -> String {
     out
 }
 
-/// Replaces names in every text of a JSON value.
+/// Replaces names in every text inside a JSON value.
 pub(crate) fn renamed_json(value: &Value, names: &Names) -> Value {
     match value {
         Value::String(text) => Value::from(renamed(text, names)),

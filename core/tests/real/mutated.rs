@@ -69,7 +69,7 @@ fn facts_do_not_depend_on_blank_lines_in_a_log() {
     });
 }
 
-/// Fails if a fact differs after a change.
+/// Fails if a change that should not matter alters the facts of a case.
 #[track_caller]
 fn check_mutated(change: impl Fn(&Case) -> Case) {
     let mut changes = 0;

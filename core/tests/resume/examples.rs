@@ -43,7 +43,7 @@ fn the_failed_loop_in_a_recursive_block_begins_again_in_its_own_frame() {
         &[
             "Failed; it can begin again at line 38",
             "failed 38 in #19 next 38",
-            // Its own draft and findings, the outermost frame's list of pieces, and the glossary at the root.
+            // The frame sees its own draft and findings, the outermost frame's list of pieces, and the root's glossary.
             "there draft #19 @40",
             "there findings #19 @40",
             "there pieces #2 @28",
@@ -67,7 +67,7 @@ fn the_failed_loop_in_a_recursive_block_begins_again_in_its_own_frame() {
             .iter()
             .any(|a| a.line == 29 && a.frame == Some(2))
     );
-    // The chapter's constant hides the run's constant in called blocks.
+    // In called blocks, the constant of the chapter hides the constant of the run.
     assert!(
         view.needs
             .iter()
@@ -121,7 +121,7 @@ fn the_interrupted_folder_stands_in_its_innermost_frame() {
         .iter()
         .find(|n| n.name == "load_profile")
         .unwrap();
-    // The length of the attachment, not of the summary.
+    // The reported length is that of the attachment, not that of its summary.
     assert!(value.len.unwrap() > 30_000);
     assert!(value.preview.chars().count() <= 81);
     assert_eq!(steps(&view), view.steps);

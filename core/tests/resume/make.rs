@@ -9,7 +9,7 @@ use prosescope_core::view::{How, ResumeView};
 use crate::session;
 pub(crate) use crate::session::{NOW, files};
 
-/// Returns a run in a database, from its program, status and SQL.
+/// Makes a run in a database from a program, a status and the SQL that fills the tables.
 pub(crate) fn database(program: &str, status: &str, sql: &str) -> Session {
     session::database(|conn| {
         let source = (!program.is_empty()).then_some(program);
@@ -35,7 +35,7 @@ pub(crate) fn folder(dir: &Path, prefix: &str, out: &mut Vec<(String, Vec<u8>)>)
     }
 }
 
-/// Returns the facts of a view, one per line.
+/// Returns the facts of a resume view as text, one per line.
 pub(crate) fn told(view: &ResumeView) -> String {
     let mut out = format!("{}\n", view.headline);
     let frame = |id: Option<i64>| id.map_or("root".to_owned(), |id| format!("#{id}"));

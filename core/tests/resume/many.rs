@@ -1,4 +1,4 @@
-//! Tests of runs of any shape: planning never panics, and its cost is linear in the run.
+//! Tests with runs of any shape: planning how to continue never panics, and its cost is linear in the run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn running(executions: Vec<Execution>) -> Run {
     }
 }
 
-/// For the golden cases of the trace, the plan must have the positions of the trace.
+/// For every golden case of the trace, the resume plan has the same positions as the trace.
 #[test]
 fn a_plan_stands_where_the_trace_does() {
     for fixture in [
@@ -96,7 +96,7 @@ fn a_plan_stands_where_the_trace_does() {
             match run.status {
                 Some(RunStatus::Completed) => assert_eq!(plan, Plan::default(), "{name}"),
                 Some(RunStatus::Failed) => assert!(plan.stands.len() <= 1, "{name}"),
-                // Nothing was recorded, so even the beginning is uncertain.
+                // If nothing was recorded, the plan has no position: even the beginning is uncertain.
                 None if run.executions.is_empty() => assert_eq!(plan.stands.len(), 0, "{name}"),
                 _ => assert_eq!(plan.stands.len(), positions.max(1), "{name}"),
             }
@@ -129,7 +129,7 @@ fn a_recursion_of_100_000_frames_is_planned_from_both_ends() {
     let (plan, _) = planned(&running(rows), program);
     assert_eq!(plan.stands.len(), 1);
     assert!(plan.ahead.len() < 1_000, "{}", plan.ahead.len());
-    // At the root, the program continues.
+    // The plan also lists what follows at the root, after all frames: the last session needs `top`.
     assert!(plan.needs.iter().any(|n| n.name == "top"));
     assert!(
         plan.notes.iter().any(|n| n.contains("frames between")),

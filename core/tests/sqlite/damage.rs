@@ -42,7 +42,7 @@ fn damage_in_one_table_leaves_the_others() {
         "part of the file is damaged (database disk image is malformed)",
     );
 
-    // Overwrites the page with the schema.
+    // Overwrites the page that contains the database's schema.
     let mut broken = whole;
     broken[100..512].fill(0xa5);
     std::fs::write(db.path(), broken).unwrap();
@@ -109,7 +109,7 @@ fn texts_that_take_more_than_the_file_end_the_table() {
     assert_said(&run, "table-damaged", "claim more bytes than the file has");
 }
 
-/// A value's length may be false: SQLite would follow a cycle of pages for two gigabytes.
+/// A damaged length of a value must be refused, because SQLite would follow a cycle of pages for two gigabytes.
 #[test]
 fn a_value_longer_than_the_file_is_refused() {
     let db = Db::of(
@@ -117,7 +117,7 @@ fn a_value_longer_than_the_file_is_refused() {
          INSERT INTO bindings VALUES ('a', 'let', hex(zeroblob(5000)))",
     );
     let mut bytes = std::fs::read(db.path()).unwrap();
-    // The record's header contains the column types; before it are rowid and length.
+    // Column types are in the record's header; the length and the rowid precede that header.
     let at = bytes.windows(8).position(|w| w == b"alet0000").unwrap();
     assert_eq!(bytes[at - 6..at - 3], [6, 15, 19]);
     bytes[at - 9..at - 7].copy_from_slice(&[0xff, 0x7f]);
@@ -135,7 +135,7 @@ fn a_value_longer_than_the_file_is_refused() {
     assert!(matches!(error, DecodeError::Damaged(_)), "{error}");
 }
 
-/// Random numbers that are the same in every test run.
+/// A generator of random numbers that repeats the same numbers in every test run.
 struct Dice(u64);
 
 impl Dice {
@@ -147,7 +147,7 @@ impl Dice {
     }
 }
 
-/// Uses a database as the shells do; any result is accepted.
+/// Uses a database as the command line and the viewer do; any result is accepted, but a panic is not.
 fn use_it(bytes: &[u8], wal: Option<&[u8]>) -> Result<(), DecodeError> {
     let conn = match wal {
         Some(wal) => sqlite::from_bytes_with_wal(bytes, wal)?,
@@ -190,7 +190,7 @@ fn any_damage_is_borne() {
                     let end = (at + dice.throw(200)).min(bytes.len());
                     bytes[at..end].fill([0, 0xff, 0x2e][dice.throw(3)]);
                 }
-                // The file header, the schema and the page headers matter more than the rest.
+                // Changes the file header, the schema and the page headers more often, because most depends on them.
                 _ => bytes[at / 1024 * 1024 + dice.throw(120)] = dice.throw(256) as u8,
             }
         }

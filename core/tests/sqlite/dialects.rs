@@ -6,7 +6,7 @@ use prosescope_core::trace::{NodeKind, fold};
 
 use crate::support::Db;
 
-/// Returns the facts of a database: instances with their status, bindings, gates.
+/// Returns the facts of a database as text: instances with their status, bindings and gates.
 fn shown(db: &Db) -> (String, Vec<String>) {
     let run = db.read();
     let trace = fold(&run, None, None);
@@ -25,7 +25,7 @@ fn shown(db: &Db) -> (String, Vec<String>) {
         .iter()
         .chain(&trace.issues)
         .map(|i| i.rule.clone())
-        // Rows of these cases have no times (errata X14).
+        // The rows of these cases have no times (errata X14), so this issue is expected.
         .filter(|rule| rule != "times-not-recorded")
         .collect();
     rules.sort_unstable();

@@ -153,7 +153,7 @@ fn the_append_only_document() {
     assert_eq!(run.executions[8].meta, None, "an empty object says nothing");
 }
 
-/// The statements of X1 and X2 run or fail as the errata describe; the result is read.
+/// The statements of sqlite-earlier.md run or fail as errata X1 and X2 describe, and the result is readable.
 #[test]
 fn x1_x2_the_in_place_document() {
     let Some(db) = as_documented(&[]) else { return };
@@ -179,10 +179,10 @@ fn x1_x2_the_in_place_document() {
             (15, "failed")
         ]
     );
-    // X2: a statement index is kept as written; the trace interprets it.
+    // The stored statement index stays as written (errata X2); only the trace interprets it.
     assert_eq!(run.executions[1].parent, Some(5));
     let looped = run.executions[2].meta.clone().unwrap();
-    // X1: the update failed, so the round is still 0.
+    // The update of the round failed (errata X1), so the round is still 0.
     assert_eq!(
         (looped.iteration, looped.max, looped.in_place),
         (Some(0), Some(5), true)
@@ -234,7 +234,7 @@ fn x14_rows_without_times_are_said_to_have_none() {
     );
 }
 
-/// S2, B5: one name twice at the root, and once in a frame.
+/// Of two rows with one name at the root, the later one counts; a row in a frame is separate (errata S2, B5).
 #[test]
 fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     let Some(db) = as_documented(&[APPEND_ONLY, VALUES]) else {
@@ -268,7 +268,7 @@ fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     );
 }
 
-/// B7, B8: the row of a large output, written twice as OpenProse describes.
+/// The row of a large output is read, even if it is written twice as OpenProse describes (errata B7, B8).
 #[test]
 fn b7_b8_large_outputs() {
     let Some(db) = as_documented(&[APPEND_ONLY, VALUES, VALUES]) else {
@@ -294,14 +294,14 @@ fn b7_b8_large_outputs() {
     );
     assert!(report.tail_known);
 
-    // With the errata's key, the second row is refused.
+    // With the key that the errata propose, SQLite refuses the second row.
     let ours = Db::new();
     ours.run(STATE_SQL);
     ours.piped(VALUES);
     assert!(ours.piped(VALUES).errors.contains("UNIQUE"));
 }
 
-/// B6: OpenProse's upsert loses the earlier value; our writer keeps it, and readers find it.
+/// OpenProse's upsert loses the earlier value (errata B6); our writer keeps it, and readers find it.
 #[test]
 fn b6_earlier_values_are_found_where_they_were_kept() {
     let db = Db::of(&format!(
@@ -339,7 +339,7 @@ fn b6_earlier_values_are_found_where_they_were_kept() {
         counts,
         [("other", None, 1), ("tide", None, 2), ("tide", Some(7), 1)]
     );
-    // OpenProse's own REPLACE changes created_at and loses the attachment, without a record of that.
+    // OpenProse's own REPLACE changes created_at and drops the attachment, and no row records that.
     db.run("INSERT OR REPLACE INTO bindings(name, value) VALUES ('tide', 'fourth')");
     assert_eq!(db.read().bindings.len(), 1);
 }
@@ -424,7 +424,7 @@ fn gates_and_their_log() {
     );
 }
 
-/// G8: rows of one second are ordered by id.
+/// Audit rows written in the same second are ordered by id (errata G8).
 #[test]
 fn g8_the_log_is_in_order_of_id() {
     let db = Db::of(&format!(
@@ -469,7 +469,7 @@ fn g1_either_key_of_gates_is_read() {
     assert_eq!(other.gates[0].prompt.as_deref(), Some("two"));
 }
 
-/// G5: a deadline in the form `T…Z` is compared correctly with times that have a blank.
+/// A deadline written `T…Z` is compared correctly with times that contain a blank (errata G5).
 #[test]
 fn g5_deadlines_in_both_forms_are_the_same_instant() {
     let db = Db::of(&format!(
@@ -482,7 +482,7 @@ fn g5_deadlines_in_both_forms_are_the_same_instant() {
     assert_said(&run, "mixed-times", "timeout_at mixes two forms of time");
 }
 
-/// G11: OpenProse's query joins gates to run and would hide these gates.
+/// OpenProse's query joins gates to run, so it would hide a gate without a run row (errata G11); we show it.
 #[test]
 fn g11_a_gate_without_a_run_row_is_shown() {
     let db = Db::of(
@@ -506,7 +506,7 @@ fn g11_a_gate_without_a_run_row_is_shown() {
     );
 }
 
-/// G7: our triggers prevent UPDATE, DELETE and REPLACE, in the sqlite3 program too.
+/// The triggers of our schema prevent UPDATE, DELETE and REPLACE in the log, also in the sqlite3 program (errata G7).
 #[test]
 fn g7_the_log_of_our_schema_is_only_appended_to() {
     if needs::sqlite3().is_none() {
@@ -543,7 +543,7 @@ fn g7_the_log_of_our_schema_is_only_appended_to() {
     );
 }
 
-/// A1: a segment before its agent, and an agent with only segments.
+/// Agents are listed even if a segment precedes its agent, or an agent has only segments (errata A1).
 #[test]
 fn a1_agents_and_their_segments() {
     let Some(db) = as_documented(&[VALUES]) else {
@@ -572,7 +572,7 @@ fn a1_agents_and_their_segments() {
     );
 }
 
-/// A1: earlier memories kept by our writer; scopes in stores of their own.
+/// Readers find earlier memories that our writer kept, and agents in stores outside the run (errata A1).
 #[test]
 fn a1_agents_that_outlive_a_run() {
     let db = Db::of(&format!(

@@ -26,7 +26,7 @@ fn make(executions: i64, bindings: i64, values: u64) -> Db {
     conn.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF; PRAGMA foreign_keys=OFF")
         .unwrap();
     for statement in format!("{SCHEMA}{SCHEMA_GATES}{BINDINGS_PLAIN_KEY}").split_inclusive(';') {
-        // sqlite.md's own CREATE TABLE bindings fails (errata S1).
+        // The statement CREATE TABLE bindings of sqlite.md fails, which is a known error (errata S1).
         let _ = conn.execute_batch(statement);
     }
     conn.execute_batch("BEGIN; INSERT INTO run(id) VALUES ('large')")
@@ -63,7 +63,7 @@ fn make(executions: i64, bindings: i64, values: u64) -> Db {
                  VALUES ('b' || (?1 % 200), ?1 + 1, 'let', ?2, 'let b = session')",
             )
             .unwrap();
-        // 4 KB to 1 MB, many small and few large ones, in the requested total.
+        // Values of 4 KB to 1 MB, many small and few large ones, up to the requested total size.
         let filler: String = "The sea was angry that day. ".repeat(40_000);
         let mean = values / bindings as u64;
         for n in 0..bindings {

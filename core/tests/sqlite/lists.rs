@@ -14,7 +14,7 @@ fn with_values(page_size: u32, schema: &str) -> Db {
     conn.pragma_update(None, "page_size", page_size).unwrap();
     conn.pragma_update(None, "synchronous", "off").unwrap();
     for statement in schema.split_inclusive(';') {
-        // sqlite.md's own CREATE TABLE bindings fails (errata S1).
+        // The statement CREATE TABLE bindings of sqlite.md fails, which is a known error (errata S1).
         let _ = conn.execute_batch(statement);
     }
     conn.execute_batch("BEGIN; INSERT INTO run(id) VALUES ('r1')")
@@ -43,7 +43,7 @@ fn with_values(page_size: u32, schema: &str) -> Db {
     db
 }
 
-/// Overwrites every page with a part of a value that did not fit into its row's own page.
+/// Overwrites every overflow page: a page with a part of a value too long for its row's own page.
 fn take_values_away(db: &Db, least: i64) -> usize {
     let conn = Connection::open(db.path()).unwrap();
     let size: i64 = conn
@@ -117,7 +117,7 @@ fn a_list_touches_no_page_of_a_value() {
                 let again = rows::table_rows(&db.open(), "bindings", 0, 100, 40).unwrap();
                 assert_eq!(again, list, "{shape}, pages of {page_size}");
             }
-            // Checks that the values are really lost, so that the comparison did not use a cache.
+            // Checks that the values are really lost, so a correct list cannot have read them from a cache.
             let conn = db.open();
             let large = &after.bindings[3];
             let read = rows::value_bytes(&conn, "bindings", "value", &large.value, 0, 400_000);
@@ -145,7 +145,7 @@ fn the_beginning_of_a_value_costs_its_rows_page_only() {
     }
 }
 
-/// If a large value comes before other columns, those are read only when the row is opened.
+/// A list leaves out the columns after a large value; they are read only when the row is opened.
 #[test]
 fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
     let db = with_values(4096, &shapes()[1].1);
@@ -168,7 +168,7 @@ fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
     let full = rows::agent_tail(&conn, &run.agents[3]).unwrap();
     assert!(full.updated.is_some() && full.created.is_some());
 
-    // In our own schema the values are the last columns, so no column is left out.
+    // Our own schema places the values last, so a list does not leave out any column.
     let ours = with_values(4096, &shapes()[0].1).read();
     assert_eq!(known(&ours), [true; 4]);
     assert_eq!(times(&ours.agents), [true; 4]);

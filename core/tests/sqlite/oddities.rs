@@ -227,7 +227,8 @@ fn a_utf16_database_reads_like_any_other() {
     }
 }
 
-/// A view would let the file execute SQL; one such view used 3.4 GB of memory.
+/// A view with the name of an OpenProse table is not read: it would let the file execute SQL (one used 3.4 GB of
+/// memory).
 #[test]
 fn a_view_under_a_documents_name_is_not_read() {
     let db = Db::of(
@@ -421,7 +422,7 @@ fn a_page_of_a_table_is_cut_cell_by_cell() {
             ("text", "", 9, true),
         ]
     );
-    // A row that is opened alone is read completely.
+    // Unlike in a list, a row that is opened alone is read completely.
     let one = rows::table_rows(&conn, "x_any", 2, 1, 20).unwrap();
     assert_eq!(
         (one.rows[0][2].text.as_str(), one.rows[0][2].cut),
@@ -654,7 +655,7 @@ fn a_value_of_one_run_of_several_is_its_own_without_rowids() {
     assert_eq!(value(&db.open(), &run.bindings[0]), "second");
 }
 
-/// Returns the bytes of a cell of unknown type.
+/// Returns the bytes of one cell, whatever its type is.
 fn cell(
     db: &dyn Database,
     (table, column): (&str, &str),

@@ -46,7 +46,7 @@ impl Db {
         }
     }
 
-    /// Creates a database with rusqlite from this SQL.
+    /// Creates a database with rusqlite by executing the given SQL.
     pub(crate) fn of(sql: &str) -> Db {
         let db = Db::new();
         db.run(sql);
@@ -59,7 +59,7 @@ impl Db {
 
     pub(crate) fn run(&self, sql: &str) {
         let conn = Connection::open(self.path()).unwrap();
-        // The same default as in the sqlite3 program.
+        // Foreign keys are off by default in the sqlite3 program too.
         conn.pragma_update(None, "foreign_keys", false).unwrap();
         conn.pragma_update(None, "synchronous", "off").unwrap();
         conn.execute_batch(sql).unwrap();
@@ -117,13 +117,13 @@ impl Answer {
     }
 }
 
-/// Opens a database read-only and guarded, as shells do.
+/// Opens a database read-only and guarded, as the command line does.
 pub(crate) fn open(path: &Path) -> Sqlite {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     Sqlite::new(conn, Guard::default()).unwrap()
 }
 
-/// Returns `rule: message` of every issue.
+/// Returns every issue as a line `rule: message`.
 pub(crate) fn said(issues: &[Issue]) -> Vec<String> {
     issues
         .iter()
@@ -131,7 +131,7 @@ pub(crate) fn said(issues: &[Issue]) -> Vec<String> {
         .collect()
 }
 
-/// Asserts that an issue of this rule has a message with these words.
+/// Asserts that some issue of this rule has a message that contains these words.
 #[track_caller]
 pub(crate) fn assert_said(run: &Run, rule: &str, words: &str) {
     assert!(

@@ -16,7 +16,7 @@ use prosescope_core::sqlite::MemorySource;
 use prosescope_core::view::RunSummary;
 use prosescope_test_support::needs;
 
-/// The files of another source, whose databases are copied into memory.
+/// A source with the files of another source, whose databases are copied into memory.
 struct Copied(Rc<dyn Source>);
 
 impl Source for Copied {
@@ -29,7 +29,7 @@ impl Source for Copied {
     }
 
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
-        // A single database is recognized by its first bytes.
+        // Stores recognize a single database by its first bytes, so they may read only these.
         assert!(!path.ends_with(".db") || len <= 4096, "{path} is no file");
         self.0.read(path, offset, len)
     }
@@ -57,7 +57,7 @@ fn conforms(name: &str, source: Rc<dyn Source>) -> usize {
         let (Ok(sqlite), Ok(memory)) = (open(&source), open(&copied)) else {
             continue;
         };
-        // A copy loses the text encoding of the file.
+        // A copy in memory does not keep the text encoding of the file, so UTF-16 databases would differ.
         if sqlite.issues().any(|issue| issue.rule == "utf16") {
             continue;
         }
@@ -88,7 +88,7 @@ fn a_run_tells_the_same_from_any_store() {
     assert!(databases > 10, "{databases}");
 }
 
-/// Returns the files below a folder, by their paths in it.
+/// Returns the files below a folder, each with its path relative to that folder.
 fn below(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     let mut folders = vec![dir.to_owned()];
@@ -131,13 +131,13 @@ fn only_the_module_of_sqlite_knows_its_library_and_decoding_knows_no_store() {
 struct Many {
     files: Vec<FileEntry>,
     memory: Arc<Memory>,
-    /// Whether a list may read all runs at once.
+    /// Whether listing may read all runs with one request.
     asked_at_once: bool,
 }
 
 const RUNS: usize = 1_000;
 const FIRST: &str = "20260125-125506-p7r2mx";
-/// The length of every value and memory.
+/// The length in bytes of every value and memory.
 const LARGE: usize = 100_000;
 
 fn run_name(n: usize) -> String {
@@ -145,7 +145,7 @@ fn run_name(n: usize) -> String {
 }
 
 impl Many {
-    /// Returns an example run a thousand times, with large values.
+    /// Returns a source with a thousand copies of an example run, all with large values.
     fn new() -> Many {
         let dir = needs::root().join("examples/.prose/runs").join(FIRST);
         let database = std::fs::read(dir.join("state.db")).unwrap();
@@ -174,7 +174,7 @@ impl Many {
         }
     }
 
-    /// Returns the same, with every run completed except each hundredth; a list reads all runs at once.
+    /// Returns a source in which only each hundredth run is unfinished; a list reads all its runs at once.
     fn mostly_completed() -> Many {
         let mut many = Many::new();
         let memory = Arc::get_mut(&mut many.memory).unwrap();
@@ -232,7 +232,7 @@ fn a_run_among_a_thousand_costs_its_own_rows_and_no_value() {
     let handed = many.handed();
     let rows: Vec<&String> = handed.rows.keys().collect();
     assert_eq!(rows, [&run]);
-    // The audit log is read once more, in its stored form.
+    // The audit log is read a second time in its stored form, to verify its hash chain.
     let own = many.memory.len(&run);
     assert!(
         handed.rows[&run] <= own + session.run().audit.len() as u64,
@@ -246,7 +246,7 @@ fn a_run_among_a_thousand_costs_its_own_rows_and_no_value() {
         .map_or(0, |text| text.len() as u64);
     assert_eq!((handed.large, handed.pieces), (0, program));
 
-    // For each value on screen, only its beginning is read.
+    // Only the beginning of each value shown on the page is read.
     let page = prosescope_core::session::pages::bindings_page(&session, 0, 50);
     let shown = page.rows.len() as u64;
     assert!(shown > 3);
@@ -287,15 +287,15 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
         let (rows, own) = (handed.rows[&run], many.memory.len(&run));
         match on_page.contains(&n) {
             true => assert!(rows > 5 && rows <= 2 * own, "{run}: {rows} of {own}"),
-            // Its own row, and a waiting gate.
+            // A run that is completed or off the page costs at most two rows: its own row, and a waiting gate.
             false => assert!(rows <= 2, "{run}: {rows}"),
         }
     }
     assert_eq!(handed.large, 0);
-    // Programs are read only for the runs that are read.
+    // Programs are read only for those runs whose rows are read.
     assert!(handed.pieces < 64 << 10, "{handed:?}");
 
-    // Each line equals the one from reading each run separately, except for facts that were not read.
+    // Each line equals the line from reading the run alone, except for facts that the list does not read.
     let each = Rc::new(Many {
         asked_at_once: false,
         ..Many::mostly_completed()
@@ -317,7 +317,7 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
         assert_eq!(facts(one), facts(&other));
     }
 
-    // A list by status needs the status of every unfinished run.
+    // A list filtered by status needs the status of every unfinished run.
     let waiting = Filter {
         status: vec!["waiting".to_owned()],
         ..Filter::default()

@@ -16,7 +16,7 @@ use prosescope_core::model::Stored;
 #[derive(Default)]
 pub(crate) struct Memory {
     tables: Vec<Found>,
-    /// Rows by table and run, each with its address.
+    /// The rows of each table and run, each row with its address.
     rows: BTreeMap<(String, String), Vec<(i64, Cells)>>,
     handed: Mutex<Handed>,
 }
@@ -29,17 +29,17 @@ pub(crate) type Cells = Vec<Value<'static>>;
 pub(crate) struct Handed {
     /// Rows, by their run.
     pub(crate) rows: BTreeMap<String, u64>,
-    /// Size of list cells that are longer than a name, a time or a statement, in bytes.
+    /// How many bytes were read from list cells that are longer than a name, a time or a statement.
     pub(crate) large: u64,
-    /// Size of cells that were read one by one, in bytes.
+    /// How many bytes were read from cells that were requested one by one.
     pub(crate) pieces: u64,
 }
 
-/// The longest cell that does not count as large, in bytes.
+/// The size in bytes up to which a cell does not count as large.
 const SMALL: usize = 1 << 10;
 
 impl Memory {
-    /// Copies the rows of another store, as those of a run.
+    /// Copies the rows of another store into memory, as the rows of the given run.
     pub(crate) fn copy_of(db: &dyn Database, run: &str) -> Result<Memory, DecodeError> {
         let mut memory = Memory::default();
         for mut found in db.tables()? {
@@ -142,7 +142,7 @@ struct OfRun {
 }
 
 impl OfRun {
-    /// Returns the rows of a table, each with its run.
+    /// Returns the rows of a table, each with the id of its run.
     fn rows(&self, table: &str) -> impl Iterator<Item = (&str, &(i64, Cells))> {
         let run = self.run.as_deref();
         let from = key(table, run.unwrap_or_default());
@@ -244,7 +244,7 @@ impl Database for OfRun {
             .ok_or_else(|| missing(format!("row {}", cell.at)))?;
         let bytes = row[column].clone().into_bytes();
         let at = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
-        // Small pieces, so that readers must join them.
+        // Hands out small pieces, so that readers must join them.
         for piece in bytes[at(range.start)..at(range.end)].chunks(7) {
             self.memory.handed.lock().unwrap().pieces += piece.len() as u64;
             if !each(piece) {
@@ -272,7 +272,7 @@ impl<'a> OfTable<'a> {
         self.cells.get(place(self.scan.table, column)?)
     }
 
-    /// Returns whether a column is near the row's beginning, and not of a kind that is left out.
+    /// Returns whether a list reads a column: it is near the row's beginning, and not of a kind that is left out.
     fn is_near(&self, want: &Want<'_>) -> bool {
         let stored = self.scan.table.stored_order();
         let before = stored.iter();

@@ -9,7 +9,7 @@ use prosescope_core::trace::NodeId;
 use prosescope_test_support::pages::assert_keys_once;
 use serde::Serialize;
 
-/// Returns the pages of a session by name.
+/// Returns all pages of a session, each with its name and its content.
 pub(crate) fn all(session: &Session, source: &Rc<dyn Source>) -> Vec<(String, String)> {
     let run = session.run();
     let none = BTreeSet::new();

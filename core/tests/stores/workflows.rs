@@ -1,4 +1,4 @@
-//! The guarantees of every workflow store. Included by the tests of each store, and of the commands.
+//! Tests that hold for every workflow store. The tests of each store, and those of the commands, include this file.
 #![allow(dead_code)]
 
 use prosescope_core::write::WriteError;
@@ -28,7 +28,7 @@ fn output() -> Json {
     Json::parse("{\"a\": 1}").unwrap()
 }
 
-/// Brings a workflow and a run into these statuses; returns `None` if no commands lead there.
+/// Brings a workflow and its run into the given statuses; returns `None` if no commands lead there.
 pub(crate) fn bring_about(
     store: &mut dyn Tables,
     n: u32,
@@ -100,7 +100,7 @@ pub(crate) fn is_refused(action: Action, workflow: WorkflowStatus, turn: TurnSta
         || (action == Action::Start && turn.is_open())
 }
 
-/// Returns whether an action changes nothing because the status is already reached.
+/// Returns whether an action changes nothing because its target status is already reached.
 pub(crate) fn is_already(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
     allowed_by_workflow(action, workflow) == Allowed::Already
         || allowed_by_run(action, turn) == Allowed::Already
@@ -197,7 +197,7 @@ fn act(
     }
 }
 
-/// Tries every action in every status; returns the number of combinations.
+/// Tries every action in every status; returns the number of tried combinations.
 pub(crate) fn lifecycle(store: &mut dyn Tables) -> u32 {
     let mut n = 0;
     let mut tried = 0;
@@ -404,7 +404,7 @@ fn who_waits_is_answered(store: &mut dyn Tables) {
     record(store, &beside(60_001), None, NOW + 1).unwrap();
     record(store, &ask(&id(60_001)), None, NOW).unwrap();
     record(store, &beside(60_002), None, NOW + 2).unwrap();
-    // The newest run does not wait, and two others do.
+    // The newest run is not waiting, but two other runs are.
     let rule = |done: Result<_, WriteError>| match done {
         Err(WriteError::Refused { rule, .. }) => rule,
         other => panic!("{other:?}"),
@@ -488,7 +488,7 @@ fn events_are_pruned_as_far_as_they_were_read(store: &mut dyn Tables) {
     assert_eq!(late[0].payload.as_ref().unwrap().value()["late"], true);
 }
 
-/// Prunes events of more runs than one statement can name.
+/// Events of more runs than fit into one SQL statement are pruned.
 fn events_of_many_runs_are_pruned(store: &mut dyn Tables) {
     let first = start(5000);
     let of = record(store, &first, None, NOW).unwrap().workflow_id;

@@ -99,7 +99,7 @@ fn any_rows() -> impl Strategy<Value = Vec<Execution>> {
         let mut id = 0;
         rows.into_iter()
             .map(|(step, parent, index, text, status, meta)| {
-                // Sometimes an id occurs twice, which tables without a key allow.
+                // Uses an id twice from time to time; tables without a key allow that.
                 id += step - i64::from(step == 2 && parent == Some(-1)) * 2;
                 Execution {
                     index,

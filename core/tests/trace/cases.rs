@@ -20,7 +20,7 @@ fn every_case_of_our_own_comes_out_as_written() {
     check_file(include_str!("../fixtures/trace-more.json"), 80);
 }
 
-/// Runs the cases of a file and reports all failures at once.
+/// Runs the cases of a golden file and reports all failures at once.
 fn check_file(text: &str, at_least: usize) {
     let file: Value = serde_json::from_str(text).expect("the fixture is JSON");
     let cases = file["cases"].as_array().expect("it lists cases");
@@ -36,7 +36,7 @@ fn check_file(text: &str, at_least: usize) {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Folds one case; returns the differences from its expectation.
+/// Builds the trace of one case; returns the differences from the expected trace.
 pub(crate) fn check(case: &Value) -> Vec<String> {
     let run = run_of(case);
     let program = run
@@ -149,7 +149,7 @@ fn siblings(
                 }
             }
         }
-        // A case lists only existing children.
+        // The expectation lists only children that exist.
         let children: Vec<NodeId> = trace.children(Some(*at)).collect();
         let none = Vec::new();
         let listed = want["children"].as_array().unwrap_or(&none);

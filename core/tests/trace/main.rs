@@ -1,4 +1,4 @@
-//! Tests of rows and the resulting trees: as cases, in large numbers, and for random rows.
+//! Tests of the trees built from rows: as listed cases, in large numbers, and for random rows.
 
 mod any;
 mod cases;

@@ -1,4 +1,4 @@
-//! Makes runs from JSON, and rows from a few words.
+//! Makes runs from JSON, and single rows from a few arguments.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use prosescope_core::model::{
 use prosescope_core::time::Stamp;
 use serde_json::Value;
 
-/// Returns a row: id, parent, index, text, status, metadata.
+/// Makes a row from its id, parent, index, text, status and metadata.
 pub(crate) fn made(
     id: i64,
     parent: Option<i64>,
@@ -63,7 +63,7 @@ pub(crate) fn run_of(case: &Value) -> Run {
     }
 }
 
-/// Reads `[id, parent_id, statement_index, statement_text, status, metadata, error?, started?]`.
+/// Reads a row from `[id, parent_id, statement_index, statement_text, status, metadata, error?, started?]`.
 fn row_of(row: &Value) -> Execution {
     Execution {
         id: row[0].as_i64().expect("a row has an id"),

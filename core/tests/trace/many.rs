@@ -1,4 +1,4 @@
-//! Tests with a hundred thousand of everything, and with hostile rows.
+//! Tests with a hundred thousand rows, gates and bindings, and with hostile rows.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn frames_100_000_deep_cost_no_stack() {
     assert_eq!(deepest.level as i64, MANY - 1);
     assert!(matches!(deepest.kind, NodeKind::Frame { depth, .. } if i64::from(depth) == MANY));
 
-    // The same, failing from the innermost outward.
+    // Records the same nested rows as failed, from the innermost outward.
     for id in (1..=MANY).rev() {
         let parent = (id > 1).then(|| id - 1);
         let row = run.executions.len() as i64 + 1;
@@ -82,7 +82,7 @@ fn hostile_rows_are_folded_as_well() {
     let round = trace.nodes[trace.positions[0]].parent.expect("in a round");
     assert_eq!(trace.nodes[round].kind, NodeKind::Round { n: u32::MAX });
 
-    // Orphans, each with its own missing parent; after the first thousand, they are only counted.
+    // Makes orphans, each with its own missing parent; the trace only counts them after the first thousand.
     let orphans = (1..=MANY)
         .map(|id| made(id, Some(id + MANY), 1, "x", Status::Completed, &None))
         .collect();

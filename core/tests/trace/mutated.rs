@@ -1,4 +1,4 @@
-//! Repeats the golden cases with other names and with other lines before the program.
+//! Repeats the golden cases of the trace with other names and with extra lines before the program.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn a_tree_does_not_depend_on_names() {
             let all = of_row.chain(meta["branches"].as_array().into_iter().flatten());
             names.extend(all.filter_map(Value::as_str).map(str::to_owned));
         }
-        // An id may contain more than a word: `g#2`.
+        // A gate's id may be a word with a suffix: `g#2`.
         let names: BTreeSet<String> = names
             .into_iter()
             .filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))

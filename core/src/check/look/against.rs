@@ -14,7 +14,7 @@ use crate::trace::{Node, NodeId, NodeKind, Trace};
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
     let begun_at = |line| listing.get(listing.begun_at(line)?);
-    // The line that the first node of a gate is tied to for sure.
+    // The program line to which the first node of a gate is tied with certainty.
     let mut lines: BTreeMap<&str, Option<u32>> = BTreeMap::new();
     for node in &at.trace.nodes {
         if let NodeKind::Gate { gate } = &node.kind {
@@ -22,7 +22,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         }
     }
     for gate in &at.run.gates {
-        // The one that its execution is tied to, else the only one of its name.
+        // The statement to which the gate's execution is tied; otherwise the only gate statement of this name.
         let statement = match lines.get(&*gate.id).copied().flatten() {
             Some(line) => begun_at(line).filter(|s| s.kind == StatementKind::Gate),
             None => match listing.gates_named(visit(&gate.id).0) {

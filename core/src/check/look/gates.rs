@@ -5,7 +5,7 @@ use crate::issue::Issue;
 use crate::model::GateStatus;
 use crate::time::Stamp;
 
-/// Gates that nobody decides: past their deadline, or with nobody who may.
+/// Reports gates that stay undecided: their deadline has passed, or no principal is allowed to decide.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     for gate in &at.run.gates {
         if gate.status != GateStatus::Pending {

@@ -1,7 +1,7 @@
 use super::{Findings, Looked};
 use crate::issue::Issue;
 
-/// What writers said of how they recorded: by force, or against the program.
+/// Reports changes that their writers marked as forced or as deviating from the program.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     for row in &at.run.executions {
         let Some(meta) = row.meta.as_deref() else {

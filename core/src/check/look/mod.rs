@@ -22,13 +22,13 @@ pub struct Looked<'a> {
     pub run: &'a Run,
     /// What happened in it.
     pub trace: &'a Trace,
-    /// Its program, where its source is there.
+    /// The run's program; `None` if its source is missing.
     pub listing: Option<&'a Listing>,
     /// Milliseconds since 1970 UTC.
     pub now: Option<i64>,
 }
 
-/// Looks for what is odd beyond reading.
+/// Returns contradictions between the parts of a run that reading alone does not report.
 pub fn look(at: Looked<'_>) -> Vec<Issue> {
     let mut findings = Findings::default();
     run::look(at, &mut findings);

@@ -7,7 +7,7 @@ use crate::program::{Listing, StatementKind};
 use crate::text::cut;
 use crate::time::{Stamp, human_duration};
 
-/// The run's status against what it left.
+/// Reports contradictions between the run's status and its rows and files.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let verdict = &at.trace.verdict;
     if verdict.stale {
@@ -22,7 +22,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
     backwards(at, findings);
     empty(at.run, findings);
-    // Whoever turned down a gate need not say why.
+    // A rejected gate does not need a reason.
     let cause = at.trace.first_cause.and_then(|n| at.trace.nodes.get(n));
     if let Some(cause) = cause.filter(|node| !node.kind.is_gate())
         && cause.error(at.run).is_none_or(|e| e.trim().is_empty())
@@ -74,7 +74,7 @@ fn backwards(at: Looked<'_>, findings: &mut Findings) {
     }
 }
 
-/// What a completed run's program gives back, and nothing was given back.
+/// Reports outputs of the program that a completed run did not write.
 fn outputs(at: Looked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
     for (line, name) in missing_outputs(at.run, listing) {
@@ -109,11 +109,11 @@ pub(crate) fn missing_outputs<'a>(
     })
 }
 
-/// The names of a run's bindings, to be looked up for each output of its program.
+/// The names of a run's bindings, prepared for looking up each output of its program.
 struct Names<'a> {
     all: BTreeSet<&'a str>,
     written: BTreeSet<&'a str>,
-    /// Names of outputs, each from its end on.
+    /// The reversed names of outputs, for lookups by the end of a name.
     outputs: BTreeSet<Vec<u8>>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A statement on one line, as a message quotes it.
+/// Returns a statement as one line, for quoting in a message.
 pub(super) fn one_line(text: &str) -> String {
     cut(text.trim().lines().next().unwrap_or_default(), 60)
 }
