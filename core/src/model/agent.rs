@@ -11,9 +11,9 @@ words! { parse
         Execution = "execution",
         /// The memory lasts across the runs of a project: `.prose/agents/`, `.prose/agents.db`.
         Project = "project",
-        /// The memory lasts across projects: `~/.prose`.
+        /// The memory lasts across all projects of a user: `~/.prose`.
         User = "user",
-        /// At a path that the user chose.
+        /// The memory is stored at a path that the user chose.
         Custom = "custom",
     }
 }
@@ -23,17 +23,17 @@ words! { parse
 pub struct Agent {
     /// The agent's name.
     pub name: Text,
-    /// How long its memory lasts. Agents of different scopes are in different stores (errata A1).
+    /// How long the agent's memory lasts. Agents of different scopes are in different stores (errata A1).
     pub scope: AgentScope,
-    /// Location of its memory; [`ValueAt::Missing`] without a memory.
+    /// The location of the agent's memory; [`ValueAt::Missing`] if it has none.
     pub memory: ValueAt,
     /// When it was first written.
     pub created: Option<Stamp>,
-    /// When its memory was last written.
+    /// When the agent's memory was last written.
     pub updated: Option<Stamp>,
-    /// Its invocations, in order of segment number.
+    /// The agent's invocations, in order of segment number.
     pub segments: Vec<Segment>,
-    /// The store that it was read from: a path inside the source, such as `state.db` or `agents/captain/`.
+    /// The store from which the agent was read: a path inside the source, such as `state.db` or `agents/captain/`.
     pub store: Text,
 }
 

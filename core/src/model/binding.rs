@@ -29,7 +29,7 @@ pub struct Binding {
     pub name: Text,
     /// The frame that the binding belongs to, by its id in its own store; `None` is the root (errata B4).
     pub execution_id: Option<i64>,
-    /// Input, output, let, const, or another word as written.
+    /// The kind: input, output, let, const, or another word as written.
     pub kind: BindingKind,
     /// The value's location and length.
     pub value: ValueAt,
@@ -40,16 +40,16 @@ pub struct Binding {
     pub created: Option<Stamp>,
     /// When it was last written.
     pub updated: Option<Stamp>,
-    /// `attachment_path` as recorded: not checked, not trusted.
+    /// The column `attachment_path` as recorded: neither checked nor trusted.
     pub attachment: Option<Text>,
     /// Header fields of a file that OpenProse does not define (`agent`, `exit_code`, `stderr`), in order.
     pub fields: Box<[(Text, Text)]>,
     /// Whether `source`, the times and `attachment` were read. A row stores them after the value, so a list skips
     /// them after a large value (errata R8); `Session` reads them when the row is opened.
     pub tail_known: bool,
-    /// `parent_execution_id:` of a scoped binding's header in a folder (errata F2).
+    /// The line `parent_execution_id:` in the header of a scoped binding in a folder (errata F2).
     pub parent_execution_id: Option<i64>,
-    /// Set on the earlier one of two rows with the same name and frame (errata S2).
+    /// Whether a later row has the same name and frame, so that this binding does not count (errata S2).
     pub superseded: bool,
 }
 
@@ -71,9 +71,9 @@ impl Binding {
 pub enum ValueAt {
     /// A row of `bindings`, by rowid (or its place in key order where the table has no rowid).
     Row {
-        /// The row's rowid, or its address in a store without rowids.
+        /// The rowid of the row, or its address in a store without rowids.
         rowid: i64,
-        /// Length in bytes; `None` if the value is NULL.
+        /// The value's length in bytes; `None` if the value is NULL.
         len: Option<u64>,
         /// The storage type.
         stored: Stored,
@@ -82,9 +82,9 @@ pub enum ValueAt {
     File {
         /// Path inside the source that the run was read from.
         path: Text,
-        /// Offset of the value's first byte.
+        /// The offset of the value's first byte in the file.
         start: u64,
-        /// Bytes from there to the end of the file.
+        /// The number of bytes from `start` to the end of the file.
         len: u64,
     },
     /// An index (state.md) names the value, but its row or file does not exist.

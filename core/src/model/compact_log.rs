@@ -16,9 +16,9 @@ pub struct CompactLog {
     /// The run's status in the last trailer, else in the head. `None`: neither gives one, or the log continues after
     /// its trailer.
     pub status: Option<RunStatus>,
-    /// Time of that trailer, else the end time in the head.
+    /// The time in the last trailer; without a trailer, the end time in the head.
     pub ended: Option<Stamp>,
-    /// Index into [`CompactLog::lines`] of that trailer.
+    /// The index in [`CompactLog::lines`] of the last trailer (an `---end` line or the like).
     pub trailer: Option<u32>,
     /// All lines except the header, fences and blank lines.
     pub lines: Vec<LogLine>,
@@ -27,7 +27,7 @@ pub struct CompactLog {
 /// Facts about a run in the head of a state file or in a record, in any form.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunHead {
-    /// Its id: `# run:{id} {program}`, `run_id`.
+    /// The run's id, from a heading `# run:{id} {program}` or a key `run_id`.
     pub run: Option<Text>,
     /// Its program.
     pub program: Option<Text>,
@@ -35,7 +35,7 @@ pub struct RunHead {
     pub mode: Option<Text>,
     /// When it started.
     pub started: Option<Stamp>,
-    /// When it was last updated, or else when it ended.
+    /// When the run was last updated; if that is not recorded, when it ended.
     pub ended: Option<Stamp>,
     /// The run's status: `status: failed` in front matter, `- outcome: complete`.
     pub status: Option<RunStatus>,
@@ -63,7 +63,7 @@ pub struct LogLine {
     pub line: u32,
     /// The statement's number: 3 of `3a→`.
     pub number: Option<u32>,
-    /// The text between number and arrow: `a` of `3a→`.
+    /// The branch letter or name, between number and arrow: `a` of `3a→`.
     pub branch: Option<Text>,
     /// The frame that the line belongs to: 1 of `5→ #1 impl ✓`.
     pub frame: Option<i64>,
@@ -76,7 +76,7 @@ pub struct LogLine {
     pub deferred: bool,
     /// The event that the line records.
     pub event: LogEvent,
-    /// The text after the marker: an error, a reason, a remark.
+    /// The text after the status mark: an error, a reason or a remark.
     pub note: Option<Text>,
     /// The whole line, trimmed.
     pub raw: Text,
@@ -95,7 +95,7 @@ impl LogLine {
         Some(tag.trim())
     }
 
-    /// Whether the line records something from before the first statement: an input, or a check of the environment.
+    /// Whether the line records an event before the first statement: an input, or a check of the environment.
     pub fn is_given(&self) -> bool {
         let is = |tag: &str| {
             let tag = tag.to_ascii_lowercase().replace('-', "");
@@ -108,11 +108,11 @@ impl LogLine {
 /// The event that a line of a compact log records.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogEvent {
-    /// `research ✓`, `✗ timeout`, `exec .version ✓`, `if(false) skip`, `⊘ deferred (…)`.
+    /// A statement: `research ✓`, `✗ timeout`, `exec .version ✓`, `if(false) skip`, `⊘ deferred (…)`.
     Statement {
-        /// Its name or words; empty for an anonymous statement.
+        /// The statement's name or words; empty for an anonymous statement.
         text: Text,
-        /// Its status; `None` if the line contains only its text.
+        /// The statement's status; `None` if the line contains only its text.
         status: Option<Status>,
     },
     /// `∥start a,b`: a parallel block begins.
@@ -125,7 +125,7 @@ pub enum LogEvent {
         /// Completed, or failed.
         status: Status,
     },
-    /// `loop:2/5`, `loop:2/5 exit(**done**)`.
+    /// A round of a loop begins or ends: `loop:2/5`, `loop:2/5 exit(**done**)`.
     Round {
         /// The round's number.
         n: Option<u32>,
@@ -140,9 +140,9 @@ pub enum LogEvent {
     Enter {
         /// The block.
         block: Text,
-        /// The frame's id, the scope of its bindings.
+        /// The frame's id, which is also the scope of its bindings.
         id: Option<i64>,
-        /// Set if the same line also ends the frame: `block:implement#1 ✓`.
+        /// The status with which the frame ended, if the same line also ends it: `block:implement#1 ✓`.
         status: Option<Status>,
     },
     /// `#1 done`: a frame ends.
@@ -161,19 +161,19 @@ pub enum LogEvent {
     Retry {
         /// The statement that is retried; if empty, the statement with the line's number.
         text: Text,
-        /// The attempt; the first try is attempt 1.
+        /// The number of the attempt; the first try is attempt 1.
         attempt: Option<u32>,
         /// Maximum number of attempts.
         max: Option<u32>,
     },
-    /// `---end TS`, `---error TS message`, `---resume TS (note)`.
+    /// The end, failure or resumption of the run: `---end TS`, `---error TS message`, `---resume TS (note)`.
     Trailer {
-        /// The run's status; a `---resume` means running.
+        /// The run's status after the line; `running` after a `---resume`.
         status: RunStatus,
         /// When it was written.
         at: Option<Stamp>,
     },
-    /// Text that does not record a statement: `[outage] …`, `[input] question ✓`, anything else.
+    /// Text that does not record a statement: `[outage] …`, `[input] question ✓`, or anything else.
     Note,
 }
 

@@ -12,21 +12,22 @@ use crate::time::Stamp;
 pub struct Execution {
     /// The row's id in its own store (errata B4).
     pub id: i64,
-    /// `statement_index`: OpenProse counts statements in one place and lines in another, so it is only a hint.
+    /// The column `statement_index`. OpenProse counts statements in one place and lines in another, so it is only a
+    /// hint.
     pub index: Option<i64>,
-    /// `statement_text`, often shortened by its writer.
+    /// The column `statement_text`, which writers often shorten.
     pub text: Text,
     /// `status` as written.
     pub status: Status,
-    /// `parent_id` as written: may be a statement index, an orphan, or part of a cycle (errata X2).
+    /// The column `parent_id` as written: it may be a statement index, an orphan, or part of a cycle (errata X2).
     pub parent: Option<i64>,
-    /// When it began; rows of the append-only dialect have no start time (errata X14).
+    /// When the execution began; rows of the append-only dialect have no start time (errata X14).
     pub started: Option<Stamp>,
     /// When it ended.
     pub completed: Option<Stamp>,
     /// `error_message`.
     pub error: Option<Text>,
-    /// The known keys of `metadata`. `None`: empty, absent or malformed (errata X13).
+    /// The known keys of `metadata`; `None` if it is empty, absent or malformed (errata X13).
     pub meta: Option<Arc<Meta>>,
 }
 
@@ -38,31 +39,31 @@ pub struct Meta {
     pub parallel_id: Option<Text>,
     /// The branch's name.
     pub branch: Option<Text>,
-    /// Branches that a parallel block announced.
+    /// The branches that a parallel block announced.
     pub branches: Vec<Text>,
     /// `all`, `first`, `any`.
     pub strategy: Option<Text>,
-    /// Number of branches that `any` waits for.
+    /// The number of branches that a parallel block with the strategy `any` waits for.
     pub count: Option<i64>,
     /// Id of the row's loop.
     pub loop_id: Option<Text>,
-    /// `iteration`, or `current_iteration` of the in-place dialect.
+    /// The key `iteration`, or `current_iteration` in the in-place dialect: the round of a loop.
     pub iteration: Option<i64>,
-    /// `max` or `max_iterations` of a loop; `max` or `max_retries` of a retry.
+    /// The limit of a loop (`max` or `max_iterations`) or of a retry (`max` or `max_retries`).
     pub max: Option<i64>,
-    /// A loop's condition, `**…**` as written.
+    /// The condition of a loop, `**…**` as written.
     pub condition: Option<Text>,
-    /// `attempt` or `retry_attempt`; the first try is attempt 1.
+    /// The key `attempt` or `retry_attempt`; the first try is attempt 1.
     pub attempt: Option<i64>,
-    /// Id of the gate at which the row waits.
+    /// The id of the gate at which the row waits.
     pub gate_id: Option<Text>,
-    /// Name of the block that the statement calls. The call is a frame.
+    /// The name of the block that the statement calls. The call is a frame.
     pub block: Option<Text>,
-    /// Depth as the writer counted it; only used for comparison (errata T6).
+    /// The depth of frames as the writer counted it; it is only compared with the tree (errata T6).
     pub depth: Option<i64>,
-    /// Why a loop was left or a statement skipped.
+    /// The reason why a loop was left or a statement skipped.
     pub reason: Option<Text>,
-    /// Rules that the user overrode with `prosescope … --force`.
+    /// The rules that the user overrode with `prosescope … --force`.
     pub forced: Vec<Text>,
     /// Whether the record deliberately differs from the program (`prosescope … --override`).
     pub overridden: bool,
@@ -76,7 +77,7 @@ pub struct Meta {
     pub audit_seq: Option<i64>,
     /// The binding that the statement wrote as its result (`prosescope put --done`, `prosescope exec complete`).
     pub binding: Option<Text>,
-    /// The frame of that binding; `None` is the root.
+    /// The frame of the binding named by `binding`; `None` is the root.
     pub binding_scope: Option<i64>,
     /// For a loop in the in-place dialect: the first execution id of its current round.
     pub round_from: Option<i64>,

@@ -11,7 +11,7 @@ words! {
         Approved = "approved",
         /// Rejected.
         Rejected = "rejected",
-        /// The deadline passed, and that was recorded.
+        /// The deadline passed, and a writer recorded that.
         Timeout = "timeout",
     }
 }
@@ -40,7 +40,7 @@ impl GateStatus {
 /// An approval gate (sqlite.md, "Approval Gates"; errata G1–G12).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// `gates.id`; the n-th use of the same gate has `#n` appended, as in `id#2` (errata G1).
+    /// The column `gates.id`; the n-th use of the same gate has `#n` appended, as in `id#2` (errata G1).
     pub id: Text,
     /// The run id in the row; a row with that id may not exist in `run` (errata G11).
     pub run_id: Option<Text>,
@@ -51,13 +51,13 @@ pub struct Gate {
     pub source_execution_id: Option<i64>,
     /// The question to the approver.
     pub prompt: Option<Text>,
-    /// Who may decide, as recorded: JSON (errata G4), parsed by [`crate::gate::allow`].
+    /// The principals who may decide, as recorded JSON (errata G4); [`crate::gate::allow`] parses it.
     pub allow: Option<Text>,
     /// The timeout as the program wrote it, for display.
     pub timeout: Option<Text>,
     /// The deadline.
     pub timeout_at: Option<Stamp>,
-    /// What the program does on a rejection.
+    /// The program's action after a rejection.
     pub on_reject: Option<Text>,
     /// Its status.
     pub status: GateStatus,
@@ -65,7 +65,7 @@ pub struct Gate {
     pub created: Option<Stamp>,
     /// When it was decided.
     pub resolved: Option<Stamp>,
-    /// Who decided: as claimed, not verified (errata G4).
+    /// The principal who decided, as claimed and not verified (errata G4).
     pub resolved_by: Option<Text>,
     /// The approver's comment.
     pub comment: Option<Text>,
@@ -97,7 +97,7 @@ words! { parse
 }
 
 impl AuditKind {
-    /// Whether the event ends the gate's waiting: an approval, a rejection, a timeout.
+    /// Whether the event ends the waiting at the gate: an approval, a rejection or a timeout.
     pub fn resolves(&self) -> bool {
         matches!(
             self,
@@ -106,7 +106,7 @@ impl AuditKind {
     }
 }
 
-/// One row of `gate_audit_log`, or one line of a folder's `gates/audit.jsonl`; in order of id (errata G8).
+/// One row of `gate_audit_log`, or one line of a folder's `gates/audit.jsonl`. Events are in order of id (errata G8).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
     /// The row's id, or the line number in the file.
@@ -117,13 +117,13 @@ pub struct AuditEvent {
     pub run_id: Text,
     /// What happened.
     pub kind: AuditKind,
-    /// Who acted: as claimed, not verified.
+    /// The principal who acted, as claimed and not verified.
     pub principal: Option<Text>,
     /// Context or reason.
     pub comment: Option<Text>,
-    /// Time as recorded; never used for ordering.
+    /// The time as recorded; events are never ordered by it.
     pub timestamp: Option<Stamp>,
-    /// `metadata` as recorded; `metadata.chain` carries the hash chain (errata G7).
+    /// The column `metadata` as recorded; its key `chain` carries the hash chain (errata G7).
     pub metadata: Option<Text>,
     /// Every column of the row as JSON, in the table's own types: the input of the chain's hash.
     pub row_json: Option<Text>,

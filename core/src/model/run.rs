@@ -8,12 +8,12 @@ use crate::issue::Issue;
 use crate::run_id::RunId;
 use crate::time::Stamp;
 
-/// A run, decoded from its store: the rows, and the locations of the values.
+/// A decoded run: its rows, and the locations of its values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     /// The run's id: from the `run` row, else from the state file, else the folder's name; otherwise empty.
     pub id: Text,
-    /// The kind of store that it was read from.
+    /// The kind of store from which the run was read.
     pub form: Form,
     /// The run folder's path inside its source, ending in `/`, or empty. [`Run::files`] are relative to it; the paths
     /// of [`super::ValueAt::File`] include it.
@@ -22,33 +22,33 @@ pub struct Run {
     pub program: Program,
     /// When it started, as recorded.
     pub started: Option<Stamp>,
-    /// When it was last updated, as recorded. Writers often forget to update it (errata X15).
+    /// When the run was last updated, as recorded. Writers often forget to renew this time (errata X15).
     pub updated: Option<Stamp>,
     /// The status as recorded; the status that Prosescope derives is [`crate::trace::Trace::verdict`].
     pub status: Option<RunStatus>,
     /// `state_mode` as recorded.
     pub state_mode: Option<Text>,
-    /// Rows of `execution`, in order of id.
+    /// The rows of `execution`, in order of id.
     pub executions: Vec<Execution>,
     /// Whether a folder keeps a log of events, even an empty one: then only that log records what ran.
     pub keeps_events: bool,
     /// All bindings, root and scoped, in the store's order.
     pub bindings: Vec<Binding>,
-    /// Agents of the run's own store, then those of the project and of the user.
+    /// The agents of the run's own store, then those of the project and of the user.
     pub agents: Vec<Agent>,
     /// Imported programs.
     pub imports: Vec<Import>,
-    /// Approval gates, in order of creation.
+    /// The approval gates, in order of creation.
     pub gates: Vec<Gate>,
     /// The audit log, in order of id.
     pub audit: Vec<AuditEvent>,
-    /// The folder's own state file of form A ([`FolderForm`]).
+    /// The folder's own state file in OpenProse's form, called form A ([`FolderForm`]).
     pub state_file: Option<StateFile>,
-    /// The folder's own log of form B, or of form C if it uses the same notation.
+    /// The folder's own compact log: form B, or form C if it uses the same notation ([`FolderForm`]).
     pub log: Option<CompactLog>,
-    /// Lines of a state file that does not record statements in a known form.
+    /// The lines of a state file that does not record statements in a known form.
     pub remarks: Vec<Text>,
-    /// The folder's state file if it is encrypted, to distinguish it from an absent one.
+    /// The name of the folder's state file if it is encrypted, to distinguish it from an absent one.
     pub sealed: Option<Text>,
     /// The run's status in other files of the folder: run.json, receipts.jsonl.
     pub recorded: Vec<Recorded>,
@@ -61,7 +61,7 @@ pub struct Run {
     /// The latest modification time of the run's files, if the source provides it. Not proof that the run is alive:
     /// copies and checkouts reset it.
     pub touched: Option<Stamp>,
-    /// Defects found while decoding: odd, missing or contradictory records.
+    /// The defects found while decoding: odd, missing or contradictory records.
     pub issues: Vec<Issue>,
 }
 
@@ -94,14 +94,14 @@ pub struct Recorded {
 pub enum Form {
     /// A SQLite `state.db`.
     Sqlite {
-        /// The dialect of its execution rows.
+        /// The dialect of the execution rows.
         dialect: Dialect,
     },
     /// PostgreSQL tables that hold rows of several runs.
     Postgres,
     /// A run folder.
     Folder {
-        /// The format of its state file.
+        /// The format of the folder's state file.
         form: FolderForm,
     },
     /// An `agents.db`, or the agents of a `.prose` folder: agents without a run.
@@ -156,13 +156,13 @@ pub enum Dialect {
 pub enum FolderForm {
     /// A: `# Execution State`.
     StateMd,
-    /// B: `# run:{id} {program}`, one event a line.
+    /// Form B: a log that begins with `# run:{id} {program}`, with one event per line.
     CompactLog,
-    /// C: `vm.log.md` beside `root.prose.md`.
+    /// Form C: a file `vm.log.md` beside `root.prose.md`.
     VmLog,
-    /// D: `# Run State — {id}` with run.json and receipts.jsonl.
+    /// Form D: a file that begins with `# Run State — {id}`, with run.json and receipts.jsonl.
     Receipts,
-    /// A state file that is none of these (an encrypted envelope, other text).
+    /// Any other state file, such as an encrypted envelope or unrelated text.
     Foreign,
     /// The folder has no state file.
     Bare,
@@ -175,7 +175,7 @@ pub struct Program {
     pub path: Option<Text>,
     /// Its source.
     pub source: Option<Text>,
-    /// Where the source was found: `run.program_source`, `program.prose`, …
+    /// The place where the program's source was found: `run.program_source`, `program.prose`, …
     pub source_from: Option<Text>,
 }
 
@@ -199,9 +199,9 @@ pub struct Import {
     pub source_url: Option<Text>,
     /// When it was fetched.
     pub fetched: Option<Stamp>,
-    /// `inputs_schema` as recorded (JSON).
+    /// The column `inputs_schema` as recorded (JSON).
     pub inputs_schema: Option<Text>,
-    /// `outputs_schema` as recorded (JSON).
+    /// The column `outputs_schema` as recorded (JSON).
     pub outputs_schema: Option<Text>,
     /// Path of the nested run inside this run's folder (`imports/{handle}--{slug}`), if it exists.
     pub nested: Option<Text>,

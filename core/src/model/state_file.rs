@@ -12,15 +12,15 @@ pub struct StateFile {
     pub program: Option<Text>,
     /// `started:`.
     pub started: Option<Stamp>,
-    /// `updated:`, or `completed:` in files that use it instead.
+    /// The header line `updated:`, or `completed:` in files that use it instead.
     pub updated: Option<Stamp>,
-    /// `status:`, a key that OpenProse does not define but files contain.
+    /// The header line `status:`, which OpenProse does not define but some files contain.
     pub status: Option<RunStatus>,
-    /// Header keys unknown to OpenProse, in order.
+    /// The header keys unknown to OpenProse, in order.
     pub extra: Vec<(Text, Text)>,
     /// The source lines of the trace with their annotations.
     pub trace: Vec<TraceLine>,
-    /// Open and finished parallels of "Active Constructs".
+    /// The open and finished parallel blocks listed under "Active Constructs".
     pub parallels: Vec<ParallelState>,
     /// Loops of "Active Constructs".
     pub loops: Vec<LoopState>,
@@ -30,7 +30,7 @@ pub struct StateFile {
     pub agents: Vec<IndexedAgent>,
     /// The call stack, innermost frame first.
     pub call_stack: Vec<CallFrame>,
-    /// The status of the call stack's row of the root, where it has one.
+    /// The status of the root, if the table of the call stack has a row for it.
     pub root: Option<super::Status>,
     /// Sections unknown to OpenProse: heading and text (docs/reference/formats.md: "Extra sections: keep").
     pub sections: Vec<(Text, Text)>,
@@ -62,7 +62,7 @@ pub struct TraceLine {
     /// Line number, from 1: the program's own line number if the trace is a faithful excerpt of it, as the form
     /// demands. `None` after a line that stands for several (`...remaining stages...`).
     pub line: Option<u32>,
-    /// The source without the annotation and trailing blanks.
+    /// The program's source on the line, without the annotation and trailing blanks.
     pub text: Text,
     /// The annotation after the source.
     pub annotation: Option<Annotation>,
@@ -73,47 +73,47 @@ pub struct TraceLine {
 pub struct Annotation {
     /// The statement's status; `None` if only a path is given, which means completed.
     pub status: Option<super::Status>,
-    /// `# --> path`: the file with the statement's output.
+    /// The file with the statement's output: `# --> path`.
     pub path: Option<Text>,
-    /// `(attempt 2/3)`: this attempt and, if given, the maximum.
+    /// The number of the attempt and, if given, the maximum: `(attempt 2/3)`.
     pub attempt: Option<(u32, Option<u32>)>,
     /// `(failed: message)`.
     pub error: Option<Text>,
     /// `<-- WAITING (gate id)`.
     pub gate: Option<Text>,
-    /// `[not yet entered]` or `[...next...]`.
+    /// Whether the statement is marked as not reached: `[not yet entered]` or `[...next...]`.
     pub ahead: bool,
-    /// `[registered]`, `✓ defined`: a declaration, which does not run.
+    /// Whether the statement is marked as a declaration, which does not run: `[registered]`, `✓ defined`.
     pub declared: bool,
     /// The annotation as written.
     pub raw: Text,
 }
 
-/// A parallel under "Active Constructs".
+/// A parallel block listed under "Active Constructs".
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParallelState {
-    /// First and last line in the program's source, where given.
+    /// The first and last line of the parallel block in the program, if given.
     pub lines: Option<(u32, u32)>,
-    /// Branches and their status words, in order.
+    /// The branches and their status words, in order.
     pub branches: Vec<(Text, super::Status)>,
-    /// Other keys of the section (`strategy`, …), in order.
+    /// The other keys of the section (`strategy`, …), in order.
     pub extra: Vec<(Text, Text)>,
 }
 
 /// A loop under "Active Constructs".
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoopState {
-    /// First and last line in the program's source, where given.
+    /// The first and last line of the loop in the program, if given.
     pub lines: Option<(u32, u32)>,
-    /// The status as written, `not yet entered` included.
+    /// The status as written, which may be `not yet entered`.
     pub status: Text,
-    /// The current round; 0 before the first.
+    /// The current round; 0 before the first round.
     pub iteration: Option<u32>,
     /// The most rounds.
     pub max: Option<u32>,
     /// The condition without its asterisks.
     pub condition: Option<Text>,
-    /// Other keys of the section, in order.
+    /// The other keys of the section, in order.
     pub extra: Vec<(Text, Text)>,
 }
 
@@ -124,11 +124,11 @@ pub struct IndexedBinding {
     pub name: Text,
     /// Its kind as written.
     pub kind: Text,
-    /// Its path as written; empty when none is given (`- round1: (pending)`).
+    /// The binding's path as written; empty if none is given (`- round1: (pending)`).
     pub path: Text,
     /// Its frame; `None` is `(root)`.
     pub execution_id: Option<i64>,
-    /// Cells of columns unknown to OpenProse (`Status`), by heading.
+    /// The cells of columns unknown to OpenProse (`Status`), by heading.
     pub other: Vec<(Text, Text)>,
 }
 
@@ -137,11 +137,11 @@ pub struct IndexedBinding {
 pub struct IndexedAgent {
     /// Its name.
     pub name: Text,
-    /// Its scope, where the table has that column.
+    /// The agent's scope, if the table has that column.
     pub scope: Option<AgentScope>,
-    /// Its path, where the table has that column.
+    /// The agent's path, if the table has that column.
     pub path: Option<Text>,
-    /// Cells of columns unknown to OpenProse (`Model`, `Prompt`), by heading.
+    /// The cells of columns unknown to OpenProse (`Model`, `Prompt`), by heading.
     pub other: Vec<(Text, Text)>,
 }
 

@@ -9,21 +9,21 @@ words! {
         Pending = "pending",
         /// Under way.
         Executing = "executing",
-        /// A parallel block or a loop that was entered.
+        /// A parallel block or a loop was entered.
         Started = "started",
-        /// Blocked until another event (a gate, a called frame).
+        /// The statement waits for another event (a gate, a called frame).
         Waiting = "waiting",
         /// A loop's round ended.
         Iteration = "iteration",
         /// Another attempt begins.
         Retry = "retry",
-        /// Done (`completed`, `complete`).
+        /// The statement is done (`completed`, `complete`).
         Completed = "completed",
         /// Ended with an error.
         Failed = "failed",
         /// Not executed.
         Skipped = "skipped",
-        /// A parallel block whose branches joined.
+        /// The branches of a parallel block joined.
         Joined = "joined",
         /// A loop that was left.
         Exited = "exited",
@@ -36,7 +36,7 @@ impl Status {
         words::status(word).unwrap_or_else(|| Status::Other(word.trim().into()))
     }
 
-    /// Whether this status opens an instance.
+    /// Whether a row with this status opens an instance: one run of a statement (errata T1).
     pub fn opens(&self) -> bool {
         matches!(
             self,
@@ -44,7 +44,8 @@ impl Status {
         )
     }
 
-    /// Whether this status ends an instance: completed, failed, skipped, joined, exited (errata T0).
+    /// Whether this status ends an instance, that is, one run of a statement: completed, failed, skipped, joined,
+    /// exited (errata T0).
     pub fn is_terminal(&self) -> bool {
         matches!(
             self,
@@ -56,15 +57,15 @@ impl Status {
 words! {
     /// The status of a whole run, as recorded.
     pub enum RunStatus {
-        /// Running, or cut off without a final status.
+        /// The run is running, or was cut off without a final status.
         Running = "running",
         /// Finished.
         Completed = "completed",
         /// Finished with an error.
         Failed = "failed",
-        /// Stopped on purpose, to be continued later.
+        /// The run was stopped on purpose, to be continued later.
         Interrupted = "interrupted",
-        /// Waiting at a gate. Derived by Prosescope; some writers record it too.
+        /// The run waits at a gate. Prosescope derives this status; some writers record it too.
         Waiting = "waiting",
     }
 }

@@ -129,7 +129,7 @@ const WORDS: &[Row] = &[
     ),
 ];
 
-/// Synonymous words, with their meaning for a statement and for a run.
+/// Synonymous words, with the status that they mean for a statement and for a run.
 type Row = (&'static [&'static str], Option<Status>, Option<RunStatus>);
 
 /// A kind of skipping that does not end a statement (errata T2).
@@ -151,7 +151,7 @@ pub(crate) fn status(word: &str) -> Option<Status> {
     find(word).and_then(|(_, status, _)| status.clone())
 }
 
-/// Returns a run's status if the whole text is one entry of the table.
+/// Returns a run's status if the whole text is one word of the table of synonyms.
 pub(crate) fn run_status(word: &str) -> Option<RunStatus> {
     find(word).and_then(|(.., status)| status.clone())
 }
@@ -186,7 +186,7 @@ fn leading<T>(
     find(text).and_then(&meaning).or_else(begins)
 }
 
-/// Returns each statement word with its meaning.
+/// Returns each word for a statement's status, with that status.
 pub(crate) fn of_statements() -> impl Iterator<Item = (&'static str, &'static Status)> {
     WORDS.iter().flat_map(|(words, status, _)| {
         let status = status.as_ref();

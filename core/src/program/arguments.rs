@@ -11,7 +11,7 @@ use super::{Listing, Statement};
 pub enum Expression {
     /// A quoted text, without its quotes; or a number, `true` or `false`.
     Text(String),
-    /// A name or a field of it: `draft`, `draft.summary`.
+    /// A name, or a field of a value: `draft`, `draft.summary`.
     Name(String),
     /// Any other expression, as written.
     Other(String),
@@ -69,11 +69,11 @@ pub fn items(list: &str) -> Option<Vec<Expression>> {
     })
 }
 
-/// A parameter or an argument: `part`, `part: x`, `part = "x"`.
+/// A parameter or an argument of a call: `part`, `part: x`, `part = "x"`.
 struct Entry<'t> {
     whole: &'t str,
     first: &'t str,
-    /// Whether a colon follows the first word.
+    /// Whether a colon follows the first word, which is then a key.
     key: bool,
     /// The text after that colon.
     rest: &'t str,

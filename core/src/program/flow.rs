@@ -38,7 +38,7 @@ impl Listing {
         if kind(parent.unwrap_or(u32::MAX)) == Some(Kind::Parallel)
             && !parent.is_some_and(|at| self.has_items(at))
         {
-            // The next statement is another branch, unless it is a `finally` of this one.
+            // The next sibling is another branch, unless it is a `finally` of this one.
             let next = self.next_sibling(statement)?;
             return (self.leader(next) == self.leader(statement))
                 .then(|| self.or_beside(Some(next)))
@@ -70,7 +70,7 @@ impl Listing {
         around.find_map(|at| self.catch_of(at))
     }
 
-    /// Returns the next way of an `if`: its `elif` or `else`.
+    /// Returns the next alternative of an `if`: its `elif` or `else`.
     pub fn next_way(&self, way: u32) -> Option<u32> {
         let next = self.next_sibling(way)?;
         let kind = self.get(next)?.kind;
@@ -83,7 +83,8 @@ impl Listing {
 mod tests {
     use crate::program::scan;
 
-    /// Returns the lines that run when each statement succeeds and each first way is taken, without entering bodies.
+    /// Returns the lines that run when each statement succeeds and each first alternative is taken, without entering
+    /// bodies.
     fn lines(program: &str, body: Option<u32>) -> Vec<u32> {
         let listing = scan(program);
         let body = body.and_then(|line| listing.statement_at(line));

@@ -41,12 +41,12 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// Whether the head ends at this token: with a colon, or with the line.
+    /// Whether the head ends at the token with this index: with a colon, or with the line.
     pub(super) fn ends_at(&self, at: usize) -> bool {
         matches!(self.tok(at), None | Some(Tok::Colon))
     }
 
-    /// Returns the index of the first such token outside of brackets.
+    /// Returns the index of the first token of this kind outside of brackets.
     pub(super) fn top(&self, tok: Tok) -> Option<usize> {
         self.tokens
             .iter()

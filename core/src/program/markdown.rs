@@ -91,7 +91,7 @@ fn fenced(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the fences, or without any, the sections called Execution.
+/// Returns the lines inside fences; without any fence, those of the sections called Execution.
 fn sections(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
     let fences = fenced(source, from);
     if !fences.is_empty() {

@@ -40,7 +40,7 @@ pub fn first_lines(text: &str) -> &str {
     crate::text::first_lines(text, MOST_LINES)
 }
 
-/// Returns the message that [`first_lines`] left out lines.
+/// Returns the message that a reader shows when [`first_lines`] left out lines.
 pub(crate) fn cut() -> String {
     format!("the program has more than {MOST_LINES} lines; the others are not shown")
 }
@@ -52,13 +52,13 @@ pub struct Listing {
     pub lines: Vec<Line>,
     /// Every statement, in order of its first line.
     pub statements: Vec<Statement>,
-    /// Prepared when the first row is tied.
+    /// Look-up tables for ties; prepared when the first row is tied.
     ready: OnceLock<tie::Ready>,
     /// Statements ordered by parent and name; prepared when the first branch is looked up.
     by_name: OnceLock<Vec<u32>>,
     /// The leader of each statement ([`Listing::leader`]); prepared when the first one is looked up.
     leaders: OnceLock<Vec<u32>>,
-    /// Statements with a name, ordered by kind, name and position; prepared when the first one is looked up.
+    /// The statements with a name, ordered by kind, name and position; prepared when the first one is looked up.
     named: OnceLock<Vec<u32>>,
 }
 
@@ -82,13 +82,13 @@ pub enum LineRole {
     Statement,
     /// A property of the statement above (`prompt:`, `context:`, `model:` …).
     Property,
-    /// Inside a text in triple quotes, a bracketed list, or a continued expression.
+    /// A line that continues a text in triple quotes, a bracketed list or an expression.
     Continuation,
     /// A comment.
     Comment,
     /// Blank.
     Blank,
-    /// Outside of the programs of a Markdown file.
+    /// A line of a Markdown file outside of its programs.
     Text,
 }
 
@@ -97,7 +97,7 @@ pub enum LineRole {
 pub struct Statement {
     /// Its first line, from 1.
     pub line: u32,
-    /// Its last line, including its body.
+    /// The last line of the statement, including its body.
     pub end: u32,
     /// Its kind, according to what runs: `let x = do y()` and `output x = do y()` are [`StatementKind::Do`].
     pub kind: StatementKind,
@@ -110,11 +110,11 @@ pub struct Statement {
     /// How the name is bound: `const`, `let`, `input` or `output`. `None` for `x = …`, which binds an existing name,
     /// and for a branch of a parallel block.
     pub binds: Option<String>,
-    /// Its first line, trimmed, without a trailing comment.
+    /// The first line of the statement, trimmed, without a trailing comment.
     pub text: String,
-    /// Its properties in order: those on its own line, then those on the lines below.
+    /// The properties in order: those on the statement's own line, then those on the lines below.
     pub properties: Vec<Property>,
-    /// Index of the enclosing statement.
+    /// The index of the enclosing statement.
     pub parent: Option<u32>,
     /// Nesting level, 0 at the top.
     pub depth: u32,
@@ -182,14 +182,14 @@ pub enum StatementKind {
     Label,
     /// `let x = …`, `const x = …` or `x = …` with a text, a list or a name on the right side: none of the kinds above
     Assign,
-    /// A text line by itself (`"…"`), or a line that fits no other kind
+    /// A text on a line by itself (`"…"`), or a line that fits no other kind
     Other,
 }
 
 /// The tie of a row or an annotation to a statement of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tie {
-    /// Index into [`Listing::statements`].
+    /// The statement: an index into [`Listing::statements`].
     pub statement: u32,
     /// Whether the tie is a guess: the text was shortened or reworded, or several statements match and no certain
     /// evidence selects one. A name that only one statement binds is certain.
@@ -205,18 +205,18 @@ pub enum TiedBy {
     /// The statement has the same text.
     #[default]
     Text,
-    /// The statement binds or declares the name.
+    /// The statement binds or declares the name that the row contains.
     Name,
-    /// The statement has that number (compact logs).
+    /// The statement has the number that a compact log's line gives.
     Number,
-    /// The statement refers to the same agent, block or program.
+    /// The statement refers to the same agent, block or program as the row.
     Target,
     /// The statement's text begins with the row's text.
     Beginning,
     /// The statement contains a quoted text that begins with the row's, or that equals it with its `{names}` filled
     /// in.
     Quoted,
-    /// The statement is of the same kind.
+    /// The statement is of the same kind as the row.
     Kind,
     /// The statement has the row's index, and the text gives no other evidence.
     Index,

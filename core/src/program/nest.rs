@@ -7,7 +7,8 @@ use super::value::same_name;
 use super::{LineRole, Listing, Property, Statement, StatementKind, Value};
 
 impl StatementKind {
-    /// Whether its body runs in rounds: `loop`, `repeat`, `for`. (A `parallel for` runs in branches.)
+    /// Whether the body of this kind of statement runs in rounds: `loop`, `repeat`, `for`. (A `parallel for` runs in
+    /// branches.)
     pub fn is_loop(self) -> bool {
         matches!(
             self,
@@ -15,7 +16,7 @@ impl StatementKind {
         )
     }
 
-    /// Whether it is only a declaration, which does not run.
+    /// Whether a statement of this kind is only a declaration, which does not run.
     pub fn is_declaration(self) -> bool {
         matches!(
             self,
@@ -23,7 +24,7 @@ impl StatementKind {
         )
     }
 
-    /// Whether the lines below it are statements rather than properties.
+    /// Whether the lines below a statement of this kind are statements rather than properties.
     pub fn has_body(self) -> bool {
         use StatementKind as K;
         self.is_loop()
@@ -44,12 +45,12 @@ impl StatementKind {
             )
     }
 
-    /// Whether it runs with the program: it is neither a declaration nor an input.
+    /// Whether a statement of this kind runs with the program: it is neither a declaration nor an input.
     pub fn runs(self) -> bool {
         !self.is_declaration() && self != StatementKind::Input
     }
 
-    /// Whether running it does something that a state file would mark.
+    /// Whether a state file would mark a statement of this kind when it runs.
     pub fn is_work(self) -> bool {
         use StatementKind as K;
         !matches!(
@@ -71,12 +72,12 @@ impl StatementKind {
 }
 
 impl Statement {
-    /// Whether the lines below it are statements. Those below `do x(…)`, which calls a block, are not.
+    /// Whether the lines below this statement are statements. Those below `do x(…)`, which calls a block, are not.
     pub(crate) fn has_body(&self) -> bool {
         self.kind.has_body() && !(self.kind == StatementKind::Do && self.target.is_some())
     }
 
-    /// Returns the name that it binds when it runs.
+    /// Returns the name that the statement binds when it runs.
     pub fn bound(&self) -> Option<&str> {
         let name = self.name.as_deref()?;
         let assigns = || {
@@ -211,7 +212,7 @@ impl Listing {
         std::iter::successors(first, move |at| self.next_sibling(*at))
     }
 
-    /// Returns the statements of the same body, including itself, in order.
+    /// Returns the statements of the same body, including the given one, in order.
     pub fn siblings(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
         let first = match self.get(statement).map(|own| own.parent) {
             Some(Some(parent)) => self.children(parent).next(),
@@ -229,17 +230,18 @@ impl Listing {
         (self.get(next)?.parent == this.parent).then_some(next)
     }
 
-    /// Returns the innermost `loop`, `repeat` or `for` whose body contains it.
+    /// Returns the innermost `loop`, `repeat` or `for` whose body contains the statement.
     pub fn loop_of(&self, statement: u32) -> Option<u32> {
         self.around(statement, StatementKind::is_loop)
     }
 
-    /// Returns the innermost `try` whose body contains it; its `catch` and `finally` are not part of that body.
+    /// Returns the innermost `try` whose body contains the statement; its `catch` and `finally` are not part of that
+    /// body.
     pub fn try_of(&self, statement: u32) -> Option<u32> {
         self.around(statement, |kind| kind == StatementKind::Try)
     }
 
-    /// Returns the innermost `block` whose body contains it.
+    /// Returns the innermost `block` whose body contains the statement.
     pub fn block_of(&self, statement: u32) -> Option<u32> {
         self.around(statement, |kind| kind == StatementKind::Block)
     }

@@ -6,28 +6,28 @@ use super::lex::{Tok, Token, tokens_of_line};
 use super::scan::by_first_word;
 use super::value::{inside_quotes, text_of};
 
-/// Maximum bytes of a text that are compared.
+/// Limit in bytes for the part of a text that is compared.
 pub(super) const LIMIT: usize = 600;
 
 /// A normalized text: blanks, case, quotes, comments and the final punctuation do not matter.
 #[derive(Debug, Default)]
 pub(super) struct Row<'t> {
-    /// The first line as written, and its tokens.
+    /// The first line as written; `tokens` are its tokens.
     line: &'t str,
     tokens: Vec<Token>,
     /// The first line, normalized.
     pub(super) canonical: String,
     /// All lines, normalized; empty if only the first was requested.
     pub(super) whole: String,
-    /// The part of the first line after `x =`.
+    /// The part of the first line after `x =`, if it has a left side.
     pub(super) right: Option<String>,
-    /// Whether it ends in dots or an open quote, because it was cut off.
+    /// Whether the text was cut off, because it ends in dots or an open quote.
     pub(super) cut: bool,
     /// Whether it ends with a colon.
     pub(super) colon: bool,
-    /// Whether its name is complete, because other text follows the name.
+    /// Whether the name in the text is complete, because other text follows the name.
     pub(super) named: bool,
-    /// Whether it consists of a name alone.
+    /// Whether the text consists of a name alone.
     pub(super) lone: bool,
     pub(super) kind: Option<Kind>,
     pub(super) name: Option<String>,
@@ -83,7 +83,7 @@ impl<'t> Row<'t> {
         row
     }
 
-    /// Recognises shapes that occur in rows but not in programs.
+    /// Recognises shapes that occur in rows but not in programs, such as a call without its keyword.
     fn loosely(&mut self, line: &str, tokens: &[Token]) {
         let slice = |token: &Token| line.get(token.start..token.end).unwrap_or_default();
         let words: Vec<(Tok, &str)> = tokens.iter().map(|t| (t.tok, slice(t))).collect();
@@ -129,7 +129,7 @@ impl<'t> Row<'t> {
         quoted(self.line, &self.tokens, self.cut)
     }
 
-    /// Whether it consists of a keyword alone.
+    /// Whether the text consists of a keyword alone.
     pub(super) fn is_keyword(&self) -> bool {
         self.kind.is_some() && !self.canonical.contains(' ')
     }
@@ -182,7 +182,7 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
     let mut tokens = tokens;
     let mut cut = false;
     while let Some((last, rest)) = tokens.split_last() {
-        // An open quote without text, or a name cut off after its dash.
+        // The text ends with an open quote, or with a name cut off after its dash.
         if dots(last) || matches!(slice(last), "\"" | "-") {
             cut = true;
         } else if last.tok != Tok::Colon && slice(last) != "{" {
@@ -215,7 +215,7 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
         if at + 1 == tokens.len() && (!closed || dots) {
             cut = true;
             let inner = inner.trim_end_matches(['.', '…']);
-            // In open quotes, a backslash at the end is half of an escape.
+            // In an open quote, a backslash at the end is half of an escape that was cut off.
             out.push_str(&inner_text(&format!("\"{inner}")));
         } else {
             out.push_str(&inner_text(own));

@@ -22,13 +22,13 @@ impl Statement {
         (rest.starts_with('=') && !rest.starts_with("==")).then_some((name, BindingKind::Let))
     }
 
-    /// Returns the maximum number of attempts: `retry: 3`.
+    /// Returns the maximum number of attempts, from a property such as `retry: 3`.
     pub(crate) fn most_attempts(&self) -> Option<i64> {
         let most = self.number("retry").or_else(|| self.number("retries"));
         most.or_else(|| self.number("max-retries")).map(i64::from)
     }
 
-    /// Returns the maximum number of rounds: `(max: 3)`, `repeat 2:`.
+    /// Returns the maximum number of rounds, from `(max: 3)` or `repeat 2:`.
     pub(crate) fn most_rounds(&self) -> Option<i64> {
         let most = match self.kind {
             Kind::Repeat => self.number("count"),
@@ -49,7 +49,7 @@ impl Statement {
         })
     }
 
-    /// Returns when a parallel block continues: `all`, `first`, `any`.
+    /// Returns the strategy by which a parallel block continues: after `all` branches, the `first` or `any`.
     pub(crate) fn strategy(&self) -> Option<&str> {
         self.property("strategy")
             .filter(|_| self.kind == Kind::Parallel)
@@ -71,7 +71,7 @@ impl Statement {
 }
 
 impl Listing {
-    /// Whether its body runs once for each item: `parallel for x in items:`, `items | pmap:`.
+    /// Whether a statement's body runs once for each item: `parallel for x in items:`, `items | pmap:`.
     pub(crate) fn has_items(&self, statement: u32) -> bool {
         self.get(statement).is_some_and(|s| match s.kind {
             Kind::Parallel => s.find("each").is_some(),
@@ -113,7 +113,7 @@ impl Listing {
         if self.has_items(parallel) {
             return self.children(parallel).any(binds);
         }
-        // Ways of one branch count as one branch.
+        // The alternatives of one branch (`if`, `elif`, `else`) count as one branch.
         let branches: std::collections::BTreeSet<u32> = self
             .children(parallel)
             .filter(|at| binds(*at))

@@ -302,7 +302,7 @@ fn properties_below_a_statement() {
         "session \"x\"\n  context:\n    - a\n    - b\n  prompt: |\n    session \"not one\"\n    key: not one\n",
         &["1-7 session context=- a/- b prompt=session \"not one\"/key: not one"],
     );
-    // Properties that are not indented, and a property of a body.
+    // Two cases: properties that are not indented, and a property of a body.
     check(
         "session: a\nprompt: \"x\"\nparallel:\n  on-fail: continue\n  a = session \"y\"\n",
         &[
@@ -510,7 +510,7 @@ fn prompts_that_tell_of_programs() {
     );
 }
 
-/// Bodies in braces, which users of other languages write.
+/// Braces around a body are accepted, because users of other languages write them.
 #[test]
 fn braces_open_bodies_too() {
     check(

@@ -21,7 +21,7 @@ use super::{LineRole, Listing, Statement, StatementKind as Kind, Value};
 pub struct NameUse {
     /// The name; for a value of an import, `alias.name`.
     pub name: String,
-    /// The first line that uses it, from 1.
+    /// The first line on which the statement uses the name, from 1.
     pub line: u32,
     /// Whether it certainly is a name; `{x}` inside a text may also be plain text.
     pub sure: bool,
@@ -132,13 +132,13 @@ impl Listing {
     }
 }
 
-/// Returns the names in braces in a text: `Say {a} and {b.c}`.
+/// Returns the names in braces in a text: `a` and `b.c` for `Say {a} and {b.c}`.
 pub fn names_in_text(text: &str) -> Vec<String> {
     let (_, names) = fill(text, |_| None);
     names
 }
 
-/// Names with their first line, and whether any of their uses certainly is a name.
+/// The names found, each with its first line and whether any of its uses certainly is a name.
 #[derive(Default)]
 struct Found(BTreeMap<String, (u32, bool)>);
 
@@ -209,7 +209,7 @@ pub fn fill(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> (Strin
     (out, open)
 }
 
-/// Whether the property's value consists of names, unless it is a quoted text.
+/// Whether the property's value is expected to consist of names, unless it is a quoted text.
 fn expects_names(property: &str) -> bool {
     matches!(
         property,
@@ -221,7 +221,7 @@ fn is_quoted(value: &Value) -> bool {
     matches!(value, Value::Text | Value::Condition)
 }
 
-/// Returns the part after `x =`, or before the first pipe.
+/// Returns the part of a statement after `x =`; for a pipe, the part before the first `|`.
 fn right_side(this: &Statement) -> Option<&str> {
     let tokens = tokens_of_text(&this.text);
     let top = |tok: Tok| tokens.iter().find(|t| t.tok == tok && t.depth == 0);

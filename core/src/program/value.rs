@@ -27,14 +27,14 @@ pub struct Property {
     pub text: String,
     /// The value's type and data.
     pub value: Value,
-    /// The line on which it begins, from 1.
+    /// The line on which the property begins, from 1.
     pub line: u32,
 }
 
 /// The type of a property's value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Empty: the property's content is on the lines below.
+    /// The value is empty, because the property's content is on the lines below.
     Nothing,
     /// A text in quotes.
     Text,
@@ -46,7 +46,7 @@ pub enum Value {
     Flag(bool),
     /// A duration in the notation of programs (see [`crate::timeout`]), in seconds.
     Duration(u64),
-    /// A list: its entries without quotes.
+    /// A list, with its entries without quotes.
     List(Vec<String>),
     /// A single word: a name, a model, a strategy.
     Word,
@@ -75,7 +75,7 @@ impl Value {
 impl Property {
     /// Parses a property.
     pub(super) fn read(name: &str, raw: &str, line: u32) -> Property {
-        // A value that begins on the next line has its own indentation.
+        // A value that begins on the line after the property has its own indentation.
         let below = raw.starts_with('\n').then(|| dedent(raw));
         let (text, value) = value(name, below.as_deref().unwrap_or(raw).trim());
         Property {
@@ -143,7 +143,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
     }
 }
 
-/// Whether the text is `|` or `>`, which begin a text on the lines below.
+/// Whether a value is `|` or `>`, which begin a text on the lines below.
 pub(super) fn is_block_mark(text: &str) -> bool {
     matches!(text.trim(), "|" | ">" | "|-" | ">-")
 }
@@ -218,7 +218,7 @@ pub(super) fn entries(text: &str, inner: &[Token], object: bool) -> Option<Vec<S
     Some(found)
 }
 
-/// Returns the entries of lines that all begin with `- `; otherwise `None`.
+/// Returns the entries of a list written as lines that all begin with `- `; otherwise `None`.
 fn dashes(raw: &str) -> Option<Vec<String>> {
     raw.lines()
         .map(str::trim)
@@ -241,7 +241,7 @@ pub(super) fn text_of(raw: &str) -> String {
     }
 }
 
-/// Returns the text between quotes, and whether they are closed; `None` without an opening quote.
+/// Returns the text inside quotes, and whether the closing quote exists; `None` without an opening quote.
 pub(super) fn inside_quotes(raw: &str) -> Option<(&str, bool)> {
     for (open, close) in [("\"\"\"", "\"\"\""), ("\"", "\""), ("'", "'"), ("“", "”")] {
         if let Some(rest) = raw.strip_prefix(open) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Listing, Statement, StatementKind, StatementKind as Kind};
 
 impl StatementKind {
-    /// Whether it is one of several alternatives.
+    /// Whether a statement of this kind is one of several alternatives.
     pub fn is_way(self) -> bool {
         matches!(self, Kind::If | Kind::Elif | Kind::Else | Kind::Option)
     }
@@ -21,7 +21,7 @@ impl Listing {
     }
 
     fn find_leaders(&self) -> Vec<u32> {
-        // For each parent, the last statement that belongs to itself.
+        // For each parent, the last statement that is not a clause (`catch`, `finally`, `elif`, `else`), with its kind.
         let mut last: BTreeMap<Option<u32>, (u32, Kind)> = BTreeMap::new();
         let all = (0_u32..).zip(&self.statements);
         let leader = |(at, own): (u32, &Statement)| {

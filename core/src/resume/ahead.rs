@@ -7,7 +7,7 @@ use crate::model::RunStatus;
 use crate::trace::{Node, NodeId, NodeKind};
 use crate::view::{How, Stop};
 
-/// Limit for the number of statements ahead.
+/// Limit for the number of statements ahead that a plan lists.
 pub(super) const MOST: usize = 4_000;
 /// Number of frames around a position that are searched from the inside outward, and again from the outside inward;
 /// frames between are skipped.
@@ -16,32 +16,32 @@ pub(super) const FRAMES: usize = 64;
 /// A position: a place where a run waits or runs, or where a failed run can begin again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stand {
-    /// The node; `None` if nothing is open and the place follows from the statement that ended last.
+    /// The node at the position; `None` if no node is open and the position follows from the statement that ended last.
     pub node: Option<NodeId>,
     /// Why the run is at this place.
     pub stop: Stop,
     /// The node of the frame around it.
     pub frame: Option<NodeId>,
-    /// The execution from which names are resolved; `None` is the root.
+    /// The execution from which names at the position are resolved; `None` is the root.
     pub scope: Option<i64>,
-    /// The statement of the program at this place.
+    /// The program's statement at the position; `None` if unknown.
     pub statement: Option<u32>,
-    /// Index into [`Plan::ahead`] of the first statement when the run continues here.
+    /// Index into [`Plan::ahead`] of the first statement that runs when the run continues here.
     pub next: Option<usize>,
 }
 
 /// A statement ahead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ahead {
-    /// Index into [`crate::program::Listing::statements`].
+    /// The statement: an index into [`crate::program::Listing::statements`].
     pub statement: u32,
     /// Why the statement is ahead: surely next, or only under a condition.
     pub how: How,
-    /// The execution from which its names are resolved; `None` is the root.
+    /// The execution from which the statement's names are resolved; `None` is the root.
     pub scope: Option<i64>,
-    /// The block around it, if that block has yet to be called and therefore has no frame id.
+    /// The block around the statement, if that block has yet to be called and therefore has no frame id.
     pub called: Option<u32>,
-    /// Index of the position that it follows, in [`Plan::stands`].
+    /// The position after which the statement comes: an index into [`Plan::stands`].
     pub stand: usize,
 }
 
@@ -66,7 +66,7 @@ fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
                 .filter(|_| around.kind == NodeKind::Parallel);
             return failed.map(|(at, _)| at);
         }
-        // After a handled failure, its handler comes next, so the failure is not the position.
+        // If the failure has a handler, the run continues at the handler, not at the failed statement.
         let handler = || facts.listing?.handler(facts.statement(last)?);
         return handler().is_none().then(|| cause_of(facts, last));
     }

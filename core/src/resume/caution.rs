@@ -11,7 +11,7 @@ use crate::view::{Risk, Stop};
 
 /// Limit for the number of positions.
 const STANDS: usize = 50;
-/// Limit for the number of enclosing levels of each position.
+/// Limit for the number of enclosing nodes examined around each position.
 const LEVELS: usize = 64;
 
 /// A risk to check before the run continues.
@@ -21,7 +21,7 @@ pub struct Caution {
     pub risk: Risk,
     /// The node that the caution is about.
     pub node: NodeId,
-    /// The known facts, in one sentence.
+    /// The known facts about the risk, in one sentence.
     pub text: String,
 }
 
@@ -61,7 +61,7 @@ impl Look<'_> {
         }
     }
 
-    /// Adds the effects that the statement itself may have had.
+    /// Adds the effects that the statement at the position may have had already.
     fn itself(&mut self, stand: &Stand, at: NodeId, node: &Node) {
         let what = format!("`{}`", short(&node.text, 60));
         let statement = stand.statement.zip(self.facts.listing);
@@ -131,7 +131,7 @@ impl Look<'_> {
         self.add(Risk::Written, at, text);
     }
 
-    /// Compares the segments of an agent with its completed turns.
+    /// Adds a caution if an agent has more segments than completed turns.
     fn turn(&mut self, at: NodeId, statement: &Statement) {
         let facts = self.facts;
         let agent = statement.target.as_deref();
@@ -159,7 +159,7 @@ impl Look<'_> {
         }
     }
 
-    /// Adds effects outside the run that a statement or its agent declares.
+    /// Adds the effects outside the run that a statement or its agent declares.
     fn outside(&mut self, at: NodeId, statement: &Statement) {
         let Some(listing) = self.facts.listing else {
             return;

@@ -13,7 +13,7 @@ use crate::view::NeedState;
 pub struct Memory {
     /// The agent.
     pub agent: String,
-    /// The lifetime of its memory, as the program declares it.
+    /// The lifetime of the agent's memory, as the program declares it.
     pub scope: AgentScope,
     /// Whether the memory exists, and where it comes from.
     pub state: NeedState,

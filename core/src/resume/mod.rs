@@ -52,7 +52,7 @@ pub struct Facts<'a> {
     pub run: &'a Run,
     /// The trace of its executions.
     pub trace: &'a Trace,
-    /// The program; for a run without one, the trace in its state file, scanned like a program.
+    /// The scanned program; for a run without one, the trace in its state file, scanned like a program.
     pub listing: Option<&'a Listing>,
 }
 
@@ -61,17 +61,17 @@ pub struct Facts<'a> {
 pub struct Plan {
     /// Every current position, or the place where a failed run can begin again.
     pub stands: Vec<Stand>,
-    /// The statements ahead, position by position, each at most once in a frame.
+    /// The statements that may run next, position by position; each statement occurs at most once in a frame.
     pub ahead: Vec<Ahead>,
-    /// Whether more statements may be ahead than are listed; a note explains why.
+    /// Whether statements ahead are missing from the list; a note explains why.
     pub cut: bool,
-    /// The names that these statements use.
+    /// The names that the statements ahead use.
     pub needs: Vec<Need>,
-    /// The agents whose memory these statements read.
+    /// The agents whose memory the statements ahead read.
     pub memories: Vec<Memory>,
-    /// Gates decided directly before a position; they are not asked again.
+    /// The gates that were decided directly before a position, so the run does not ask for them again.
     pub decided: Vec<NodeId>,
-    /// Effects that may have happened already.
+    /// The effects that may have happened already, so repeating them is a risk.
     pub cautions: Vec<Caution>,
     /// Unknown facts, in words.
     pub notes: Vec<String>,
@@ -86,7 +86,7 @@ pub fn plan(facts: Facts<'_>) -> Plan {
     plan
 }
 
-/// Returns the same plan without needs, memories and cautions.
+/// Plans like [`plan`], but leaves out needs, memories and cautions.
 pub fn ahead(facts: Facts<'_>) -> Plan {
     let mut plan = Plan::default();
     if facts.trace.verdict.status != RunStatus::Completed.word() {
@@ -100,14 +100,14 @@ impl<'a> Facts<'a> {
         self.trace.node(at)
     }
 
-    /// Returns the nodes directly inside a node, or the outermost nodes.
+    /// Returns the nodes directly inside a node; for `None`, the outermost nodes.
     fn inner(&self, of: Option<NodeId>) -> impl Iterator<Item = (NodeId, &'a Node)> + use<'a> {
         let trace = self.trace;
         let inner = trace.children(of);
         inner.filter_map(move |at| Some((at, trace.node(at)?)))
     }
 
-    /// Returns the program's statement of a node.
+    /// Returns the program's statement to which a node is tied.
     pub(crate) fn statement(&self, node: NodeId) -> Option<u32> {
         self.listing?.begun_at(self.node(node)?.line?)
     }
@@ -119,7 +119,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The executions from which names are resolved.
+/// Looks up the executions from which names are resolved.
 struct Scopes<'a> {
     trace: &'a Trace,
     /// The executions that own bindings, sorted for a fast search by many positions.

@@ -1,4 +1,4 @@
-//! Finds the names that the statements ahead use: where each has its value, and which have none.
+//! Finds the names that the statements ahead use: where each name has its value, and which have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::scope;
 use crate::text::short;
 use crate::view::{How, NeedState};
 
-/// Limit for the number of names; a program with more is probably generated.
+/// Limit for the number of names listed; a program that uses more is probably generated.
 const MOST: usize = 400;
 /// Limit for the number of lines listed for each name.
 const LINES: usize = 12;
@@ -20,11 +20,11 @@ const LINES: usize = 12;
 pub struct Need {
     /// The name.
     pub name: String,
-    /// The execution from which it is resolved; `None` is the root.
+    /// The execution from which the name is resolved; `None` is the root.
     pub scope: Option<i64>,
     /// The source of its value.
     pub from: Origin,
-    /// The lines ahead that use it, in the order of execution.
+    /// The lines of statements ahead that use the name, in the order of execution.
     pub lines: Vec<u32>,
     /// Whether the text is certainly a name; `{x}` inside a text may be ordinary text.
     pub sure: bool,
@@ -35,9 +35,9 @@ pub struct Need {
 pub struct Origin {
     /// Whether the value exists.
     pub state: NeedState,
-    /// The binding with the value, or with an empty value: an index into [`crate::model::Run::bindings`].
+    /// The binding of the name, also if its value is empty: an index into [`crate::model::Run::bindings`].
     pub binding: Option<u32>,
-    /// The line that first makes the value, or that should have bound it.
+    /// The program line that will first make the value, or that should have bound it already.
     pub line: Option<u32>,
     /// The reason, in words.
     pub reason: String,
@@ -110,16 +110,16 @@ struct Names<'a> {
     bound: BTreeSet<&'a str>,
     /// Declared agents and blocks.
     declared: BTreeSet<&'a str>,
-    /// Handles of imports, from the program or recorded.
+    /// The handles of imports that the program declares or the run recorded.
     imported: BTreeSet<&'a str>,
-    /// Names that statements ahead have made so far, with the place.
+    /// The names that statements ahead have made so far, by the place where each was made.
     made: BTreeMap<(Place, String), (u32, How)>,
-    /// Names made by the positions before this one, with the place.
+    /// The names made by statements ahead of earlier positions, by the place where each was made.
     elsewhere: BTreeMap<(Place, String), (u32, How)>,
-    /// Cached answers: the binding of a name in a scope.
+    /// Cached origins: the binding that a name means in a scope.
     answers: BTreeMap<(String, Option<i64>), Option<Origin>>,
     needs: Vec<Need>,
-    /// The index in `needs` of a name with that origin.
+    /// The indexes in `needs` of names that were added already.
     places: BTreeMap<Known, usize>,
 }
 
@@ -160,11 +160,11 @@ impl Names<'_> {
         }
     }
 
-    /// Returns the origin of a name at a statement ahead; `None` if the text is not a name.
+    /// Returns the origin of the value of a name at a statement ahead; `None` if the text is not a name.
     fn origin(&mut self, item: &Ahead, name: &str, sure: bool) -> Option<Origin> {
         let given = self.listing.given(item.statement).get(name).copied();
         let made = self.made_before(item, name);
-        // A call ahead has no frame yet, so its parameters come from the call.
+        // A block that has yet to be called has no frame, so its parameters come from the call.
         if item.called.is_some()
             && let Some((how, around)) = given
         {
@@ -199,7 +199,7 @@ impl Names<'_> {
         }
     }
 
-    /// Returns the origin of a name without a binding, as far as the program shows one.
+    /// Returns where the program would make the value of a name that has no binding.
     fn nowhere(&self, item: &Ahead, name: &str) -> Origin {
         let mut all = (0_u32..).zip(&self.listing.statements);
         let binder = all.find(|(_, s)| {
@@ -242,7 +242,7 @@ impl Names<'_> {
         }
     }
 
-    /// Returns the call of a frame, in words.
+    /// Returns the statement that called a frame, in words.
     fn call(&self, scope: Option<i64>) -> String {
         let trace = self.facts.trace;
         let text = scope.and_then(|id| {
@@ -276,7 +276,7 @@ impl Names<'_> {
         of(item.called).or_else(|| item.called.and_then(|_| of(None)))
     }
 
-    /// Returns the binding that a name means, if there is one.
+    /// Returns the binding that a name means in a scope, if there is one.
     fn answer(&mut self, name: &str, scope: Option<i64>) -> Option<Origin> {
         let key = (name.to_owned(), scope);
         if let Some(known) = self.answers.get(&key) {
@@ -351,7 +351,7 @@ impl Names<'_> {
     }
 }
 
-/// Adds a line to the lines of a use, up to the limit.
+/// Adds a line to the lines that use a name, up to the limit.
 pub(super) fn add_line(lines: &mut Vec<u32>, line: u32) {
     if lines.len() < LINES && !lines.contains(&line) {
         lines.push(line);

@@ -1,4 +1,4 @@
-//! Words the effect of each outcome of a gate on the program.
+//! Describes in words what the program does after each outcome of a gate.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::text::short;
 use crate::trace::NodeId;
 use crate::view::{GateOutcomes, How};
 
-/// Answers what each outcome of a gate leads to, for any number of gates.
+/// Describes the outcomes of gates; prepared once for any number of gates.
 #[derive(Debug, Clone)]
 pub struct Outlook<'a> {
     pub(crate) facts: Facts<'a>,
@@ -26,7 +26,7 @@ impl<'a> Outlook<'a> {
         Outlook {
             facts,
             plan,
-            // If a node has several positions, the first one counts.
+            // If a node has several positions, its first one is used.
             stands: stands.filter_map(|(i, s)| Some((s.node?, i))).collect(),
         }
     }
@@ -64,7 +64,7 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// Returns where the program continues after the gate.
+    /// Returns in words where the program continues after the gate.
     fn go_on(&self, node: Option<NodeId>, gate: Option<u32>) -> String {
         let Some(listing) = self.facts.listing else {
             return "goes on; without the program, the next statement is unknown".to_owned();

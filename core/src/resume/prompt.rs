@@ -145,7 +145,7 @@ fn section(out: &mut String, title: &str, about: &str, language: &str, lines: Ve
     let _ = write!(out, "\n{fence}{language}\n{block}{fence}\n");
 }
 
-/// Returns a text on one line, without control characters, cut.
+/// Returns a text as one line, without control characters and cut to a maximum length.
 fn one_line(text: &str) -> String {
     let mut line: String = escape(text, false).chars().take(LINE).collect();
     if text.chars().nth(LINE).is_some() {

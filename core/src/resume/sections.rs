@@ -4,7 +4,7 @@ use crate::view::{
     GateOutcomeView, Item, PositionView, ResumeView, Section, Sections, Stop, Tone, icon, tone,
 };
 
-/// Returns the sections of a view. Text of the run is kept apart from our words.
+/// Returns the sections of a view. Text from the run is kept apart from text that Prosescope wrote.
 pub fn sections(view: &ResumeView) -> Sections {
     let cautions = view.cautions.iter().map(|caution| {
         let (mark, tone) = match caution.risk.is_open() {

@@ -11,7 +11,7 @@ use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::How;
 
-/// Walks on from one position after the other.
+/// Collects the statements ahead, from one position after the other.
 pub(super) struct Walk<'a> {
     facts: Facts<'a>,
     listing: &'a Listing,
@@ -20,22 +20,22 @@ pub(super) struct Walk<'a> {
     seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
     /// Parallel blocks whose branches were already walked, each with the index of the first statement in them.
     branched: BTreeMap<Parted, Option<usize>>,
-    /// The index of the first statement ahead of the present position.
+    /// The index of the first statement ahead of the position that is being walked.
     pub(super) first: Option<usize>,
     pub(super) ahead: Vec<Ahead>,
     pub(super) notes: Vec<String>,
-    /// Whether more statements may be ahead than are listed.
+    /// Whether statements ahead may be missing from the list.
     pub(super) cut: bool,
     /// Whether the statement after which the present position continues failed.
     failed: bool,
     pub(super) stand: usize,
     /// The gate decided last before the present position, and whether the program does not simply continue after it.
     pub(super) decided: Option<(NodeId, bool)>,
-    /// Gates by id; of several rows, the first one.
+    /// The gates by id; of several rows with one id, the first.
     gates: BTreeMap<&'a str, &'a Gate>,
     /// Blocks called by statements ahead, each with the place of the call. Their bodies are walked last.
     calls: VecDeque<(u32, Inside)>,
-    /// Bindings that have the names of inputs, by name and scope.
+    /// The bindings that have the name of an input, by name and scope.
     given: BTreeSet<(&'a str, Option<i64>)>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
         self.ahead.len() >= MOST
     }
 
-    /// Walks from a node, including itself; without a node, from the end of the last statement that ended.
+    /// Collects the statements from a node on, including itself; for `None`, from the end of the last ended statement.
     pub(super) fn from(&mut self, node: Option<NodeId>) {
         let found = node.and_then(|at| Some((at, self.facts.node(at)?)));
         self.failed = found.is_some_and(|(_, own)| own.status == NodeStatus::Failed);
@@ -129,7 +129,7 @@ impl<'a> Walk<'a> {
         self.cut = true;
     }
 
-    /// Walks the bodies of the blocks called ahead, and of the blocks that those call.
+    /// Collects the statements in blocks called ahead, and in the blocks that those call.
     pub(super) fn called(&mut self) {
         while let Some((block, around)) = self.calls.pop_front() {
             let called = Some(block);
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks on inside a node (or the program), after the statement recorded last in it.
+    /// Continues inside a node, or inside the program, after the statement recorded last in it.
     fn resume(&mut self, node: Option<NodeId>, statement: Option<u32>) {
         let mut at = (node, statement);
         while let Some((node, statement)) = self.resume_in(at.0, at.1) {
@@ -174,7 +174,7 @@ impl<'a> Walk<'a> {
             return Some((at, ended));
         }
         if last.status == NodeStatus::Unknown {
-            // Its last mark is not an end: an attempt began, or an option was announced.
+            // The last record of this statement is not an end: an attempt began, or an option was announced.
             self.subtree(ended, How::Next, around);
         }
         self.failed = last.status == NodeStatus::Failed;
@@ -231,7 +231,7 @@ impl<'a> Walk<'a> {
         goes_on
     }
 
-    /// Walks on after a node that has no line.
+    /// Continues after a node that is not tied to a program line.
     fn out_of(&mut self, parent: Option<NodeId>) {
         if let Some((node, statement)) = self.facts.tied(parent) {
             self.behind(statement, self.around(node));
@@ -290,7 +290,7 @@ impl<'a> Walk<'a> {
                 frame = outer.get(skipped).copied().unwrap_or(frame);
             }
         }
-        // A call without a line is inside a node that has one.
+        // A call that is not tied to a line is inside a node that is.
         let Some((node, call)) = self.facts.tied(Some(frame)) else {
             self.unknown(
                 "the line of a frame's call is unknown: the statements after it are unknown",
@@ -385,7 +385,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns whether a loop around a place may have another round; false while its last allowed round runs.
+    /// Returns whether a loop may run another round; false while the last allowed round runs.
     fn goes_round(&self, statement: u32, around: Inside) -> bool {
         let most = || {
             let at = self.node_of(statement, around)?;
@@ -395,13 +395,13 @@ impl<'a> Walk<'a> {
         !most().is_some_and(|(round, max)| matches!(round.kind, NodeKind::Round { n } if n >= max))
     }
 
-    /// Returns the node around a place that belongs to a statement.
+    /// Returns the node of a statement among the nodes around a place.
     fn node_of(&self, statement: u32, around: Inside) -> Option<NodeId> {
         let mut upward = self.facts.trace.upward(around.node);
         upward.find(|at| self.facts.statement(*at) == Some(statement))
     }
 
-    /// Walks the statements directly inside a statement, each with its contents.
+    /// Collects the statements directly inside a statement, each with its contents.
     fn body(&mut self, statement: u32, how: How, around: Inside) {
         let listing = self.listing;
         for child in listing.children(statement) {
@@ -410,14 +410,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks a statement with its contents, and queues the blocks called there.
+    /// Collects a statement with its contents, and queues the blocks called there.
     fn subtree(&mut self, statement: u32, how: How, around: Inside) {
         let listing = self.listing;
         let own = listing.get(statement);
         let Some(own) = own.filter(|own| own.kind != Kind::Block) else {
             return;
         };
-        // The last line of a conditional part: a condition, a catch, a choice, or a gate's handler.
+        // The last line that runs only under a condition: inside a conditional, a catch, a choice or a gate's handler.
         let mut depends_until = 0;
         for at in statement.. {
             let this = listing.get(at).filter(|s| s.line <= own.end);
@@ -439,7 +439,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns whether a statement is an input whose value exists.
+    /// Returns whether a statement is an input whose value exists, so that it does not run again.
     fn is_given(&self, statement: &'a Statement, around: Inside) -> bool {
         let name = statement.name.as_deref();
         let name = name.filter(|_| statement.kind == Kind::Input);
@@ -469,7 +469,7 @@ impl<'a> Walk<'a> {
             called: around.called,
             stand: self.stand,
         });
-        // A call that is under way has its own frame, whose position is walked separately.
+        // A call that is under way has its own frame; the position in that frame is walked separately.
         let under_way = how == How::Here && around.called.is_none();
         let calls = this.kind == Kind::Do && !under_way;
         let target = this.target.as_deref().filter(|_| calls);
@@ -491,7 +491,7 @@ fn may_be_open(node: &Node) -> bool {
     open && block
 }
 
-/// Returns the bindings that have the name of an input.
+/// Returns the bindings that have the name of an input, by name and scope.
 fn given<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<(&'a str, Option<i64>)> {
     let inputs = listing.statements.iter().filter(|s| s.kind == Kind::Input);
     let names: BTreeSet<&str> = inputs.filter_map(|s| s.name.as_deref()).collect();

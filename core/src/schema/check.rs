@@ -1,4 +1,4 @@
-//! Reports where a database's schema differs from OpenProse's.
+//! Reports where a database's schema differs from the one that OpenProse defines.
 
 use super::{TABLES, TableSpec, table_spec};
 use crate::database::Found;
@@ -56,7 +56,7 @@ fn kind_in_words(kind: &str) -> &str {
     }
 }
 
-/// Tables whose absence is a warning: without them, a whole area of the run is not shown.
+/// Tables whose absence is a warning, because each carries a whole area of the run.
 const CARRYING: &[&str] = &[super::RUN, super::EXECUTION, super::BINDINGS, super::AGENTS];
 
 fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
@@ -66,7 +66,7 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
         missing.partition(|spec| CARRYING.contains(&spec.name));
     let half_made = !is_there(super::BINDINGS) && is_there(super::EXECUTION);
     let hint = match half_made {
-        // S1: the result of sqlite.md's own CREATE statements.
+        // sqlite.md's own CREATE statements lead to this schema (errata S1).
         true => {
             "The document's CREATE TABLE bindings has an expression in its primary key, which SQLite refuses; \
              given as one command, the tables after it are not made either."
@@ -78,7 +78,7 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
         issue.at_table(name).hint(hint)
     };
     let mut issues: Vec<Issue> = carrying.iter().map(|spec| issue(spec.name)).collect();
-    // The earlier format has no gates, so a missing gate table alone is not an issue.
+    // The earlier format has no gates, so the absence of only the gate tables is not an issue.
     let minor = minor.iter().filter(|spec| spec.earlier);
     let minor: Vec<&str> = minor.map(|spec| spec.name).collect();
     if !minor.is_empty() {
@@ -102,7 +102,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
     let key: Vec<String> = table.key.iter().map(|k| k.to_ascii_lowercase()).collect();
     let key: Vec<&str> = key.iter().map(String::as_str).collect();
     let (message, hint) = match (spec.name, key.as_slice()) {
-        // S2: the likely work-around for S1.
+        // A writer probably chose this key to work around the failing CREATE statement (errata S1, S2).
         (super::BINDINGS, ["name", "execution_id"]) => (
             "the primary key of bindings is (name, execution_id)",
             "Two root bindings of one name can stand side by side, since NULLs are never equal; \
@@ -117,7 +117,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
             "the primary key of execution is not its id",
             "Two rows may carry one id; all are shown, in the order in which they are stored.",
         ),
-        // G1: both forms of the key are read.
+        // A key of the id alone, or of the run and the id, is expected (errata G1), so neither is an issue.
         (super::GATES, key)
             if key != ["id"] && key != ["run_id", "id"] && key != ["id", "run_id"] =>
         {

@@ -18,16 +18,18 @@ pub use triggers::{audit_triggers, is_audit_trigger};
 /// The corrected schema of a `state.db` (errata S1, G1, G7; with the history tables of B6 and A1). Idempotent.
 pub const STATE_SQL: &str = include_str!("state.sql");
 
-/// The schema of an `agents.db`. Idempotent.
+/// The schema of an `agents.db`. Executing it again changes nothing.
 pub const AGENTS_SQL: &str = include_str!("agents.sql");
 
-/// The corrected schema `openprose` of a PostgreSQL database (errata P1–P13), in a transaction of its own. Idempotent.
+/// The corrected schema `openprose` of a PostgreSQL database (errata P1–P13), in its own transaction. Executing it
+/// again changes nothing.
 pub const POSTGRES_SQL: &str = include_str!("postgres.sql");
 
-/// The tables of workflows in SQLite (errata M1 to M4). Idempotent.
+/// The tables of workflows in SQLite (errata M1 to M4). Executing it again changes nothing.
 pub const WORKFLOWS_SQL: &str = include_str!("workflows.sql");
 
-/// The tables of workflows in PostgreSQL (errata M1 to M4), in a transaction of its own. Idempotent.
+/// The tables of workflows in PostgreSQL (errata M1 to M4), in their own transaction. Executing it again changes
+/// nothing.
 pub const WORKFLOWS_POSTGRES_SQL: &str = include_str!("workflows_postgres.sql");
 
 /// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.

@@ -4,23 +4,23 @@ use crate::database::{NEAR, Want};
 
 /// `run`: one row a run.
 pub const RUN: &str = "run";
-/// `execution`: one row for each executed statement.
+/// The table `execution`: one row for each executed statement.
 pub const EXECUTION: &str = "execution";
 /// `bindings`: named values.
 pub const BINDINGS: &str = "bindings";
-/// `agents`: persistent agents and their memory.
+/// The table `agents`: persistent agents and their memory.
 pub const AGENTS: &str = "agents";
-/// `agent_segments`: an agent's invocations.
+/// The table `agent_segments`: an agent's invocations.
 pub const AGENT_SEGMENTS: &str = "agent_segments";
 /// `imports`: imported programs.
 pub const IMPORTS: &str = "imports";
-/// `gates`: approval gates; in sqlite.md only, not in the earlier format.
+/// The table `gates`: approval gates. Only sqlite.md has it, not the earlier format.
 pub const GATES: &str = "gates";
-/// `gate_audit_log`: events at gates; in sqlite.md only.
+/// The table `gate_audit_log`: events at gates. Only sqlite.md has it, not the earlier format.
 pub const GATE_AUDIT_LOG: &str = "gate_audit_log";
-/// `x_binding_history`: our extension, earlier values of bindings (errata B6).
+/// The table `x_binding_history`, Prosescope's extension: earlier values of bindings (errata B6).
 pub const BINDING_HISTORY: &str = "x_binding_history";
-/// `x_agent_memory_history`: our extension, earlier memories (errata A1).
+/// The table `x_agent_memory_history`, Prosescope's extension: earlier memories of agents (errata A1).
 pub const AGENT_MEMORY_HISTORY: &str = "x_agent_memory_history";
 
 /// Our extension column of `bindings`: the frame around the row's frame, if no row of `execution` records it. Only
@@ -32,7 +32,7 @@ pub const FRAME_AROUND: &str = "x_parent_execution_id";
 pub struct TableSpec {
     /// Its name.
     pub name: &'static str,
-    /// Its columns, in OpenProse's order, and how a list reads each. A missing column reads as empty.
+    /// The table's columns, in OpenProse's order, and how a list reads each. A missing column reads as empty.
     pub columns: &'static [Want<'static>],
     /// Whether the earlier format (`sqlite-earlier.md`) has the table too.
     pub earlier: bool,

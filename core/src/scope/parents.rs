@@ -10,11 +10,11 @@ use crate::trace::{NodeId, Trace};
 /// The walk from an execution to the root.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// The scopes passed, from the execution asked from outward.
+    /// The executions that are scopes on the way to the root, innermost first.
     pub(super) chain: Vec<i64>,
     /// The fault that ended the walk early.
     pub(super) bend: Option<Bend>,
-    /// True if the execution asked from has no parent.
+    /// Whether the execution at which the walk begins has no parent.
     pub(super) alone: bool,
 }
 

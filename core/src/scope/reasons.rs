@@ -1,4 +1,4 @@
-//! Words the reason why a candidate won or lost, in one sentence.
+//! Explains in one sentence why a candidate binding won or lost.
 
 use super::Outcome;
 use super::parents::{Bend, Way};
@@ -108,7 +108,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Returns why the chain is shorter than expected (errata B3).
+    /// Explains why the chain of frames is shorter than expected (errata B3).
     fn why(&self) -> String {
         match (self.way.bend.as_ref(), self.way.chain.as_slice()) {
             // A parent that is not a scope, such as a loop, still counts as a parent.

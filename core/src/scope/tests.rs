@@ -198,7 +198,7 @@ fn b3_a_row_without_a_parent_falls_to_the_root_and_says_why() {
         "do process() (execution 1) is none of the calls around execution 2: execution 2 names no parent"
     );
     assert_eq!(rules(&found), [""; 0]);
-    // A recorded depth without a parent is worth an issue.
+    // A depth in the metadata of an execution without a parent is worth an issue.
     run.executions[1].meta = Some(Arc::new(Meta {
         depth: Some(2),
         ..Meta::default()
@@ -285,7 +285,7 @@ fn a_folder_whose_headers_lead_in_a_circle_ends_too() {
     };
     run.bindings[0].parent_execution_id = Some(2);
     run.bindings[1].parent_execution_id = Some(1);
-    // The tree cuts the cycle at its first frame.
+    // The trace cuts the cycle of parents at the first frame of the cycle.
     let found = ask(&run, "y", Some(2));
     assert_eq!(found.chain, [2, 1]);
     assert_eq!(winner(&run, &found), Ok(None));
@@ -349,7 +349,7 @@ fn b12_a_dotted_name_is_an_imports_binding_at_the_root() {
     };
     let found = ask(&run, "research.findings", Some(1));
     assert_eq!(found.winner, Some(0));
-    // In a folder, the binding is in the nested run.
+    // In a folder, the binding of an import is in the nested run.
     run.imports = vec![import(Some("imports/research--deep"))];
     let found = ask(&run, "research.sources", Some(1));
     assert_eq!(found.winner, None);

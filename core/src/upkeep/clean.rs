@@ -16,16 +16,16 @@ pub use crate::source::TRASH;
 /// half-removed run.
 pub const UNFINISHED: &str = ".trash-new-";
 
-/// An unfinished folder that changed within this time may still have a writer. Milliseconds.
+/// An unfinished folder that changed within this time may still have a writer (in milliseconds).
 const FILLED: i64 = 3_600_000;
 
-/// A run without a recorded end counts as abandoned after this time without activity. Milliseconds.
+/// A run without a recorded end counts as abandoned after this time without activity (in milliseconds).
 const RECENT: i64 = 86_400_000;
 
-/// A user's request. Names and filters both narrow the selection.
+/// A user's request to remove runs. Names and filters both narrow the selection.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
-    /// Runs by id, folder or a unique prefix; empty selects any run.
+    /// The runs to remove, each as an id, a folder or a unique prefix; an empty list selects any run.
     pub runs: Vec<String>,
     /// Further conditions.
     pub filter: Filter,
@@ -42,11 +42,11 @@ pub struct Entry {
     pub name: String,
     /// Its kind.
     pub kind: EntryKind,
-    /// Total size of its files in bytes.
+    /// The total size of the entry's files in bytes.
     pub bytes: u64,
     /// Number of its files.
     pub files: u64,
-    /// Time of the newest change of its files, in milliseconds since 1970 UTC.
+    /// The time of the newest change of the entry's files, in milliseconds since 1970 UTC.
     pub newest: Option<i64>,
     /// The summary of the run, if the entry is a readable run.
     pub run: Option<RunSummary>,
@@ -117,7 +117,7 @@ pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteErro
     Ok(plan)
 }
 
-/// Returns why an unfinished folder is kept, if a writer may still be filling it.
+/// Returns the reason to keep an unfinished folder, if a writer may still be filling it.
 fn filled(request: &Request, entry: &Entry) -> Option<String> {
     let silent = request.now.saturating_sub(entry.newest?);
     let recent = entry.name.starts_with(UNFINISHED) && silent < FILLED;
@@ -221,7 +221,7 @@ fn known(entry: &Entry) -> Option<RunSummary> {
     Some(run)
 }
 
-/// Returns the time of the last recorded activity, or else of the start.
+/// Returns the time of the run's last recorded activity; without activity, of its start.
 fn last_sign(run: Option<&RunSummary>) -> Option<i64> {
     let recorded = run.and_then(|run| run.last_sign.as_ref().or(run.started.as_ref()));
     recorded.and_then(Stamp::millis)
@@ -245,7 +245,7 @@ fn line(request: &Request, entry: &Entry, named: bool, why: String) -> CleanRun 
     }
 }
 
-/// Returns a duration in words, without seconds.
+/// Returns a duration in words, rounded to minutes or more.
 fn rough(ms: i64) -> String {
     match ms {
         ..60_000 => "less than 1m".to_owned(),

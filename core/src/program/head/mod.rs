@@ -136,7 +136,7 @@ impl Head {
         line.from(equals + 1)
     }
 
-    /// Returns the kind of a line without its left side.
+    /// Returns the kind of statement that a line begins, after its left side is removed.
     fn action(&mut self, line: Line<'_>) -> Option<Kind> {
         let kind = self.keyword(line);
         self.keyword |= kind.is_some();
@@ -221,12 +221,12 @@ pub(super) fn is_known(key: &str) -> bool {
     KNOWN.iter().any(|known| same_name(known, key))
 }
 
-/// Whether properties may follow the head without brackets.
+/// Whether a statement of this kind may have properties after its head without brackets.
 fn has_inline(kind: Kind) -> bool {
     matches!(kind, Kind::Parallel | Kind::Loop | Kind::Repeat) || has_properties(kind)
 }
 
-/// Whether the lines below are properties of the statement.
+/// Whether the lines below a statement of this kind are its properties.
 fn has_properties(kind: Kind) -> bool {
     matches!(
         kind,

@@ -48,10 +48,10 @@ const SHAPES: &[(&str, Kind, &str)] = &[
     ("input", Kind::Input, "name=word end|eq|(|str|cond"),
 ];
 
-/// A token of a shape: the name under which it is stored, and its alternatives.
+/// A token of a shape: the name under which the matched text is stored, and the texts that match.
 type Part = (Option<&'static str>, Vec<&'static str>);
 
-/// The table, split in advance because every line of a program is compared with it.
+/// The table of shapes, split in advance because every line of a program is compared with it.
 static TAKEN_APART: LazyLock<Vec<(&str, Kind, Vec<Part>)>> = LazyLock::new(|| {
     let part = |part: &'static str| match part.split_once('=') {
         Some((kept, any)) => (Some(kept), any.split('|').collect()),
@@ -63,7 +63,7 @@ static TAKEN_APART: LazyLock<Vec<(&str, Kind, Vec<Part>)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Whether a token matches one of the alternatives.
+/// Whether the token at an index matches one of the alternatives.
 fn fits(line: Line<'_>, at: usize, any: &[&str]) -> bool {
     any.iter().any(|one| match (*one, line.tok(at)) {
         ("?", _)
@@ -85,7 +85,7 @@ fn fits(line: Line<'_>, at: usize, any: &[&str]) -> bool {
 impl Head {
     /// Parses a head with a shape in the table.
     pub(super) fn shaped(&mut self, line: Line<'_>) -> Option<Kind> {
-        // These words are synonyms in the language.
+        // The language treats these words as synonyms.
         let word = match line.word(0)? {
             "run" => "call",
             "gate" => "approve",
@@ -97,7 +97,7 @@ impl Head {
         for (at, (kept, _)) in (1..).zip(shape) {
             match *kept {
                 Some("target") => self.target = line.word(at).map(str::to_owned),
-                // A bound name is not replaced.
+                // The statement has a bound name already, which the session's own name must not replace.
                 Some("name") if *kind == Kind::Session && self.name.is_some() => {}
                 Some("name") if line.tok(at).is_some() => {
                     self.name = Some(text_of(line.slice(at)));

@@ -16,11 +16,11 @@ pub(super) use spans::{tokens_of_line, tokens_of_text};
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tok {
-    /// `parallel`, `on-fail`, `exec.wsUrl`, `120s`.
+    /// A word: `parallel`, `on-fail`, `exec.wsUrl`, `120s`.
     Word,
-    /// `"…"` or `"""…"""`, quotes included.
+    /// A quoted text, including its quotes: `"…"` or `"""…"""`.
     Str,
-    /// `**…**` or `***…***`, asterisks included.
+    /// A condition, including its asterisks: `**…**` or `***…***`.
     Cond,
     Open,
     Close,
@@ -41,7 +41,7 @@ pub(super) struct Token {
     pub(super) tok: Tok,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Number of open brackets around it; a bracket itself has the depth outside of it.
+    /// The number of open brackets around the token; a bracket itself has the depth outside of it.
     pub(super) depth: u32,
 }
 
@@ -54,11 +54,11 @@ pub(super) struct Logical {
     pub(super) last: usize,
     /// Its tokens.
     pub(super) tokens: Vec<Token>,
-    /// Offset of the end of the first line's text, before a trailing comment.
+    /// The offset of the end of the first line's text, before a trailing comment.
     pub(super) text_end: usize,
-    /// Lines inside that contain only a comment.
+    /// The lines inside the logical line that contain only a comment.
     pub(super) comments: Vec<usize>,
-    /// Blank lines inside, except those in a text.
+    /// The blank lines inside the logical line, except those inside a quoted text.
     pub(super) blanks: Vec<usize>,
 }
 
@@ -109,7 +109,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
                 Some(Closed { token, last }) => {
                     spans.push(token.0, token.1, token.2);
                     line = last;
-                    // The line may continue after the closing sign.
+                    // The logical line may continue after the closing quotes or asterisks.
                     at = token.2;
                 }
                 None => {
@@ -216,7 +216,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
                 None => break,
             }
         }
-        // Searching again would fail as well.
+        // No closing quotes were found up to the end of the text, so a later search would fail as well.
         self.no_nested = true;
         None
     }

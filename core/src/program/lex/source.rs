@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(in crate::program) struct Source<'a> {
     pub(in crate::program) text: &'a str,
-    /// Start and end offset of each line in bytes, without its line break.
+    /// The start and end offset of each line in bytes, without its line break.
     pub(in crate::program) lines: Vec<(usize, usize)>,
     tab: usize,
 }

@@ -11,13 +11,13 @@ use crate::program::{LineRole, Property};
 #[derive(Clone, Copy)]
 pub(super) struct Below {
     pub(super) index: usize,
-    /// Start and end of its value in its own line.
+    /// The start and end of the property's value in its own line.
     pub(super) value: (usize, usize),
-    /// Whether the text after the colon is empty.
+    /// Whether the property has no text after its colon.
     pub(super) empty: bool,
-    /// Whether `|` or `>` follows the colon: all deeper lines are text.
+    /// Whether `|` or `>` follows the colon, so that all deeper lines are text.
     pub(super) text: bool,
-    /// Whether statements may follow below, as for `on_reject:`.
+    /// Whether statements may follow below the property, as for `on_reject:`.
     pub(super) handler: bool,
 }
 

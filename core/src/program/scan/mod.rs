@@ -29,7 +29,7 @@ pub fn scan(source: &str) -> Listing {
                 scanner.text(line);
             } else if !source.is_blank(line) && !source.is_comment(line) {
                 let mut logical = lexer.read(line);
-                // An unclosed logical line ends with its program.
+                // A logical line that is not closed ends with the program that contains it.
                 logical.last = logical.last.min(part.end - 1);
                 scanner.take(&logical);
                 line = logical.last;
@@ -87,7 +87,7 @@ struct Open {
     indent: usize,
     statement: usize,
     property: Option<Below>,
-    /// The value's further lines: each from its beginning to the end of its last token.
+    /// The further lines of the value: each from its beginning to the end of its last token.
     more: Vec<(usize, usize)>,
     /// Index of its last line.
     last: usize,

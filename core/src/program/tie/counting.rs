@@ -3,10 +3,10 @@
 
 use crate::program::{LineRole, Listing, Statement};
 
-/// A way of counting: what is counted, and the number of the first.
+/// A way to number statements: which statements it counts, and the number of the first one.
 pub(super) type Counting = (What, i64);
 
-/// What is counted. `Running` statements are those that are not only declarations.
+/// The statements or lines that are counted. `Running` leaves out mere declarations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Lines,
@@ -54,7 +54,7 @@ impl Counted {
         self.0.get(what as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the statement with that index in a way of counting.
+    /// Returns the statement that has an index in a way of counting.
     pub(super) fn at(&self, (what, from): Counting, index: i64) -> Option<u32> {
         let at = usize::try_from(index.checked_sub(from)?).ok()?;
         self.all(what).get(at).copied().flatten()
@@ -68,7 +68,7 @@ impl Counted {
     }
 }
 
-/// The evidence of certain ties about how a run counts.
+/// What the rows with certain ties show about the way in which a run counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Learned {
     /// The ways with which most rows agree, likeliest first; empty without evidence.
@@ -77,12 +77,12 @@ pub(super) struct Learned {
     asked: usize,
     /// Whether all rows agree.
     pub(super) agree: bool,
-    /// The lowest and the highest index among the rows.
+    /// The lowest and the highest index that any row has.
     span: Option<(i64, i64)>,
 }
 
 impl Learned {
-    /// Adds a row with that index that is one of these statements; they must be in order.
+    /// Adds a row with this index that belongs to one of these statements; they must be in order.
     pub(super) fn take(&mut self, counted: &Counted, index: i64, among: &[u32]) {
         self.asked += 1;
         for (vote, counting) in self.votes.iter_mut().zip(COUNTINGS) {

@@ -34,13 +34,13 @@ impl Features {
         self.from(0)
     }
 
-    /// Returns the statements with this text.
+    /// Returns the statements whose feature has exactly this text.
     pub(super) fn same(&self, feature: Feature, text: &str) -> &[u32] {
         let range = self.before(feature, text)..self.upto(feature, text);
         self.ids.get(range).unwrap_or_default()
     }
 
-    /// Returns the entries from this text on.
+    /// Returns the entries whose text is this one or a later one.
     pub(super) fn since(
         &self,
         feature: Feature,
@@ -49,7 +49,7 @@ impl Features {
         self.from(self.before(feature, text))
     }
 
-    /// Returns the last text that is not after this one.
+    /// Returns the last text of a feature that does not come after the given one.
     pub(super) fn last(&self, feature: Feature, text: &str) -> Option<&str> {
         let at = self.upto(feature, text).checked_sub(1)?;
         let found = self.texts.get(at).filter(|(of, _)| *of == feature);
@@ -142,7 +142,7 @@ pub(super) fn fills(pattern: &str, text: &str, cut: bool) -> bool {
             _ => part.split_once('}').map_or("", |(_, after)| after),
         };
         if at == last && at > 0 && !cut {
-            // The last name takes the rest up to the final literal.
+            // The last placeholder may stand for all text up to the final literal.
             return rest.ends_with(literal);
         }
         match rest.find(literal) {

@@ -7,7 +7,7 @@ use super::features::{Features, fills, hash, others, texts_of};
 use crate::program::row::{LIMIT, Row, clip};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
-/// Maximum number of candidate statements that are examined for one text.
+/// Limit for the number of candidate statements that are examined for one text.
 const MOST: usize = 4096;
 
 /// Maximum number of candidates whose quoted texts are compared.
@@ -18,15 +18,15 @@ const SEVERAL: usize = 64;
 pub(super) enum Feature {
     /// The head.
     Head,
-    /// The head after `x =`, or the part after its colon.
+    /// The part of the head after `x =`, or the part after its colon.
     Right,
     /// Head and properties.
     Whole,
-    /// The name that it binds or declares.
+    /// The name that the statement binds or declares.
     Name,
     /// The target that it refers to.
     Target(Kind),
-    /// A quoted text, up to its first `{`.
+    /// A quoted text of the statement, up to its first `{`.
     Quoted,
 }
 
@@ -52,7 +52,7 @@ pub(in crate::program) struct Found {
     pub(super) exact: bool,
     /// The evidence by which they were found.
     pub(in crate::program) by: TiedBy,
-    /// The likeliest of them, used if there is no other evidence.
+    /// The likeliest of the statements, used if there is no other evidence.
     pub(super) likeliest: Option<u32>,
     /// The kind of the text.
     pub(super) kind: Option<Kind>,
@@ -70,7 +70,7 @@ impl Found {
         })
     }
 
-    /// Returns the statement if it is certain.
+    /// Returns the only statement found, if the match is certain.
     pub(super) fn sure(&self) -> Option<u32> {
         match self.statements.as_slice() {
             [only] if self.exact => Some(*only),
@@ -216,7 +216,7 @@ impl Index {
         };
         let exact = !row.lone && !longer(Feature::Head) && !longer(Feature::Right);
         Some(Found {
-            // A match without the bound name is less likely.
+            // A match that ignores the bound name is less likely.
             likeliest: with_name.first().copied(),
             ..Found::some(statements, exact, TiedBy::Text)?
         })
@@ -303,7 +303,7 @@ impl Index {
             true => all.into_iter().map(|(_, id)| id).collect(),
             false => clean,
         };
-        // A keyword alone identifies a statement only if no other begins with it.
+        // A text that is only a keyword identifies a statement if no other statement begins with it.
         let is_enough = !row.is_keyword() || statements.len() == 1;
         Found::some(statements, false, TiedBy::Beginning).filter(|_| is_enough)
     }
@@ -335,7 +335,7 @@ impl Index {
         Found::some(statements, false, TiedBy::Quoted)
     }
 
-    /// Returns the statements with the longest literal beginning with which a text begins.
+    /// Returns the statements whose literal beginning is the longest with which the text begins.
     fn shorter(&self, listing: &Listing, text: &str) -> &[u32] {
         let features = self.features(listing, Feature::Quoted);
         let mut part = text;

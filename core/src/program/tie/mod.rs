@@ -40,7 +40,7 @@ pub(crate) struct Within {
     /// The last statement whose body belongs to it. It differs from `outer` for a branch that begins with a `try` or
     /// `if`.
     pub(crate) last: u32,
-    /// Whether this construct is certain.
+    /// Whether it is certain that the row ran in this construct.
     pub(crate) sure: bool,
 }
 
@@ -88,7 +88,7 @@ const REMEMBERED: usize = 1 << 17;
 #[derive(Debug, Clone)]
 pub struct Ties<'a> {
     listing: &'a Listing,
-    /// The candidates of the first [`REMEMBERED`] texts; other texts are looked up again.
+    /// The candidates found for the first [`REMEMBERED`] texts; other texts are looked up again.
     found: BTreeMap<String, Rc<Found>>,
     /// Distinct results, shared by all texts with the same candidates.
     same: BTreeSet<Rc<Found>>,
@@ -187,7 +187,7 @@ impl Ties<'_> {
         })
     }
 
-    /// Whether the indices of certain rows are line numbers.
+    /// Whether the indices of rows with certain ties are line numbers.
     pub(crate) fn counts_lines(&self) -> bool {
         self.learned.best.first() == Some(&COUNTINGS[0])
     }
@@ -230,7 +230,7 @@ fn choose(
     }
     let hit = index.and_then(|index| hit(listing, learned, found, index));
     if all.is_empty() {
-        // The text matches nothing, so only the index counts.
+        // The text matches no statement, so only the index is evidence.
         let (statement, _) = hit?;
         return Some(Tie {
             statement,
@@ -242,7 +242,7 @@ fn choose(
     let inside = inside.filter(|(list, _)| !list.is_empty());
     if let Some((statement, steady)) = hit {
         let is_inside = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
-        // A single word (`break`) may be a name; if its line agrees, it is the statement.
+        // A single word (`break`) may be a name; it means the statement if its line agrees.
         let exact = found.exact || found.by == TiedBy::Text;
         return tie(statement, exact && steady && is_inside);
     }

@@ -53,7 +53,7 @@ fn line(listing: &Listing, tie: Option<Tie>) -> i64 {
 fn texts_of_rows_find_their_statement() {
     let listing = scan(PROGRAM);
     for (text, index, expected) in [
-        // Equal texts, except for blanks, case, quotes, comments, and the colon.
+        // Texts that equal the statement except for blanks, case, quotes, comments and the colon.
         ("session \"Process chunk\"", None, 24),
         (
             "  session   \"process  chunk\"  # --> bindings/x.md",
@@ -64,7 +64,7 @@ fn texts_of_rows_find_their_statement() {
         ("approve production_deploy:", Some(99), 34),
         ("approve production_deploy", None, 34),
         ("try:", None, 29),
-        // With or without the bound name.
+        // Texts with and without the name that the statement binds.
         ("session \"Analyze risk A\"", None, 12),
         ("let a = session \"Analyze risk A\"", None, 12),
         ("do process(half, depth - 1)", None, 25),
@@ -92,7 +92,7 @@ fn texts_of_rows_find_their_statement() {
         ("parallel: b", None, 13),
         ("branch a", None, 12),
         ("parallel:z", None, 0),
-        // By the target that the statement refers to.
+        // Texts that name the same target (agent, block, program) as the statement.
         ("do process(topic, 3)", None, 28),
         ("process(topic, 3)", None, -28),
         ("resume captain", None, -20),
@@ -106,7 +106,7 @@ fn texts_of_rows_find_their_statement() {
             None,
             -32,
         ),
-        // Reworded: a few common words are not evidence.
+        // A reworded text: sharing a few common words with a statement is not evidence.
         ("session: captain reviews the draft", None, 0),
         ("loop until the draft is good enough", None, 0),
         ("Research of AI safety", None, 0),
@@ -137,7 +137,7 @@ fn the_index_decides_between_equals_only() {
         ("session \"Report\"", Some(38), -38),
         // Statements, from 0.
         ("session \"Report\"", Some(21), -37),
-        // Indices that are contradictory, or outside the program.
+        // Indices that contradict the text or are outside the program.
         ("session \"Report\"", Some(22), -37),
         ("session \"Report\"", Some(777), -37),
         ("session \"Report\"", Some(-1), -37),
@@ -172,7 +172,7 @@ fn a_text_that_another_begins_with_is_a_guess() {
         ("a = session \"reworded\"", -10),
         ("throw \"y\"", 11),
         ("session \"Wait...\"", -12),
-        // With or without the bound name.
+        // Texts with and without the name that the statement binds.
         ("session \"one\"", -15),
         ("let x = session \"one\"", 14),
     ] {
@@ -191,7 +191,7 @@ fn a_text_that_another_begins_with_is_a_guess() {
         // The statement next to the index has the text.
         ("session \"one\"", 13, -14),
         ("do process", 3, -1),
-        // Reworded: a reliable index is better evidence than words.
+        // A reworded text: a reliable index is better evidence than its words.
         ("parallel branches first", 6, -6),
     ] {
         let tie = ties.tie(text, Some(index));
@@ -199,7 +199,7 @@ fn a_text_that_another_begins_with_is_a_guess() {
     }
 }
 
-/// Prompts of several lines, written on one line in the row.
+/// A prompt of several lines is found, although the row contains it on one line.
 #[test]
 fn a_prompt_of_several_lines_is_found_by_its_beginning() {
     let listing = scan(
@@ -312,7 +312,7 @@ fn nothing_ties_to_an_empty_program() {
     }
 }
 
-/// 100,000 rows, all different or all equal, against 2,000 statements.
+/// Ties 100,000 rows, all different or all equal, to 2,000 statements; this must not take quadratic time.
 #[test]
 fn many_rows_tie_in_no_time() {
     let source: String = (0..500)
@@ -335,7 +335,7 @@ fn many_rows_tie_in_no_time() {
     }
 }
 
-/// `break` alone may be a name; with its line it is the statement.
+/// The text `break` alone may be a name; if its line agrees, it means the statement.
 #[test]
 fn a_word_alone_is_sure_where_its_line_agrees() {
     let listing = scan("session \"one\"\nloop:\n  session \"two\"\n  break\n");
@@ -364,7 +364,7 @@ fn rows_that_all_have_equals_tell_how_they_count() {
     assert_eq!(tied(&lines, "parallel:", 1), 1);
     assert_eq!(tied(&lines, "parallel:", 4), 4);
     assert_eq!(tied(&lines, "session \"x\"", 3), 3);
-    // Counted from 0, or in no consistent way.
+    // Rows that count from 0, and rows without a consistent way of counting.
     let from_0 = [("parallel:", Some(0)), ("parallel:", Some(3))];
     assert_eq!(tied(&from_0, "session \"x\"", 2), 3);
     let odd = [("parallel:", Some(2)), ("parallel:", Some(3))];

@@ -27,7 +27,7 @@ pub fn file_system<'t>(mountinfo: &'t str, path: &str) -> Option<&'t str> {
             Some(rest) => rest.is_empty() || rest.starts_with('/'),
             None => false,
         };
-        // Of two mounts at one place, the later one covers the earlier.
+        // If two mounts have the same path, the later one hides the earlier.
         if inside && best.is_none_or(|(len, _)| point.len() >= len) {
             best = Some((point.len(), kind));
         }
@@ -35,7 +35,7 @@ pub fn file_system<'t>(mountinfo: &'t str, path: &str) -> Option<&'t str> {
     best.map(|(_, kind)| kind)
 }
 
-/// Blanks are written `\040`, a backslash `\134`.
+/// Resolves the escapes of a mount table, which writes blanks as `\040` and a backslash as `\134`.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

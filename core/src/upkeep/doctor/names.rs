@@ -13,14 +13,14 @@ pub struct Named {
     pub whose: Whose,
 }
 
-/// Which program a file is. The shell reads the file and does not run it.
+/// The program that a file contains. The shell reads the file and does not run it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
-    /// Prosescope, in this or another version.
+    /// The file is Prosescope, in this or another version.
     Ours,
     /// Another program.
     Foreign,
-    /// Unknown: the file cannot be read, for this reason.
+    /// The program is unknown, because the file cannot be read for this reason.
     Unknown(String),
 }
 

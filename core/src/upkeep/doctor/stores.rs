@@ -50,7 +50,7 @@ fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     })
 }
 
-/// Judges the files that a writer left beside the database.
+/// Judges the files beside the database that a writer left, such as `-wal`.
 fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     // A -wal that contains only its header has no rows.
@@ -87,7 +87,7 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     checks
 }
 
-/// Judges the issues about the file and its tables.
+/// Judges the issues that decoding found about the file and its tables.
 fn schema(store: &StoreFacts) -> Option<Check> {
     let about_the_file = |name: &str| {
         let area = rule(name).map(|rule| &*rule.area);

@@ -1,7 +1,7 @@
 use super::{Check, Facts, Tool};
 use crate::text::counted;
 
-/// The first SQLite without the WAL-reset bug (errata R2).
+/// The first SQLite version without the WAL-reset bug (errata R2).
 const WAL_SOUND: [u32; 3] = [3, 51, 3];
 
 pub(super) fn checks(facts: &Facts) -> Vec<Check> {
@@ -94,12 +94,12 @@ fn are(n: usize) -> String {
     counted(n as u64, "database here is", "databases here are")
 }
 
-/// Returns whether a version has the WAL-reset bug; `None` if the version is unknown.
+/// Returns whether an SQLite version has the WAL-reset bug; `None` if the version is unknown.
 fn reset_bug(version: Option<[u32; 3]>) -> Option<bool> {
     version.map(|version| version < WAL_SOUND)
 }
 
-/// Returns the first `a.b.c` or `a.b` in a text.
+/// Returns the first version number `a.b.c` or `a.b` in a text.
 fn first_version(text: &str) -> Option<[u32; 3]> {
     text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
         .find_map(|word| {
