@@ -20,25 +20,26 @@ use crate::tls::{Authorities, Trust};
 /// Time limit for connecting, unless the address names `connect_timeout`.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Limit for the values of one statement, in bytes: a message must be shorter than 2^30, and a longer one ends the
-/// connection.
+/// Limit for the values of one statement, in bytes: PostgreSQL ends a connection that sends a message of 2^30 bytes
+/// or more, so this stays below.
 const MOST: usize = 1_000_000_000;
 
-/// How long the other side may leave bytes unacknowledged.
+/// How long the server may leave sent bytes unacknowledged.
 const SILENCE: Duration = Duration::from_secs(20);
 
 /// How long an idle connection is kept; a server or a pooler may close it at any time.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// The address of a database, with idle connections to it. Neither `Debug` nor `Display` shows the password.
+/// The address of a database, with the idle connections to this database. Neither `Debug` nor `Display` shows the
+/// password.
 #[derive(Clone)]
 pub struct Address {
-    /// Settings for all of its hosts.
+    /// The settings that all hosts of the address share.
     pub(crate) config: Config,
-    /// Its hosts in the order of trying, each with its own password.
+    /// The hosts in the order in which they are tried, each with its own password.
     hosts: Vec<Config>,
     pub(crate) trust: Trust,
-    /// Time limit for an answer.
+    /// Time limit for an answer of the server.
     pub(crate) answer: Duration,
     /// Limit for the values of one statement that the server accepts, in bytes.
     pub(crate) most: usize,
@@ -46,7 +47,7 @@ pub struct Address {
     idle: Arc<Mutex<Vec<Idle>>>,
 }
 
-/// An idle connection, with the start of its idle time.
+/// An idle connection, with the time since when it has been idle.
 type Idle = (Instant, Arc<Connection>);
 
 impl Address {
@@ -154,7 +155,7 @@ impl Address {
         }
     }
 
-    /// Takes an idle connection, if there is one.
+    /// Returns an idle connection, if there is one, and removes it from the list.
     pub(crate) fn idle(&self) -> Option<Arc<Connection>> {
         let mut idle = self.idle.lock().ok()?;
         idle.retain(|(since, connection)| since.elapsed() < IDLE && !connection.is_closed());
@@ -216,7 +217,7 @@ fn system_user(env: &dyn Fn(&str) -> Option<String>) -> String {
         .unwrap_or_else(|| "postgres".to_owned())
 }
 
-/// Returns libpq's default host: a socket, else this machine.
+/// Returns the host that libpq uses by default: a folder with a socket, or else this machine.
 fn usual_host(port: u16) -> String {
     let there = |folder: &&&str| {
         PathBuf::from(folder)
@@ -229,7 +230,7 @@ fn usual_host(port: u16) -> String {
         .map_or_else(|| "localhost".to_owned(), |folder| (*folder).to_owned())
 }
 
-/// The TLS settings of an address, which has more words than the library knows.
+/// The TLS settings of an address. An address may contain more of them than the library understands.
 #[derive(Default)]
 struct Tls {
     mode: Option<String>,

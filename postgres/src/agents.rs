@@ -23,11 +23,11 @@ const TABLES: [(&str, &str); 3] = [
 /// The size of an agent that outlives runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptRows {
-    /// Number of its rows: the agent, its segments and earlier memories.
+    /// The number of the agent's rows: the agent, its segments and earlier memories.
     pub rows: u64,
-    /// Size of its memory in bytes.
+    /// The size of the agent's memory in bytes.
     pub memory: u64,
-    /// Whether it belongs to no project and is therefore shared by every project of the database (errata P13).
+    /// Whether the agent belongs to no project and is therefore shared by every project of the database (errata P13).
     pub everybodys: bool,
 }
 
@@ -52,7 +52,8 @@ pub fn kept_rows(
 /// If the server does not answer, or refuses.
 pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bool, WriteError> {
     let mut there = false;
-    // The owner is looked up only once: after a successful deletion, a repetition would delete the shared agent.
+    // The owner is looked up only once: if a successful deletion is repeated, a second look would find and delete the
+    // shared agent of that name.
     let mut whom = None;
     let mut delete = |server: &Server| {
         if whom.is_none() {
@@ -118,7 +119,7 @@ fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, Kep
 pub(crate) fn whose(of: &Of) -> &'static str {
     match of {
         Of::Run(_) => "run_id = $2",
-        // The column is NULL for shared agents and for agents of the user.
+        // The column is NULL for shared agents and for the agents of a user.
         Of::Agents(_) | Of::Runs(_) => {
             "run_id IS NULL AND x_project IS NOT DISTINCT FROM nullif($2, '')"
         }
@@ -173,7 +174,7 @@ pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
 /// Returns the statements that add a segment.
 pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
     vec![
-        // A1: the agent's row must exist before its first segment.
+        // The agent's row must exist before its first segment (errata A1).
         agent(of, &row.agent, &row.scope, &row.at, &row.at),
         step(
             format!(

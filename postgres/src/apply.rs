@@ -18,9 +18,9 @@ use crate::server::{Bound, bytes, int, owned, text};
 pub(crate) struct Step<'a> {
     pub(crate) sql: String,
     pub(crate) bound: Vec<Bound<'a>>,
-    /// The number of rows that it must change; `None` allows any number.
+    /// The number of rows that the statement must change; `None` allows any number.
     pub(crate) rows: Option<u64>,
-    /// The check that it makes, if it is a check of foreign code or data.
+    /// The kind of check, if the statement only checks foreign code or data.
     pub(crate) check: Option<Check>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Check {
 }
 
 impl Step<'_> {
-    /// Returns the size of its values in bytes.
+    /// Returns the size of the statement's values in bytes.
     pub(crate) fn len(&self) -> usize {
         self.bound.iter().map(|bound| bound.len).sum()
     }
@@ -91,8 +91,8 @@ pub(crate) fn status(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Reads metadata so that keys can be added (errata X12: also to NULL). A value that is not an object is kept under a
-/// key of its own.
+/// Reads metadata so that keys can be added, even if the column is NULL (errata X12). A value that is not an object
+/// is kept under a key of its own.
 const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
                            WHEN metadata IS NULL THEN '{}'::jsonb
                            ELSE jsonb_build_object('x_malformed', metadata) END";
@@ -108,7 +108,7 @@ pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
     match change {
         Change::Attachment(_) => Vec::new(),
         Change::Run(change) => {
-            // P11: a word that the column refuses is kept in another column.
+            // A word that the column refuses is kept in another column (errata P11).
             let known = change.status.as_deref().map(status);
             let (status, odd) = known.map_or((None, None), |(status, odd)| (Some(status), odd));
             vec![step(
@@ -163,7 +163,7 @@ pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
             ],
         )],
         Change::ResolveGate(row) => vec![step(
-            // G3: decides only a pending gate, although the plan has checked that too.
+            // The statement decides only a pending gate, although the plan has checked that too (errata G3).
             "UPDATE openprose.gates SET status = $3, resolved_at = nullif($4, ''), resolved_by = nullif($5, ''),
                     resolution_comment = $6,
                     metadata = CASE WHEN $7 IS NULL THEN metadata
@@ -291,7 +291,7 @@ fn event<'a>(
     )
 }
 
-/// Writes a binding; B6: the earlier value stays as history.
+/// Returns the statements that write a binding and keep its earlier value as history (errata B6).
 fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
     let frame = || int(row.execution_id.unwrap_or(-1));
     let (kind, odd) = kind(&row.kind);
@@ -308,7 +308,7 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
         ),
         step(
             format!(
-                // P11: a row with execution -1 becomes a root binding, so that readers find the value.
+                // A row with execution -1 becomes a binding of the root, so that readers find the value (errata P11).
                 "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement, created_at,
                                                  updated_at, attachment_path, x_kind, x_parent_execution_id)
                  VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $8 IS NULL THEN {at} ELSE {} END, {at}, $9, $10, $11)

@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use prosescope_core::source::{FileEntry, Source, SourceError};
 
-/// The folder inside a run's folder.
+/// The folder with attachments, inside a run's folder.
 const ATTACHMENTS: &str = "attachments/";
 
 /// Files of a run in a folder on this machine.
 pub(crate) struct Beside {
     /// The run's folder.
     source: Rc<dyn Source>,
-    /// The run's place in the other source, ending in `/`.
+    /// The run's place in the folder source, ending in `/`.
     root: String,
 }
 
@@ -24,7 +24,7 @@ impl Beside {
         }
     }
 
-    /// Returns the attachments, by their paths in the other source.
+    /// Returns the attachments, by their paths in the folder source.
     pub(crate) fn files(&self) -> impl Iterator<Item = FileEntry> {
         let attachments = self.source.below(ATTACHMENTS).iter();
         attachments.map(|file| FileEntry {

@@ -36,7 +36,7 @@ pub(crate) type Driver = Connection<Plain, Encrypted>;
 pub(crate) struct Peer {
     at: At,
     port: u16,
-    /// The name that its certificate must contain.
+    /// The name that the server's certificate must contain.
     name: String,
 }
 
@@ -209,7 +209,7 @@ async fn reach(config: &Config, meter: &Arc<Meter>, peer: &Peer) -> Result<Plain
     let is_asked = config.get_ssl_mode() != SslMode::Disable;
     Ok(match (is_asked, config.get_ssl_negotiation()) {
         (false, _) => Metered::messages(wire, meter),
-        // TLS from the first byte on.
+        // With `sslnegotiation=direct`, TLS begins with the first byte.
         (true, SslNegotiation::Direct) => Metered::encrypted(wire, meter),
         (true, _) => Metered::asked_for_tls(wire, meter),
     })

@@ -18,13 +18,13 @@ use crate::of::{Keeper, Of};
 use crate::rows::{self, get};
 use crate::server::{Bound, Lost, Server, int, owned, text};
 
-/// Number of rows fetched at once in a search that mostly ends early.
+/// The number of rows that are fetched at once in a search that mostly ends early.
 const PIECE: i64 = 64;
 
-/// Answers a plan's questions inside the transaction.
+/// Answers the questions of a plan, inside the transaction that will write the plan's changes.
 pub(crate) struct PostgresFacts<'a> {
     pub(crate) server: &'a Server,
-    /// The run; empty for agents that outlive runs.
+    /// The id of the run; empty for agents that outlive runs.
     pub(crate) run: &'a str,
     /// The owner of written rows; becomes the shared owner if an agent of a project is found there.
     pub(crate) of: RefCell<Of>,
@@ -32,9 +32,9 @@ pub(crate) struct PostgresFacts<'a> {
     pub(crate) status: RunStatus,
     /// The time of the run's last write, read with the status.
     pub(crate) updated: Option<Stamp>,
-    /// Its program, read with the status.
+    /// The run's program, read with the status.
     pub(crate) program: Option<String>,
-    /// Whether it has gates but not a single audit row, read with the status.
+    /// Whether the run has gates but not a single audit row, read with the status.
     pub(crate) lacks_log: bool,
     /// The ids reserved for new rows, if any: the first id and the number.
     pub(crate) ids: Cell<Option<(i64, i64)>>,
@@ -129,7 +129,7 @@ impl PostgresFacts<'_> {
     }
 }
 
-/// Reserves `count` consecutive ids; `None` if another writer took an id between them.
+/// Reserves `count` consecutive ids; returns `None` if another writer took an id between two of them.
 pub(crate) fn take_ids(server: &Server, count: i64) -> Result<Option<i64>, Lost> {
     let sql = "SELECT min(id), max(id) FROM (
                    SELECT nextval(pg_get_serial_sequence('openprose.execution', 'id')) AS id FROM generate_series(1, $1)
@@ -269,7 +269,7 @@ impl Facts for PostgresFacts<'_> {
     }
 
     fn last_anonymous(&self) -> Result<u32, Fault> {
-        // More than nine digits come from other tools and do not fit into u32.
+        // Names with more than nine digits come from other tools and do not fit into u32.
         let sql = "SELECT max(substr(name, 6)::bigint) FROM openprose.bindings
                    WHERE run_id = $1 AND name ~ '^anon_[0-9]{1,9}$'";
         let last = self.one(sql, &[text(self.run)], |row| get::<Option<i64>>(row, 0))?;
@@ -292,7 +292,7 @@ impl Facts for PostgresFacts<'_> {
         if found.is_some() || !matches!(of, Of::Agents(Keeper::Project(Some(_)))) {
             return Ok(found);
         }
-        // P13: a shared agent stays shared.
+        // An agent that is shared by all projects stays shared (errata P13).
         let shared = self.agent_of(&everybody, name)?;
         if shared.is_some() {
             *self.of.borrow_mut() = everybody;

@@ -16,7 +16,7 @@ pub enum Which {
     One(String),
     /// No run.
     None,
-    /// Several runs whose ids begin with the name; only some are listed.
+    /// Several runs have ids that begin with the name; only some of these ids are listed.
     Several(Vec<String>),
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
 fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
     let asked = match name {
         Some(name) => {
-            // A name is mostly a whole id, so this is tried first.
+            // The name is mostly a whole id, so this query comes before the search for prefixes.
             let whole = server.ask("SELECT id FROM openprose.run WHERE id = $1", &[text(name)]);
             match whole {
                 Ok(rows) if rows.is_empty() => server.ask(

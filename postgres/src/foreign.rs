@@ -186,7 +186,7 @@ pub(crate) fn guarded(server: &Server, tables: &[&str], deletes: bool) -> Result
     Ok(())
 }
 
-/// Returns the foreign code: its kind and its table. Called outside a transaction.
+/// Returns the kind and the table of each piece of foreign code. Called outside a transaction.
 pub(crate) fn found(server: &Server) -> Result<Vec<(String, String)>, Lost> {
     named(&server.ask(FOUND, &bound(&WRITTEN, true))?)
 }
@@ -210,7 +210,8 @@ pub(crate) fn refusal(server: &Server) -> WriteError {
     };
     match what {
         Some(what) => refused(address, &what),
-        // The cause was a row that differed when read back, or code that was removed meanwhile.
+        // The guard stopped the command because a row differed when it was read back, or because of code that was
+        // removed since.
         None => otherwise(address, "the stored row differs from the written one"),
     }
 }

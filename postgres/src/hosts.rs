@@ -23,7 +23,7 @@ pub(crate) fn each(
     let fits = |len: usize| len <= 1 || len == count;
     let whole = [all.get_hosts().len(), all.get_hostaddrs().len()];
     if !fits(all.get_ports().len()) || whole.iter().any(|len| *len != 0 && *len != count) {
-        // The library rejects it when connecting.
+        // The address is not valid; the library rejects it when connecting.
         return vec![all.clone()];
     }
     let mut each: Vec<Config> = (0..count).map(|n| one(all, n)).collect();
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::tls::Authorities;
 
-    /// A password of one host is never sent to another.
+    /// A password for one host is never sent to another host.
     #[test]
     fn each_host_gets_the_password_of_its_own_line() {
         let file = std::env::temp_dir().join(format!("prosescope-pgpass-{}", std::process::id()));

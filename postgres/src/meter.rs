@@ -28,21 +28,21 @@ const NOTICES: usize = 4 << 20;
 /// Limit for all other messages, in bytes of memory.
 const OTHERS: usize = 8 << 20;
 
-/// Memory of a message in addition to its bytes.
+/// The memory that each message takes in addition to its own bytes.
 const EACH: usize = 160;
 
-/// The amount received since a question was asked.
+/// Counts the bytes that the server has sent since the last question.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     rows: AtomicUsize,
     parameters: AtomicUsize,
     notices: AtomicUsize,
     others: AtomicUsize,
-    /// Number of bytes ever received.
+    /// The number of bytes received since the connection was opened.
     heard: AtomicU64,
-    /// Number of bytes ever sent.
+    /// The number of bytes sent since the connection was opened.
     told: AtomicU64,
-    /// The reason why the stream was ended, if it was.
+    /// The reason why the stream was ended, if a limit was exceeded.
     ended: OnceLock<&'static str>,
 }
 
@@ -59,7 +59,7 @@ impl Meter {
         self.heard.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes ever received or sent.
+    /// Returns the number of bytes received and sent since the connection was opened.
     pub(crate) fn moved(&self) -> u64 {
         self.heard() + self.told.load(Ordering::Relaxed)
     }
@@ -101,7 +101,7 @@ enum At {
     Encrypted,
     /// In the head of a message (kind and length), of which so many bytes were received.
     Head([u8; 5], usize),
-    /// In the body of a message, of which so many bytes are missing.
+    /// In the body of a message, of which this many bytes are missing.
     Body(usize),
 }
 

@@ -12,9 +12,9 @@ pub(crate) const USER: &str = "__user__";
 pub(crate) enum Of {
     /// One run.
     Run(String),
-    /// These runs; `None` means all runs.
+    /// The rows of these runs; `None` means those of all runs.
     Runs(Option<Vec<String>>),
-    /// The keeper of agents that outlive runs.
+    /// The agents of a keeper, which outlive runs.
     Agents(Keeper),
 }
 
@@ -24,12 +24,12 @@ pub enum Keeper {
     /// A project: rows with its name, and shared rows without a project. The project's own agent hides a shared agent
     /// of the same name. `None` means shared agents only.
     Project(Option<String>),
-    /// The user. The names of these agents begin with `__user__`.
+    /// The user's own agents. Their stored names begin with `__user__`.
     User,
 }
 
 impl Keeper {
-    /// Returns an agent's name in the tables.
+    /// Returns the name under which the tables store an agent.
     pub(crate) fn stored<'a>(&self, name: &'a str) -> Cow<'a, str> {
         match self {
             Keeper::Project(_) => Cow::Borrowed(name),
@@ -39,7 +39,7 @@ impl Keeper {
 }
 
 impl Of {
-    /// Returns the value of `$1` in a question.
+    /// Returns the value that a statement binds to `$1`: the run, the runs or the project.
     pub(crate) fn key(&self) -> Bound<'_> {
         match self {
             Of::Run(run) => text(&**run),

@@ -51,7 +51,7 @@ pub struct PostgresRun {
 }
 
 impl PostgresRun {
-    /// Connects, to read one run.
+    /// Connects to the server, to read one run. # Errors If the server does not answer, or refuses.
     ///
     /// # Errors
     /// If the server does not answer, or refuses.
@@ -123,7 +123,7 @@ impl PostgresRun {
         back.map_err(|lost| self.unread(lost))
     }
 
-    /// Returns the value of `$1` in a question.
+    /// Returns the value that a question binds to `$1`.
     fn key(&self) -> Bound<'_> {
         self.of.key()
     }
@@ -264,7 +264,8 @@ impl Database for PostgresRun {
 
     fn end(&self) {
         if self.snapshot.replace(false) {
-            // A lost connection is fine: nothing was written, and the server then ends the transaction.
+            // If the connection is lost, the failed ROLLBACK does no harm: nothing was written, and the server ends
+            // the transaction.
             let _ = self.server.batch("ROLLBACK");
         }
     }
@@ -316,7 +317,7 @@ impl Database for PostgresRun {
     }
 
     fn about(&self, table: &Found) -> u64 {
-        // The index counts the rows of a run; a larger number is cut.
+        // The listing counts the rows of a run up to this number; a larger count is cut off.
         self.counted(table, 1 << 20).unwrap_or(0)
     }
 

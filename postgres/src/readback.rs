@@ -12,7 +12,7 @@ use crate::apply::{self, Check, Step, any};
 use crate::of::Of;
 use crate::server::{Bound, int, owned, owned_bytes, text};
 
-/// Texts longer than this are compared by their hash, so that they are sent only once.
+/// Texts longer than this many bytes are compared by their hash, so that each is sent only once.
 const LONG: usize = 4096;
 
 /// Returns the statement that checks deferred constraints before rows are read back; without such constraints it has no
@@ -27,7 +27,7 @@ pub(crate) fn of_all<'a>(of: &'a Of, changes: &'a [Change]) -> Vec<Step<'a>> {
     let mut seen = HashSet::new();
     let mut last: Vec<&Change> = changes.iter().rev().collect();
     last.retain(|change| match change.stored(run) {
-        // A decision identifies its gate by more columns than the gate's own change.
+        // A decision identifies its gate by more columns than the change that created the gate.
         Some(row) => seen.insert((
             row.table,
             format!("{:?}", row.key.iter().take(2).collect::<Vec<_>>()),
@@ -58,7 +58,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Binds a value; returns its placeholder.
+    /// Binds a value; returns the placeholder for the value.
     fn place(&mut self, bound: Bound<'a>) -> String {
         self.bound.push(bound);
         format!("${}", self.bound.len())
@@ -109,7 +109,7 @@ impl<'a> Compared<'a> {
         ));
     }
 
-    /// Expects these keys in an object, which may have more.
+    /// Expects an object to contain these members; it may contain more.
     fn holds(&mut self, column: &'static str, object: &serde_json::Map<String, Value>) {
         if object.is_empty() {
             return;
@@ -182,7 +182,7 @@ pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
     for (column, value) in stored.key.iter().chain(&stored.columns) {
         let word = value.as_str();
         match (stored.table, *column) {
-            // These columns are already part of the key.
+            // These columns are part of the key, so they need no comparison.
             ("run", "id")
             | ("agents", "name")
             | ("agent_segments", "agent_name")
@@ -246,7 +246,7 @@ pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
     match change {
         Change::UpdateExecution(update) => row.holds("metadata", &update.metadata),
         Change::ResolveGate(decision) => row.holds("metadata", &decision.metadata),
-        // Also checks the decision's columns, since a default could decide a new gate.
+        // The columns of the decision are checked too, since a default of the column could decide a new gate.
         Change::Gate(_) => {
             for column in ["resolved_at", "resolved_by", "resolution_comment"] {
                 row.nothing(column);

@@ -142,7 +142,7 @@ pub fn init_postgres(
                 };
                 match found {
                     Some(Some(rows)) if same(&rows) => return Ok(()),
-                    // The row does not exist, or belongs to another writer.
+                    // The row does not exist, or another writer created it.
                     Some(_) => *lost,
                     None => return Err(fault::undecided(address, &lost).into()),
                 }
@@ -183,7 +183,7 @@ fn if_there(
     Ok(found)
 }
 
-/// The result of inserting a new run's row.
+/// The result of an attempt to insert a new run's row.
 enum Inserted {
     /// The run is recorded.
     Run,
@@ -204,7 +204,7 @@ fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, WriteError
          ON CONFLICT (id) DO NOTHING RETURNING true";
     let server = Server::connect(address)?;
     complete(&server)?;
-    // Reads the row back before the commit.
+    // Reads the inserted row back before the commit.
     const READS: &str = "SELECT 1 / (count(*) = 1)::int FROM openprose.run WHERE id = $1
            AND program_path::text COLLATE \"C\" = $2 AND program_source::text COLLATE \"C\" = $3
            AND started_at::timestamptz = $4::timestamp AT TIME ZONE 'UTC'

@@ -27,7 +27,8 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 /// below [`PACE`], may also take at most this time in total: a server that sends single bytes is as useless as a silent one.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// The same limit after an unanswered question: a server that stopped that question, as requested, answers quickly.
+/// The time limit for an answer if the question before was not answered: a server that stopped that question, as
+/// requested, answers quickly.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// The same limit if the statement may wait for a lock at the server, for as long as `lock_timeout`. Other delays of
@@ -42,7 +43,7 @@ const PACE: u64 = 10_000;
 /// alive, or whether a COMMIT was done.
 pub(crate) const DOUBT: Duration = Duration::from_secs(4);
 
-/// Time limit for that check.
+/// Time limit for the second connection that checks whether the server is alive.
 pub(crate) const LOOK: Duration = Duration::from_secs(3);
 
 // A server that never answers is given up within 15 s. The sum covers two COMMITs of a command that is retried once,
@@ -71,7 +72,7 @@ const CANCEL: Duration = Duration::from_secs(1);
 pub(crate) struct Bound<'a> {
     value: Box<dyn ToSql + Sync + 'a>,
     of: Type,
-    /// Its size in a message, in bytes.
+    /// The size of the value in a message, in bytes.
     pub(crate) len: usize,
 }
 
@@ -163,7 +164,7 @@ pub(crate) struct Connection {
     silent: AtomicBool,
     /// Whether the last answer did not arrive and the server was asked to stop.
     doubted: AtomicBool,
-    /// Whether the answer after that did not arrive either, so that no more waiting is worthwhile.
+    /// Whether the question after the unanswered one was not answered either, so that no more waiting is worthwhile.
     gone: AtomicBool,
     /// Counts the received bytes.
     meter: Arc<Meter>,
@@ -296,7 +297,7 @@ impl Server {
         };
         meter.begin();
         let mut question = pin!(question);
-        // The time since when the answer has been slow.
+        // The time since when the answer has been slower than the expected pace.
         let (begun, mut since) = (Instant::now(), Instant::now());
         loop {
             let (heard, moved) = (meter.heard(), meter.moved());
@@ -347,7 +348,7 @@ impl Server {
         (waited >= window).then(|| is_at_pace(moved, waited))
     }
 
-    /// Returns the counter of received bytes.
+    /// Returns the counter of received and sent bytes.
     pub(crate) fn meter(&self) -> &Meter {
         &self.connection.meter
     }
@@ -383,7 +384,7 @@ impl Server {
         }
     }
 
-    /// Sends a question whose answer is awaited together with others.
+    /// Sends a question whose answer the caller awaits together with other answers.
     pub(crate) async fn question(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let rows = self.client().query_typed_raw(sql, typed(bound)).await?;
         TryStreamExt::try_collect(rows).await
@@ -445,14 +446,14 @@ impl Server {
             .map_err(Lost::at_commit)
     }
 
-    /// Does the same as [`Server::rows`] for a slow statement.
+    /// Returns the rows of an answer like [`Server::rows`], with the time limit for a slow statement.
     pub(crate) fn rows_long(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
         let rows = self.wait_long(LOCK_WAIT, self.question(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 }
 
-/// Returns whether so many bytes in this time count as progress.
+/// Returns whether this many bytes in this time count as progress.
 fn is_at_pace(moved: u64, time: Duration) -> bool {
     moved > 0 && u128::from(moved) * 1000 >= u128::from(PACE) * time.as_millis()
 }
@@ -481,7 +482,7 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
     let (client, connection, peer) = match runtime.block_on(connecting) {
         Ok(connected) => connected,
         Err(fault) => {
-            // Does not wait for a name lookup that may still run.
+            // A name lookup may still run in the background; this does not wait for it.
             runtime.shutdown_background();
             return Err(fault);
         }
@@ -508,14 +509,14 @@ pub(crate) enum Lost {
     Error(Error),
     /// No answer arrived.
     Silent,
-    /// The server sent too much of this kind, so the connection was ended.
+    /// The server sent too much data of this kind, so the connection was ended.
     Flood(&'static str),
-    /// The same for a COMMIT, which may have been done.
+    /// The connection failed in this way at a COMMIT, so the transaction may have been committed.
     AtCommit(Box<Lost>),
 }
 
 impl Lost {
-    /// Marks the reason as that of an unanswered COMMIT.
+    /// Converts the reason into that of an unanswered COMMIT.
     pub(crate) fn at_commit(self) -> Lost {
         match fault::leaves_open(&self) {
             true => Lost::AtCommit(Box::new(self)),

@@ -33,7 +33,7 @@ pub(crate) struct Shape {
     pub(crate) address: Option<String>,
     /// The column with the agent's name, if names begin with [`USER`], which people do not see.
     pub(crate) prefixed: Option<&'static str>,
-    /// Columns whose refused words are in another column `x_…` (errata P11).
+    /// The columns whose refused words are stored in another column `x_…` (errata P11).
     pub(crate) odd: Vec<String>,
     /// Columns whose refused values may be in `x_original`.
     pub(crate) kept: Vec<String>,
@@ -43,13 +43,13 @@ pub(crate) struct Shape {
     pub(crate) of_several: bool,
 }
 
-/// Our columns that are not shown as parts of a row.
+/// The columns that we add to OpenProse's tables and do not show as parts of a row.
 const HIDDEN: [&str; 4] = ["x_seq", "x_status", "x_kind", "x_source_id"];
 
 /// A virtual column: the id of a gate's execution in the original store.
 const SOURCE_EXECUTION: &str = "x_source_execution_id";
 
-/// Our own tables beside OpenProse's.
+/// The tables that we add to those of OpenProse.
 const OURS: [&str; 4] = [
     "x_agent_memory_history",
     "x_binding_history",
@@ -204,7 +204,7 @@ fn is_whole(declared: &str) -> bool {
     matches!(declared, "smallint" | "integer" | "bigint")
 }
 
-/// The way in which a column's values are read.
+/// Selects the way in which a column's values are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A whole number.
@@ -236,7 +236,7 @@ impl Kind {
 }
 
 impl Shape {
-    /// Returns the expression that reads a column as its [`Kind`].
+    /// Returns the SQL expression that reads a column as its [`Kind`].
     pub(crate) fn expression(&self, column: &str) -> String {
         let name = quoted(column);
         if self.found.info.name == GATES && column == SOURCE_EXECUTION {

@@ -51,7 +51,7 @@ const AGENTS: &str = "agents.db";
 /// `agents.db` the agents that outlive runs.
 pub struct PostgresSource {
     address: Address,
-    /// The only run; if there are several, only their rows are listed.
+    /// The id of the only run; if there are several runs, only their rows are listed.
     run: Option<String>,
     /// Number of runs that are not listed, if only the newest are.
     more: Option<u32>,

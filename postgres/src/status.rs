@@ -87,7 +87,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
             let version = rows.first().map(|row| get::<Option<i64>>(row, 0));
             version.transpose()?.flatten().unwrap_or(0)
         }
-        // Created by OpenProse's own SQL.
+        // OpenProse's own SQL created the schema, so it has no version.
         false => 0,
     });
     facts.missing = missing(server)?;
@@ -107,7 +107,8 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
     Ok(facts)
 }
 
-/// Returns a number that needs a scan of a whole table; `None` if that takes half of the time limit for an answer.
+/// Returns a number that needs a scan of a whole table; `None` if the scan takes more than half of the time limit for
+/// an answer.
 fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
     let most = server.address().answer.as_millis() / 2;
     server.batch(&format!("{READ}; SET LOCAL statement_timeout = {most}"))?;
@@ -194,7 +195,7 @@ pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>
                       FROM openprose.x_attachments WHERE run_id = r.id) AS a";
     let server = Server::connect(address)?;
     let look = || {
-        // OpenProse's own SQL creates fewer tables; the existing ones are counted.
+        // OpenProse's own SQL creates fewer tables than ours, so only the existing tables are counted.
         if !has(&server, "openprose.run")? {
             return Ok((0, 0, Vec::new()));
         }
@@ -337,7 +338,7 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
         "DELETE FROM openprose.agents WHERE run_id = $1",
         "DELETE FROM openprose.agent_segments WHERE run_id = $1",
         "DELETE FROM openprose.run WHERE id = $1 RETURNING id",
-        // Rows of the log may be deleted once their run is.
+        // Rows of the audit log may be deleted only after their run.
         "DELETE FROM openprose.gate_audit_log WHERE run_id = $1",
     ];
     let mut there = false;

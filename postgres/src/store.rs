@@ -126,7 +126,7 @@ pub struct PostgresStore {
     address: Address,
     server: Option<Server>,
     of: Of,
-    /// Bytes that are too long for memory.
+    /// The file with a value that is too long for memory.
     staged: Option<File>,
 }
 
@@ -149,7 +149,8 @@ struct Unanswered {
 enum Failed {
     /// A retry may succeed.
     Passing(Fault),
-    /// A retry may succeed, but only one is made, because the server was silent at COMMIT and may be again.
+    /// The server was silent at COMMIT. A retry may succeed, but only one is made, because the server may be silent
+    /// again.
     Silent(Fault),
     /// Another transaction holds a needed lock; the command waits again.
     Locked(Fault),
@@ -228,7 +229,7 @@ impl PostgresStore {
         }
         let done = done.map(|_| ());
         if done.is_err() && !server.is_closed() && server.batch("ROLLBACK").is_err() {
-            // The server ends the transaction with its session.
+            // The server ends an unfinished transaction when its session ends.
             return done;
         }
         self.server = Some(server);
@@ -336,7 +337,7 @@ impl PostgresStore {
         })
     }
 
-    /// Asks for the changes, again if needed, until the transaction has reserved all ids that the changes use.
+    /// Asks for the changes, and asks again until the transaction has reserved all ids that the changes use.
     fn planned(&self, facts: &PostgresFacts<'_>, work: Work<'_>) -> Result<Vec<Change>, Failed> {
         for _ in 0..TRIES {
             let changes = work(facts).map_err(|error| match facts.lost.take() {
@@ -352,8 +353,8 @@ impl PostgresStore {
             if needed <= count {
                 return Ok(changes);
             }
-            // Reserves the following ids, if no other writer took one meanwhile; otherwise as many new ids, for a new
-            // plan.
+            // Reserves the following ids, if no other writer took one since; otherwise reserves as many new ids, for
+            // a new plan.
             let lost = |lost| failed(&self.address, &lost);
             let more = take_ids(facts.server, needed - count).map_err(lost)?;
             if more == Some(first + count) {
@@ -416,7 +417,7 @@ impl PostgresStore {
             Some(true) => Ok(()),
             Some(false) => {
                 let fault = fault::unwritten(&self.address, &of.lost);
-                // A retry is possible, whatever the reason was.
+                // Since the command was not recorded, a retry is possible, whatever the reason was.
                 Err(match of.lost {
                     Lost::Silent => Failed::Silent(fault),
                     _ => Failed::Passing(fault),
@@ -464,7 +465,7 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
         return Err(failed(server.address(), &Lost::Silent));
     };
     for (answer, step) in answers.into_iter().zip(steps) {
-        // The first error is the cause of the others.
+        // The first error causes the errors of the following statements.
         let (changed, looked) = match answer.map_err(|error| server.lost(error)) {
             Ok(answer) => answer,
             Err(lost) if step.check == Some(Check::NoCode) && foreign::is_of_guard(&lost) => {
@@ -567,7 +568,8 @@ impl RunStore for PostgresStore {
                 Err(Failed::Passing(fault)) if tries == TRIES || begun.elapsed() > PATIENCE => {
                     return Err(fault.into());
                 }
-                // A deadlock does not repeat itself, because each of the two waits for another time.
+                // A deadlock does not repeat itself, because each of the two commands waits for a different time
+                // before its retry.
                 Err(Failed::Passing(_)) => {
                     let jitter = u64::from(std::process::id() % 13);
                     thread::sleep(Duration::from_millis(10 * u64::from(tries) + jitter));

@@ -30,16 +30,16 @@ pub(crate) enum Trust {
 }
 
 impl Trust {
-    /// Returns whether a connected server is proved to be the host in the address.
+    /// Returns whether the certificate check proves that the connected server is the host in the address.
     pub(crate) fn checks_host(&self) -> bool {
         matches!(self, Trust::Signed { host: true, .. })
     }
 }
 
-/// The authorities that sign certificates.
+/// Selects the authorities that sign certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Authorities {
-    /// The system's (`sslrootcert=system`).
+    /// The authorities of the operating system (`sslrootcert=system`).
     System,
     /// The certificates of a file.
     File(PathBuf),

@@ -26,10 +26,10 @@ use crate::store::{BEGIN, failure, send};
 use original::{Refused, nul, some, time};
 use rows::{Open, Planned, Row};
 
-/// Number of bytes that are sent before waiting for the server's answers.
+/// The number of bytes that are sent before the import waits for the server's answers.
 const SENT: usize = 4 << 20;
 
-/// Number of statements that are sent before waiting for the server's answers.
+/// The number of statements that are sent before the import waits for the server's answers.
 const STATEMENTS: usize = 1000;
 
 /// Copies a run into the database; calls `moved` with the number of sent bytes. Returns the data that could not be
@@ -79,7 +79,7 @@ pub fn import_run(
     }
 }
 
-/// Finds out whether a run exists whose COMMIT was not answered; it did not exist before.
+/// Finds out whether the run exists after its COMMIT was not answered; the run did not exist before the import.
 fn settle(address: &Address, session: &Session, lost: Lost) -> Result<(), WriteError> {
     match schema::is_there(address, &session.run().id) {
         Some(true) => Ok(()),
@@ -93,11 +93,11 @@ struct Import<'a> {
     session: &'a Session,
     moved: &'a dyn Fn(u64),
     of: Of,
-    /// The database's ids, by the original ids.
+    /// The ids in the database, by the ids in the original run.
     ids: BTreeMap<i64, i64>,
     /// Hashes of the written bindings.
     seen: HashSet<u64>,
-    /// Executions whose parents are written later: row, parent.
+    /// The executions whose parents are written later: id of the execution, id of the parent.
     late: Vec<(i64, i64)>,
     left: Vec<Left>,
 }
@@ -184,7 +184,7 @@ impl Import<'_> {
         self.send(&refused.steps(self.run()).collect::<Vec<_>>())
     }
 
-    /// Adds the files to which no row refers.
+    /// Adds the files of the run to which no row refers.
     fn files(&mut self, with_files: bool) -> Result<(), WriteError> {
         let files = self.session.carry_files(false, with_files);
         self.left.extend(files.left);

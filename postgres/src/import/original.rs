@@ -8,7 +8,7 @@ use crate::server::{owned, owned_bytes, text};
 /// The replacement for a character that PostgreSQL does not store.
 const REPLACED: &str = "\u{fffd}";
 
-/// A refused value: the column, and the bytes.
+/// A value that the database refuses: its column, and its original bytes.
 pub(super) type Original = (&'static str, Vec<u8>);
 
 /// A row with refused values: `of` identifies the row by values from `$3` on, `key` is its address.
@@ -69,7 +69,7 @@ pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
     let was = value.take().filter(|text| !text.is_empty())?;
     match Stamp::parse(&was) {
         at @ Stamp::At(_) => *value = Some(at.to_string().trim_end_matches('Z').to_owned()),
-        // The column has a zone, but the time has none.
+        // The column stores a zone, but this time has none.
         at @ Stamp::Zoneless(_) => {
             *value = Some(at.to_string());
             return Some(was.into_bytes());
@@ -97,7 +97,7 @@ pub(super) fn in_place(word: &str) -> (&'static str, Option<&str>) {
         "completed" => ("completed", None),
         "failed" => ("failed", None),
         "skipped" => ("skipped", None),
-        // Statuses of openings and rounds, which later rows complete.
+        // These words are the statuses of openings and rounds, which later rows complete.
         "started" | "joined" | "iteration" | "exited" | "retry" | "complete" => {
             ("completed", Some(word))
         }

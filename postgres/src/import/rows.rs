@@ -23,11 +23,11 @@ pub(super) struct Planned {
     pub(super) refused: Option<Refused>,
 }
 
-/// The way in which a change is written.
+/// Selects the kind of statement that writes a change.
 pub(super) enum Row {
-    /// In a statement with other bindings.
+    /// A binding, written in one statement with other bindings.
     Binding(BindingRow),
-    /// In a statement with other executions.
+    /// An execution, written in one statement with other executions.
     Execution(Executed),
     /// In its own statement.
     Other(Change),
@@ -53,12 +53,12 @@ pub(super) struct Open<'a> {
     bindings: Vec<&'a BindingRow>,
     executions: Vec<&'a Executed>,
     bytes: usize,
-    /// The statements after these rows.
+    /// The statements to send after the statement of these rows.
     then: Vec<Step<'a>>,
 }
 
 impl<'a> Open<'a> {
-    /// Adds a change; returns the statements that this completes.
+    /// Adds a change; returns the statements that are complete with this change.
     pub(super) fn add(&mut self, of: &'a crate::of::Of, planned: &'a Planned) -> Vec<Step<'a>> {
         let run = of.run().unwrap_or_default();
         let (bytes, is_binding) = match &planned.change {

@@ -15,7 +15,7 @@ pub(super) struct Slot {
     pub(super) sql: String,
     kind: Kind,
     most: usize,
-    /// The position of the length; `None` if the column does not exist.
+    /// The position of the length in the row; `None` if the column does not exist.
     at: Option<usize>,
 }
 
@@ -154,7 +154,7 @@ impl Row for OfStatement<'_> {
     }
 
     fn reached(&self) -> bool {
-        // PostgreSQL stores a large value apart from its row, so it does not slow down reading others.
+        // A large value is stored apart from its row, so it does not slow down reading the other columns.
         true
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, 
     const ORDER: &str = "ORDER BY t.\"*at*\"";
     match rows {
         Rows::All => (ORDER.to_owned(), Vec::new()),
-        // In a store of many runs, the reader was opened for one of them.
+        // The reader was opened for this run only, so its rows need no further condition.
         Rows::OfRun(run) if shape.run.is_none() || Some(run) == of.run() => {
             (ORDER.to_owned(), Vec::new())
         }

@@ -11,13 +11,13 @@ use super::PostgresRun;
 use crate::rows::get;
 use crate::server::{Bound, Lost, typed};
 
-/// How often a waiting caller is asked whether to stop.
+/// The interval at which a waiting reader asks its caller whether to stop.
 const ASK: Duration = Duration::from_millis(50);
 
 /// Limit for rows of one run with the same address; a damaged table may have several.
 const SAME: u32 = 1000;
 
-/// Number of rows after the last wanted one that are skipped; if there are more, the server is asked to stop.
+/// The number of unwanted rows that are skipped at the end of an answer; if more follow, the server is asked to stop.
 const BEHIND: u32 = 1000;
 
 impl PostgresRun {
@@ -51,12 +51,13 @@ impl PostgresRun {
         let mut rows = pin!(rows.map_err(|error| self.unread(self.server.lost(error)))?);
         let meter = self.server.meter();
         let (mut last, mut same) = (i64::MIN, 0);
-        // The number of rows after the last wanted one.
+        // The number of rows received after the last wanted row.
         let mut behind = None;
-        // The bytes and the waiting time since then; time that the callback takes does not count.
+        // The bytes moved at the last measurement and the waiting time since; time that the callback takes does not
+        // count.
         let (mut moved, mut waited) = (meter.moved(), Duration::ZERO);
         loop {
-            // All skipped rows count as one answer, so that the limit applies.
+            // All skipped rows count as one answer, so that the limit for one answer applies to them together.
             if behind.is_none() {
                 meter.begin();
             }

@@ -21,12 +21,12 @@ pub(super) struct Sequence {
     pub(super) cache: i64,
     /// Difference between two ids.
     pub(super) step: i64,
-    /// Whether the server is a replica, which does not report open writers.
+    /// Whether the server is a replica; a replica does not report the open transactions of writers.
     pub(super) is_replica: bool,
 }
 
 impl Sequence {
-    /// Returns why ids do not follow the order of events, if they do not.
+    /// Returns the reason why ids may not follow the order of events, if there is one.
     fn unknown(&self) -> Option<UnknownOrder> {
         let (why, next) = if self.is_replica {
             (
@@ -78,7 +78,7 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
             ..Barrier::default()
         });
     };
-    // The newest id must be read first, so these are two statements.
+    // The newest id must be read before the open transactions, so these are two statements.
     let newest = format!(
         "SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END, q.seqcache
          FROM {name} AS s, pg_sequence AS q WHERE q.seqrelid = $1::text::regclass"
@@ -95,7 +95,7 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
         until,
         is_counted: true,
         waits: waiting(&open?)?,
-        // Checked again, because the sequence may have been altered since the tables were discovered.
+        // The sequence may have been altered since the tables were discovered, so it is checked again.
         unknown: Sequence {
             cache,
             ..sequence.clone()
@@ -104,7 +104,7 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
     })
 }
 
-/// Returns those transactions that still have the table open.
+/// Returns those of the given transactions that still have the table open.
 pub(super) fn still_open(
     server: &Server,
     sequence: &Sequence,
@@ -112,8 +112,8 @@ pub(super) fn still_open(
 ) -> Result<Vec<Waiting>, Lost> {
     let rows = server.ask(WRITERS, &[text(sequence.table.as_str())])?;
     let mut open = waiting(&rows)?;
-    // A prepared transaction gets another name after a restart of the server, so every prepared one may be one of
-    // those.
+    // A prepared transaction gets another name after a restart of the server, so every prepared one may be one of the
+    // given transactions.
     open.retain(|one| {
         let is_prepared = one.transaction.starts_with("-1/");
         is_prepared

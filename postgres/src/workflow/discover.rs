@@ -160,7 +160,7 @@ fn can_hold(column: &Column, value: &Value) -> bool {
     match value {
         Value::Text(text) if text.contains('\0') => false,
         Value::Text(text) if column.of == "uuid" => is_uuid(text),
-        // The enum of another program may lack a word.
+        // An enum of another program may lack OpenProse's word.
         Value::Word(word) => {
             column.labels.is_empty() || column.labels.contains(&label(word, column))
         }

@@ -75,7 +75,7 @@ impl Listener {
         })
     }
 
-    /// Waits for an event, for a limited time; returns `false` if the connection is lost.
+    /// Waits for a notification, for a limited time; returns `false` if the connection is lost.
     pub fn wait(&mut self, at_most: Duration) -> bool {
         let waiting = async { tokio::time::timeout(at_most, self.woken.recv()).await };
         let runtime = self.runtime.as_ref();
@@ -85,7 +85,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // As for a connection: the runtime's own drop blocks.
+        // The runtime is dropped in the background, because its own drop blocks.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

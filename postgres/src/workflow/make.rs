@@ -12,7 +12,7 @@ use crate::schema::OLDEST;
 use crate::server::{Lost, Server};
 use crate::shape::quoted;
 
-/// Creates the missing tables.
+/// Creates those of the workflow tables that are missing.
 pub(super) fn make(address: &Address) -> Result<(), WriteError> {
     const SERVER: &str = "SELECT current_setting('server_version_num')::bigint, current_user::text";
     let server = Server::connect(address)?;

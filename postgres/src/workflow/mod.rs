@@ -46,14 +46,14 @@ const READ: &str = concat!(
     )
 );
 
-/// Advice for tables that do not work as expected.
+/// Advice if the tables do not work as expected.
 const SETUP: &str =
     "`prosescope workflow setup --apply --state postgres` makes the tables that are missing";
 
 /// Workflow tables in a database.
 pub struct PostgresTables {
     address: Address,
-    /// The idle connection; a lost one is replaced.
+    /// The connection that is idle between two uses; a lost one is replaced.
     server: RefCell<Option<Server>>,
     shape: Shape,
     sequence: Sequence,
@@ -117,7 +117,7 @@ impl PostgresTables {
         }
     }
 
-    /// Keeps a connection without an open transaction.
+    /// Keeps a connection without an open transaction for the next use.
     fn keep(&self, server: Server) {
         *self.server.borrow_mut() = Some(server);
     }

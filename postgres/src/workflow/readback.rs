@@ -30,7 +30,8 @@ pub(super) struct Compared<'a> {
     pub(super) table: &'a TableShape,
     /// The index of the change, which is part of its settings' names.
     n: usize,
-    /// Columns that no later change writes: the position in the writing statement, the column and the value.
+    /// The columns that no later change of the command writes: the position in the writing statement, the column and
+    /// the value.
     columns: Vec<(usize, &'a Column, &'a Value)>,
 }
 

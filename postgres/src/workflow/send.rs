@@ -23,9 +23,9 @@ use crate::server::{Bound, Lost, Server, typed};
 
 /// The result of a message with a COMMIT.
 pub(super) enum Sent {
-    /// Recorded, with the ids of new events.
+    /// The command is recorded; the ids are those of its new events.
     Recorded(Vec<i64>),
-    /// The server did not answer.
+    /// The server did not answer the COMMIT.
     Unanswered(Lost),
 }
 
@@ -75,7 +75,7 @@ impl PostgresTables {
         };
         let mut ids = Vec::new();
         for (at, answer) in answers.into_iter().enumerate() {
-            // The first error is the cause of the others; after it, COMMIT rolls everything back.
+            // The first error causes the errors of the following statements; after it, COMMIT rolls everything back.
             match answer.map_err(|error| server.lost(error)) {
                 Ok(id) => ids.extend(id),
                 Err(lost) if fault::leaves_open(&lost) => return Ok(Sent::Unanswered(lost)),

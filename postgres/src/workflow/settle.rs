@@ -31,9 +31,9 @@ pub(super) enum Settled {
 
 /// The result of a transaction.
 pub(super) enum Fate {
-    /// Committed, with the ids of its events.
+    /// The transaction was committed; the ids are those of its events.
     Recorded(Vec<i64>),
-    /// Not committed, and it never will be.
+    /// The transaction was not committed, and never will be.
     Not,
     /// Unknown.
     Unknown,
@@ -49,7 +49,7 @@ impl PostgresTables {
                 let status = rows.first().map(|row| get::<Option<String>>(row, 0));
                 status.transpose()?.flatten()
             }
-            // The id was not assigned yet: the server restarted from an earlier state.
+            // The server restarted from an earlier state and has not assigned the transaction's id yet.
             Err(Lost::Error(error)) if error.code().is_some_and(|code| code.code() == "22023") => {
                 return Ok(Some(Fate::Not));
             }
@@ -68,7 +68,7 @@ impl PostgresTables {
 
     /// Returns the ids of the transaction's events, if a row exists as the transaction wrote it.
     fn rows_of(&self, server: &Server, of: &Unanswered) -> Result<Option<Vec<i64>>, Lost> {
-        // Rows contain the lower half of the id.
+        // PostgreSQL's column `xmin` contains the lower half of the id of the transaction that wrote the row.
         let id: u64 = of.transaction.parse().unwrap_or_default();
         let writer = (id & u64::from(u32::MAX)).to_string();
         let events = of.changes.iter();

@@ -72,7 +72,7 @@ impl PostgresTables {
             Err(Failed::Unanswered(_)) => false,
             Err(_) => !server.is_closed() && server.batch("ROLLBACK").is_ok(),
         };
-        // The server ends an open transaction with its session.
+        // The server ends an open transaction when its session ends.
         *self.server.borrow_mut() = Some(server).filter(|_| is_over);
         done
     }
@@ -131,7 +131,7 @@ impl PostgresTables {
             lock,
             server.question(TRANSACTION, &[]),
         );
-        // May wait for the lock of the row.
+        // This statement may wait for the lock of the workflow's row.
         let (begun, rows, transaction) = server.wait_long(LOCK_WAIT, all).ok_or(Lost::Silent)?;
         begun?;
         let (rows, transaction) = (rows?, transaction?);
@@ -198,7 +198,7 @@ impl PostgresTables {
             Some(settle::Fate::Not) => {
                 let fault = unwritten(&self.address, &of.lost);
                 match of.lost {
-                    // Retried only once, because the server may be silent again.
+                    // The command is retried only once, because the server may be silent again.
                     Lost::Silent if was_silent => Err(fault.into()),
                     _ => Ok(settle::Settled::Not(fault)),
                 }
@@ -208,7 +208,7 @@ impl PostgresTables {
     }
 }
 
-/// The data for a plan, in the command's transaction.
+/// The facts for a plan, read in the transaction of the command.
 struct PostgresFacts<'a> {
     tables: &'a PostgresTables,
     server: &'a Server,

@@ -52,7 +52,7 @@ fn listened(server: u16) -> (u16, Arc<Mutex<Vec<Vec<u8>>>>) {
 /// Returns the messages of a connection: their kinds and bodies.
 fn messages(said: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let len = |at: usize| u32::from_be_bytes(said[at..at + 4].try_into().unwrap()) as usize;
-    // The first message has no kind.
+    // The first message of a connection has no byte for its kind.
     let mut at = len(0);
     let mut messages = Vec::new();
     while at + 5 <= said.len() {
@@ -146,7 +146,7 @@ fn a_list_by_status_asks_few_questions_of_many_runs() {
                     .iter()
                     .filter(|(kind, _)| matches!(kind, b'P' | b'Q'))
                     .count();
-                // The first message is kept, because it has no kind.
+                // The record keeps only the first message, which has no byte for its kind.
                 connection
                     .truncate(u32::from_be_bytes(connection[..4].try_into().unwrap()) as usize);
             }
@@ -262,7 +262,7 @@ fn certificates_are_checked() {
     };
     let dir = std::env::temp_dir().join(format!("prose-tls-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
-    // Debian's package of the server needs openssl.
+    // The server certificates are made with openssl, on which Debian's package of the server depends.
     let make = |name: &str, is_authority: &str| {
         let mut openssl = std::process::Command::new("openssl");
         openssl.args([
@@ -289,7 +289,7 @@ fn certificates_are_checked() {
         let made = openssl.stderr(std::process::Stdio::null()).status();
         made.is_ok_and(|made| made.success())
     };
-    // By default, openssl makes a certificate that may sign others.
+    // The certificate must not sign others, which openssl allows by default.
     if !make("own", "FALSE") || !make("other", "TRUE") {
         println!("skipped: openssl is missing");
         return;
@@ -332,7 +332,7 @@ fn certificates_are_checked() {
         ),
         ("127.0.0.1", "sslmode=prefer".to_owned(), true),
         ("127.0.0.1", "sslmode=require".to_owned(), true),
-        // As in libpq: with a file of authorities, `require` means `verify-ca`.
+        // As in libpq, `require` means `verify-ca` if a file of authorities exists.
         (
             "localhost",
             format!("sslmode=require&sslrootcert={own}"),
@@ -353,7 +353,7 @@ fn certificates_are_checked() {
             format!("sslmode=verify-ca&sslrootcert={other}"),
             false,
         ),
-        // Without a file, the system's authorities are used, none of which signed this certificate.
+        // Without a file of authorities, the system's authorities are used, none of which signed this certificate.
         ("127.0.0.1", "sslmode=verify-ca".to_owned(), false),
         ("127.0.0.1", "sslmode=disable".to_owned(), true),
         (

@@ -17,9 +17,9 @@ use super::{RUN, address, run};
 /// How a connection is cut when it sends COMMIT.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cut {
-    /// Whether the server receives the COMMIT.
+    /// Whether the proxy passes the COMMIT on to the server.
     pub(crate) forwards: bool,
-    /// Whether the connection stays open, without an answer.
+    /// Whether the proxy keeps the connection open and sends no answer.
     pub(crate) silent: bool,
 }
 
@@ -66,7 +66,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, armed: &AtomicBool, cut: C
         if is_commit && armed.swap(false, Ordering::SeqCst) {
             muted.store(true, Ordering::SeqCst);
             if !cut.silent {
-                // The client is cut off before the server can answer it.
+                // The proxy closes the client's connection before the server can answer.
                 client.shutdown(Shutdown::Both).unwrap();
             }
             if cut.forwards {
@@ -74,7 +74,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, armed: &AtomicBool, cut: C
                 thread::sleep(Duration::from_millis(50));
             }
             if cut.silent {
-                // Continues until the client closes the connection.
+                // The proxy keeps reading until the client closes the connection.
                 continue;
             }
             break;
@@ -112,7 +112,7 @@ fn a_connection_that_is_cut_at_commit_records_once() {
             "2",
             "{cut:?}"
         );
-        // A command recorded twice would leave another earlier value.
+        // If the command were recorded twice, the second time would keep another earlier value.
         let history = format!(
             "SELECT string_agg(value, ' ') FROM openprose.x_binding_history WHERE name = '{name}'"
         );

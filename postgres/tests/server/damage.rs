@@ -100,7 +100,8 @@ fn a_missing_table_or_column_is_no_other_run_and_no_half_record() {
         let (away, back) = change.split_once('|').unwrap();
         cluster.psql(&url, away).unwrap();
         holds(cluster, &url, away, &format!("later{n}"));
-        // Every later binding would cost the pages another question.
+        // Each binding that the test has added would cost every later reading another question, so these bindings are
+        // removed.
         let back = format!("{back}; DELETE FROM openprose.bindings WHERE name LIKE 'later%'");
         cluster.psql(&url, &back).unwrap();
     }
@@ -113,7 +114,7 @@ fn texts_of_others_in_every_column_are_texts() {
     let Some((cluster, url)) = database() else {
         return;
     };
-    // Columns used by a constraint or by other rows are left alone.
+    // Columns that a constraint or other rows use are left out.
     let columns = cluster
         .psql(
             &url,
@@ -180,13 +181,13 @@ fn something_else_in_the_place_of_a_table_is_read_or_refused() {
         let Some((cluster, url)) = database() else {
             return;
         };
-        // A change that PostgreSQL refuses needs no test.
+        // The test skips a change that PostgreSQL refuses.
         if let Err(why) = cluster.psql(&url, change) {
             panic!("{change}: {why}");
         }
         holds(cluster, &url, change, &format!("later{n}"));
     }
-    // Tests a role without read rights, and a role without ownership.
+    // The test uses a role without read rights, and a role that does not own the tables.
     let Some((cluster, url)) = database() else {
         return;
     };

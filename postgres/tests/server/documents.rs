@@ -2,9 +2,9 @@
 
 use super::run;
 
-/// A block of postgres.md, and the erratum that it shows.
+/// A block of postgres.md, and the erratum that the block shows, if there is one.
 const BLOCKS: &[(&str, Option<&str>)] = &[
-    // Security warning; the schema exists already.
+    // From "Security Warning"; the schema exists already.
     ("CREATE USER openprose_agent WITH PASSWORD 'changeme'", None),
     ("CREATE SCHEMA openprose AUTHORIZATION openprose_agent", Some("P6")),
     ("GRANT ALL ON SCHEMA openprose TO openprose_agent", None),
@@ -83,7 +83,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
       VALUES ('20260116-143052-a7b3c9', 5, 'parallel:', 'executing', NOW(),
         '{\"parallel_id\": \"p1\", \"strategy\": \"all\", \"branches\": [\"a\", \"b\", \"c\"]}'::jsonb)
       RETURNING id", None),
-    // X2: the number is a statement's, not a row's id.
+    // The number in this block is a statement's, not the id of a row (errata X2).
     ("INSERT INTO openprose.execution (run_id, statement_index, statement_text, status, started_at, parent_id, metadata)
       VALUES
         ('20260116-143052-a7b3c9', 6, 'a = session \"Task A\"', 'executing', NOW(), 42, '{\"parallel_id\": \"p1\", \"branch\": \"a\"}'::jsonb)", Some("X2")),
@@ -103,7 +103,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
     ("UPDATE openprose.execution SET metadata = jsonb_set(jsonb_set(metadata, '{retry_attempt}', '2'), '{max_retries}', '3')
       WHERE id = 15", None),
     ("UPDATE openprose.run SET status = 'failed' WHERE id = '20260116-143052-a7b3c9'", None),
-    // P3: the words of the append-only form.
+    // This block uses the words of the append-only form (errata P3).
     ("INSERT INTO openprose.execution (run_id, statement_index, status) VALUES ('20260116-143052-a7b3c9', 5, 'started')", Some("P3")),
     // Scopes.
     ("WITH RECURSIVE scope_chain AS (
@@ -143,7 +143,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
     // Clean-up.
     ("DELETE FROM openprose.agents WHERE run_id = '20260116-143052-a7b3c9'", None),
     ("DELETE FROM openprose.agents WHERE name = 'old_advisor' AND run_id IS NULL", None),
-    // The key as postgres.md writes it.
+    // The table has the key that postgres.md gives it.
     ("CREATE TABLE openprose.x_bindings (name TEXT, run_id TEXT, execution_id INTEGER,
         PRIMARY KEY (name, run_id, COALESCE(execution_id, -1)))", Some("P1")),
 ];

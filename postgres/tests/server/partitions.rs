@@ -1,4 +1,5 @@
-//! docs/contribute/performance.md, "Partitions by run": what hash partitions by `run_id` do, and what they do not.
+//! Tests of the section "Partitions by run" of docs/contribute/performance.md: the effects of hash partitions by
+//! `run_id`.
 
 use super::database;
 

@@ -51,7 +51,7 @@ impl Source for Copied {
             Some((url, run))
         });
         let Some((url, run)) = copy else {
-            // A database of agents, and one that PostgreSQL refuses, are read from the original.
+            // A database of agents, or one that PostgreSQL refuses, is read from the original source.
             return Ok(db);
         };
         let reader = PostgresRun::connect(&address(url), run, limits).unwrap();
@@ -142,7 +142,7 @@ fn copy_of(db: &dyn Database) -> Option<(String, String)> {
                 .columns
                 .iter()
                 .position(|column| column.name == "id")?;
-            // A store of many runs does not select one of several runs.
+            // A database of many runs does not choose one of them, so the copy names the run.
             run = match rows.as_slice() {
                 [(_, row)] => Some(row.get(id)?.as_text()?.to_owned()),
                 _ => return None,
@@ -178,7 +178,7 @@ fn literal(value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// Returns a page without the store's name and the columns' types.
+/// Returns a page without the name of the store and the types of the columns, which differ between stores.
 fn plain(page: &str, place: &str) -> Vec<String> {
     let id = place.rsplit('/').next().unwrap_or(place);
     page.lines()

@@ -30,7 +30,8 @@ fn the_schema_loads_again_over_itself_and_changes_nothing() {
     );
 }
 
-/// Completes the tables that postgres.md's own SQL leaves (P1): those whose keys PostgreSQL accepts.
+/// The schema that postgres.md's own SQL creates is completed; PostgreSQL refuses the keys of some of its tables
+/// (errata P1).
 #[test]
 fn what_the_document_made_is_completed() {
     let Some((cluster, url)) = database() else {
@@ -115,7 +116,7 @@ fn a_run_is_made_once() {
     );
 }
 
-/// G7: rows of the log are deleted only with their run.
+/// Rows of the audit log are deleted only together with their run (errata G7).
 #[test]
 fn the_log_is_appended_to_alone() {
     let Some((cluster, url)) = run("") else {

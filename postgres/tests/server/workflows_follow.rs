@@ -17,18 +17,18 @@ use crate::{address, database};
 
 const FOLLOWERS: usize = 3;
 
-/// The amount of concurrent work.
+/// The amount of concurrent work in one test.
 #[derive(Clone, Copy)]
 struct Load {
     workflows: u32,
     writers: u32,
-    /// Number of events of one writer.
+    /// The number of events that each writer appends.
     each: u32,
-    /// Pause of a writer after each event.
+    /// How long a writer pauses after each event.
     pause: Duration,
-    /// Number of programs that take no lock and leave transactions open.
+    /// The number of programs that take no lock and leave transactions open.
     foreign: u32,
-    /// Number of transactions of each such program.
+    /// The number of transactions of each program that takes no lock.
     held: u32,
 }
 
@@ -126,7 +126,7 @@ fn run(load: Load) -> Option<Missed> {
             let ids: BTreeSet<i64> = got.iter().map(|(id, _)| *id).collect();
             let missed: Vec<_> = all.iter().filter(|(id, _)| !ids.contains(id)).collect();
             assert!(missed.is_empty(), "missed of {}: {missed:?}", all.len());
-            // A map would hide duplicates, so all received events are counted.
+            // All received events are counted, because a map would hide duplicates.
             assert_eq!(count, all.len(), "twice");
             let got: BTreeMap<i64, String> = got.into_iter().collect();
             assert!(got == all, "a follower got other events than there are");
@@ -247,10 +247,10 @@ fn follow(
     }
 }
 
-/// The events after the cursor, by `id > cursor`.
+/// Selects the events after the cursor, without regard to open transactions.
 const PLAIN: &str = "SELECT id FROM workflow_events WHERE id > $CURSOR ORDER BY id";
 
-/// The same, only of transactions that are older than every open one.
+/// Selects the events after the cursor, if their transactions are older than every open one.
 const XMIN: &str = "SELECT id FROM workflow_events WHERE id > $CURSOR
     AND (xmin::text::bigint) < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint) ORDER BY id";
 
@@ -314,8 +314,8 @@ fn a_hundred_thousand_events_reach_every_follower_once() {
         each: 1_000,
         ..one
     };
-    // These writers leave processor time for the follower; with hundreds at full speed, a follower is late and catches
-    // up.
+    // These writers pause, which leaves processor time for the follower; with hundreds of writers at full speed, the
+    // follower would be late.
     let paced = Load {
         each: 300,
         pause: Duration::from_millis(150),
@@ -349,7 +349,7 @@ fn an_event_wakes_who_listens_once_it_is_committed() {
     assert!(listener.wait(Duration::from_millis(100)));
     assert!(begun.elapsed() >= Duration::from_millis(100), "not yet");
     theirs.run("COMMIT").unwrap();
-    // Returns when it is notified; otherwise the test would last an hour.
+    // The call returns when a notification arrives; without one, it would wait for an hour.
     assert!(listener.wait(Duration::from_secs(3600)));
     let pid = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND query LIKE 'LISTEN %'";
@@ -360,7 +360,7 @@ fn an_event_wakes_who_listens_once_it_is_committed() {
 /// Shows why waiting for the oldest open transaction is not enough: a later transaction can get an earlier id.
 #[test]
 fn the_oldest_transaction_says_nothing_about_ids() {
-    // Uses its own server, because a transaction of another test, in another database, could be the oldest.
+    // The test uses its own server, because a transaction of another test, in another database, could be the oldest.
     let Some(cluster) = prosescope_test_support::cluster::Cluster::start(&[]) else {
         return;
     };

@@ -56,7 +56,7 @@ fn a_command_that_is_cut_at_commit_is_recorded_once() {
         let ids: Vec<i64> = read.iter().map(|event| event.id).collect();
         assert_eq!(ids, done.ids, "{cut:?}");
         if cut.silent {
-            // The remaining cases would only wait longer.
+            // The remaining cases would differ only in a longer wait.
             continue;
         }
         arm();
@@ -146,7 +146,7 @@ fn pruning_a_table_with_partitions_removes_what_was_named_alone() {
         )
         .unwrap();
     }
-    // Another program writes directly into a partition.
+    // The other program writes into a partition, not through the partitioned table.
     let mut theirs = Session::open(&url);
     theirs
         .run(&format!("BEGIN; INSERT INTO events_4 (id, workflow_id, kind, text) VALUES (nextval('workflow_events_id_seq'), '{}', 'progress', 'd')", id(4)))
@@ -343,7 +343,7 @@ fn names_that_no_row_has_find_nothing() {
         matches!(&refused, WriteError::Refused { rule: "not-storable", message, .. } if message.contains("uuid")),
         "{refused:?}"
     );
-    // U+0000 in JSON's spelling.
+    // This is U+0000 as JSON spells it.
     let mut zero = append(&id(2), None, &["x"]);
     zero.notes[0].payload = Some(Json::parse("{\"a\": \"\\u0000\"}").unwrap());
     zero.notes[0].kind = Some(Kind::Warning);
@@ -386,7 +386,7 @@ fn a_row_that_is_not_written_undoes_the_command() {
     assert!(refused.hint().contains("triggers"), "{refused:?}");
     assert!(conformance::read(&store, &id(2), 0).is_empty());
     record(&mut store, &append(&id(2), None, &["kept"]), None, NOW).unwrap();
-    // A row that does not exist.
+    // The plan updates a row that does not exist.
     let missing = store.transact(Target::Workflow(&id(2)), &mut |_| {
         let values = vec![("user_input", Value::from("x"))];
         Ok(vec![Change::update(Table::Runs, &id(99), values)])
@@ -406,7 +406,7 @@ fn a_row_that_is_not_written_undoes_the_command() {
     );
 }
 
-/// Each transaction may run in another session, with settings of an earlier client.
+/// Behind a pooler, each transaction may run in another session, with settings of an earlier client.
 #[test]
 fn a_pooler_may_stand_between() {
     let Some((cluster, url)) = database() else {

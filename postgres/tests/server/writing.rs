@@ -86,7 +86,7 @@ fn a_run_that_is_not_there_is_not_written_to() {
             "{missing:?}"
         );
     }
-    // In a database that was named by mistake, nothing is created.
+    // Nothing is created in a database that was named by mistake.
     let made = cluster.psql(&others, "SELECT to_regnamespace('openprose')");
     assert_eq!(made.unwrap(), "");
 }
@@ -116,7 +116,7 @@ fn what_postgresql_does_not_store_is_refused_by_a_rule() {
     );
 }
 
-/// The limit is that of a message; an attachment is sent in pieces.
+/// A row must fit into one message of the protocol; an attachment is sent in pieces and has no such limit.
 #[test]
 fn a_row_that_is_too_large_is_refused_and_an_attachment_is_not() {
     let Some((cluster, url)) = run(PROGRAM) else {
@@ -236,7 +236,7 @@ fn a_row_that_is_swallowed_is_not_called_written() {
     );
 }
 
-/// P14: after repeated immediate stops of the server, all acknowledged commands exist.
+/// After repeated immediate stops of the server, all acknowledged commands are recorded (errata P14).
 #[test]
 fn a_server_that_stops_at_once_loses_nothing_that_was_acknowledged() {
     let Some(cluster) = Cluster::start(&["fsync=on"]) else {
@@ -283,7 +283,7 @@ fn a_server_that_stops_at_once_loses_nothing_that_was_acknowledged() {
         "{lost:?} of {}",
         told.len()
     );
-    // Each command is recorded once: a retried one leaves no earlier value of its own.
+    // Each command is recorded only once: a command recorded twice would keep an earlier value of its own.
     let history = cluster.psql(&url, "SELECT count(*) FROM openprose.x_binding_history");
     assert_eq!(history.unwrap(), "0");
 }
@@ -301,7 +301,7 @@ fn a_server_that_is_down_is_said_without_its_password() {
         "{said}"
     );
 
-    // A server that accepts the connection and never answers.
+    // This server accepts the connection and never answers.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let silent = format!("postgresql://ann:s3cret@127.0.0.1:{port}/db");
