@@ -54,7 +54,8 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Begins and completes a statement. `put` are the arguments of the command that writes its value.
+    /// Begins and completes the statement of a program's line. `put` holds the arguments of the command that writes its
+    /// value.
     fn session(&self, line: &str, put: &[&str]) {
         let begun = self.does("exec begin --line", &[line]);
         let id = begun.lines().next().unwrap_or_default();
@@ -64,7 +65,7 @@ impl Project {
         };
     }
 
-    /// Runs SQL statements, as another tool would.
+    /// Runs SQL statements on the run's database, as another tool would.
     fn sql(&self, sql: &str) {
         let done = Command::new("sqlite3")
             .arg(self.path(".prose/runs/r/state.db"))
@@ -73,7 +74,7 @@ impl Project {
         assert!(done.expect("sqlite3").success(), "{sql}");
     }
 
-    /// Rules of the issues that `check` finds, with their severity.
+    /// Returns the severity and the rule of each issue that `check` finds.
     fn issues(&self) -> Vec<String> {
         let (_, said) = self.tries("check r --json");
         let view: serde_json::Value = serde_json::from_str(&said).expect("JSON");
@@ -303,7 +304,8 @@ fn an_import_that_gave_nothing_is_without_a_result() {
     }
 }
 
-/// A second attempt may choose another option. An agent that never ran has no memory to lose.
+/// A second attempt may choose another option than the first, and an agent that never ran has no memory to lose. So
+/// `check` reports neither.
 #[test]
 fn what_went_another_way_at_its_second_attempt_is_no_finding() {
     let program = "agent judge:\n  persist: true\n\
@@ -381,7 +383,7 @@ fn what_a_forced_end_left_open_is_abandoned() {
         assert_eq!(trace.matches("◌ abandoned").count(), 4, "{trace}");
         let (_, next) = project.tries("next");
         assert!(next.contains("--line 8"), "{next}");
-        // The session of the ended statement may still write its value.
+        // The session of a statement that was ended by force may still write its value.
         assert_eq!(project.issues(), ["note recorded-by-force"; 3]);
     }
 }
@@ -398,7 +400,7 @@ fn a_gate_that_the_documents_own_update_decided_is_a_warning() {
     assert_eq!(project.issues(), ["warning gate-decision-unsealed"]);
     assert_eq!(project.tries("gates r").0, Some(0));
     project.session("4", &[]);
-    // The audit log is contradicted all the same.
+    // `check` only warns about such a decision, but `audit verify` fails, because the audit log contradicts the gate.
     assert_eq!(project.tries("audit verify r").0, Some(1));
 }
 

@@ -10,7 +10,7 @@ const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
 const PROGRAM: &str = "session \"Plan\"\napprove deploy:\n  allow: [\"ops\"]\n  on_reject: throw \"Stopped\"\nloop until **it is good** (max: 3):\n  session \"Build\"\noutput report = session \"Report\"\n";
 
-/// Runs `prosescope` in a folder two hours after noon; `args` are split at blanks.
+/// Runs `prosescope` in a folder, at two hours past noon of the run's day; `args` are split at blanks.
 fn prose(dir: &Path, args: &str) -> (Option<i32>, String) {
     prose_at("2026-01-15T14:00:00Z", dir, args)
 }
@@ -56,7 +56,7 @@ fn project(form: &str, commands: &[&str]) -> tempfile::TempDir {
     dir
 }
 
-/// The commands before the gate of the program.
+/// The commands that record everything before the program's gate.
 const PLANNED: [&str; 2] = ["exec begin --line 1", "exec complete $1"];
 
 #[test]
@@ -157,7 +157,8 @@ fn command(shown: &str) -> String {
     args.to_owned()
 }
 
-/// Outside of the project, the command names the run by its path.
+/// The third line names the run by its path if it is printed outside of the run's project, so that the command works
+/// there.
 #[test]
 fn the_command_to_copy_works_where_it_was_printed() {
     if needs::faketime().is_none() {
@@ -213,7 +214,7 @@ fn a_list_says_how_old_each_run_is_and_where_its_start_is_from() {
         line("20260101"),
         "· silent 20260101-110000-silent p.prose 2026-01-01 12:00 14d"
     );
-    // The date of the file is not the start of the run.
+    // The date of a file is not taken for the start of the run.
     assert_eq!(line("mine"), "· unknown mine p.prose unknown");
     assert!(
         listed.ends_with(

@@ -39,7 +39,7 @@ impl Project {
         project
     }
 
-    /// Runs with these variables, and expects this exit code. Returns all output.
+    /// Runs a command with these environment variables, and expects this exit code. Returns all output.
     #[track_caller]
     fn said(&self, code: i32, set: &[(&str, &str)], args: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
@@ -109,7 +109,7 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
     ];
     for form in FORMS {
         let project = Project::new(form);
-        // The gate's deadline is one second after its creation.
+        // The deadline of the gate is one second after its creation, so it has passed.
         let before = project.files();
         for time in [EARLIER, "2099-01-01T00:00:00Z", "no time"] {
             for args in commands {
@@ -117,11 +117,11 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
                 assert!(said.contains("PROSE_NOW"), "{args:?}: {said}");
             }
         }
-        // `gate show` works, and does not record the view.
+        // With `PROSE_NOW`, `gate show` still shows the gate, but does not record the view.
         let said = project.said(0, &[("PROSE_NOW", EARLIER)], &["gate", "show", "r1", "g"]);
         assert!(said.contains("was not recorded"), "{said}");
         assert!(project.files() == before, "{form}");
-        // Commands that only read use the other time.
+        // Commands that only read do use the time in `PROSE_NOW`.
         let late = project.said(
             0,
             &[("PROSE_NOW", "2099-01-01T00:00:00Z")],
@@ -135,7 +135,7 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
     }
 }
 
-/// Other variables, of the docs or of other programs, do not change the clock either.
+/// Other environment variables, from the docs or from other programs, do not change the recorded time either.
 #[test]
 fn what_is_recorded_bears_the_systems_time() {
     let project = Project::new("sqlite");
@@ -159,7 +159,7 @@ fn what_is_recorded_bears_the_systems_time() {
         .flat_map(|name| [(*name, EARLIER), (*name, "1")])
     {
         let id = project.said(0, &[(name, value)], &["init", "p.prose"]);
-        // Midnight may have passed during the test.
+        // Midnight may have passed since `today` was read, so both dates are accepted.
         let now = project.said(0, &[], &["init", "p.prose"]);
         let fits = [today, now.split('-').next().expect("a date")];
         assert!(
@@ -167,7 +167,7 @@ fn what_is_recorded_bears_the_systems_time() {
             "{name}={value}: {id}"
         );
     }
-    // Times are in UTC in every time zone.
+    // Recorded times are in UTC, whatever time zone `TZ` sets.
     let far = project.said(0, &[("TZ", "Pacific/Kiritimati")], &["init", "p.prose"]);
     let now = project.said(0, &[("TZ", "UTC")], &["init", "p.prose"]);
     let hours = |id: &str| id.get(..11).map(str::to_owned);

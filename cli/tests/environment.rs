@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders with sources to scan.
+/// Folders whose sources are scanned.
 const SOURCES: [&str; 14] = [
     "authorizer",
     "cli",
@@ -22,10 +22,10 @@ const SOURCES: [&str; 14] = [
     "examples",
 ];
 
-/// Variables that only libraries read.
+/// Environment variables that only libraries read, so that no source names them.
 const LIBRARIES: [&str; 5] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "TZ"];
 
-/// Variables that cargo sets during a build.
+/// Environment variables that cargo sets during a build.
 const OF_CARGO: [&str; 4] = [
     "CARGO_MANIFEST_DIR",
     "CARGO_TARGET_TMPDIR",
@@ -33,7 +33,7 @@ const OF_CARGO: [&str; 4] = [
     "OUT_DIR",
 ];
 
-/// Source text before a literal that is the name of a read variable.
+/// Texts in a source after which a literal is the name of an environment variable that is read.
 const READ: [&str; 8] = [
     "env::var(",
     "env::var_os(",
@@ -45,7 +45,7 @@ const READ: [&str; 8] = [
     "env = ",
 ];
 
-/// Prefixes of our own variables, and of those of PostgreSQL and the desktop.
+/// Prefixes of our own environment variables, and of those of PostgreSQL and the desktop.
 const OURS: [&str; 5] = ["PROSE_", "PROSESCOPE_", "OPENPROSE_P", "PG", "XDG_"];
 
 fn root() -> &'static Path {
@@ -73,11 +73,11 @@ fn is_name(text: &str) -> bool {
     text.len() > 2 && text.starts_with(|c: char| c.is_ascii_uppercase()) && text.chars().all(plain)
 }
 
-/// Finds variables that a source reads, or whose names have our prefixes.
+/// Adds the environment variables that a source reads, and all literals with one of our prefixes, to `found`.
 fn read(source: &str, found: &mut BTreeSet<String>) {
     let mut parts = source.split('"');
     let mut before = parts.next().unwrap_or_default();
-    // A list of names is read by what follows it.
+    // A source may read a list of names in a loop, so a literal counts by its prefix, too.
     for text in parts {
         let ours = OURS.iter().any(|start| text.starts_with(start));
         let reads = READ.iter().any(|end| before.ends_with(end)) && !before.ends_with(".env(");
@@ -104,7 +104,7 @@ fn the_page_lists_what_the_sources_read() {
     }
     assert!(files.len() > 500, "{} files", files.len());
     let mut found = BTreeSet::new();
-    // Skips this file, and a test that sets variables which nothing reads.
+    // This file is skipped, and so is a test that sets environment variables which no source reads.
     let apart = ["environment.rs", "cli/tests/clock.rs"];
     for file in files
         .iter()
@@ -112,7 +112,7 @@ fn the_page_lists_what_the_sources_read() {
     {
         read(&fs::read_to_string(file).expect("a source"), &mut found);
     }
-    // The first is the magic number of a dump. A test sets the second for `psql` only.
+    // PGDMP is the magic number of a dump, not a variable. PGSERVICEFILE is set by a test, and only `psql` reads it.
     for other in ["PGDMP", "PGSERVICEFILE"]
         .into_iter()
         .chain(OF_CARGO)
@@ -120,7 +120,7 @@ fn the_page_lists_what_the_sources_read() {
     {
         found.remove(other);
     }
-    // The sources read these variables from a list.
+    // The sources read these variables through lists without our prefixes, so the scan does not find them.
     for name in ["USER", "LOGNAME", "USERNAME", "DATABASE_URL"] {
         assert!(listed.remove(name), "{name} is not on the page");
         found.remove(name);

@@ -28,7 +28,7 @@ fn said(dir: &Path, code: i32, args: &[&str]) -> String {
     said
 }
 
-/// A run with a binding, an import, a gate and an agent.
+/// Returns a project whose run has a binding, an import, a gate and an agent.
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
@@ -220,7 +220,7 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
     let found = prose(dir.path(), &["search", "nowhere"]).stdout;
     let none = format!("no match for nowhere in {RUN}\n");
     assert!(String::from_utf8_lossy(&found).starts_with(&none));
-    // The same outside of a project, and for a broken link.
+    // The error is the same outside of a project, and for a broken link.
     let outside = tempfile::tempdir().expect("a folder");
     for path in ["nope/path", "state.db", "./nope"] {
         let said = said(outside.path(), 3, &["show", path]);
@@ -246,7 +246,7 @@ fn the_rules_are_listed_where_none_is_named() {
     }
 }
 
-/// Programs read only the last line. Notes may come before it.
+/// Programs read only the last line of standard error. Notes may come before that line.
 #[test]
 fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
     let dir = project();
@@ -369,7 +369,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "{args:?}: {said}"
         );
     }
-    // Help is not an error.
+    // A request for help succeeds, and prints text even with `--json`.
     let out = prose(at, &["show", "--json", "--help"]);
     assert!(out.status.success() && out.stdout.starts_with(b"Summarize a run"));
 }
@@ -408,7 +408,8 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
             "unexpected argument",
             Some("as `--error=VALUE`"),
         ),
-        // `--vacuum` takes no value, and `--json` is an option.
+        // `--vacuum` takes no value, so `-x` is an argument of its own. `--json` is an option, so `--error` gets no
+        // value.
         (&["finish", "--vacuum", "-x"], "unexpected argument", None),
         (
             &["exec", "fail", "1", "--error", "--json"],
@@ -438,13 +439,13 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
             }
         }
     }
-    // A negative number is an unknown execution, not an option.
+    // A negative number is parsed as an execution that does not exist, not as an option.
     said(dir.path(), 3, &["exec", "complete", "-1"]);
     said(dir.path(), 3, &["get", "research", "--from", "-7"]);
     said(dir.path(), 0, &["search", "-3"]);
 }
 
-/// A parallel or a gate has no task of its own, so it has no brief.
+/// A parallel block or a gate has no task for a subagent, so it has no brief.
 #[test]
 fn a_brief_is_for_what_a_subagent_carries_out() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -482,7 +483,7 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
     }
     let json: Value = serde_json::from_str(&printed(&["--json", &folder])).expect("JSON");
     assert_eq!(json["overview"]["run"], RUN);
-    // A wrong option after a path is an error of `show`.
+    // After a path in place of a command, a wrong option is an error of `show`.
     let wrong = said(at, 2, &[&folder, "--size", "9"]);
     assert!(
         wrong.contains("invalid value '9' for '--size <KB>'"),

@@ -26,7 +26,7 @@ fn examples() -> PathBuf {
     needs::root().join("examples")
 }
 
-/// Returns the JSON of a run at a size. Exit code 1 is allowed, because a run may have issues.
+/// Returns the JSON of `show --for-model` at a size. Exit code 1 is allowed, because the run may have issues.
 #[track_caller]
 fn of(at: &Path, run: &str, size: &str) -> Value {
     let out = prose(at, &["show", run, "--for-model", "--size", size, "--json"]);

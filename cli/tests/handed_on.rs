@@ -1,4 +1,4 @@
-//! Tests of links between records: the execution that wrote a binding, and the brief of a subagent.
+//! Tests of what one command hands on to a later one: the execution that wrote a binding, and the brief of a subagent.
 
 use std::fs;
 use std::process::Command;
@@ -49,7 +49,7 @@ impl Project {
         serde_json::from_str(&self.said(words, &["--json"], "v\n")).expect("JSON")
     }
 
-    /// Returns the writer of each binding: `anon_001 by 2`, with `?` for an inferred writer.
+    /// Returns the writer of each binding as `anon_001 by 2`; `?` marks a writer that was only inferred.
     #[track_caller]
     fn writers(&self) -> Vec<String> {
         let rows = self.json("bindings");
@@ -68,7 +68,7 @@ impl Project {
     }
 }
 
-/// Runs a check in both forms.
+/// Runs a check on a run in a database and on a run in files.
 fn in_both_forms(program: &str, check: impl Fn(&Project)) {
     for form in ["sqlite", "filesystem"] {
         check(&Project::new(form, program));
@@ -80,7 +80,7 @@ fn a_completion_keeps_the_name_of_the_binding_that_it_wrote() {
     let program = "session \"A\"\nsession \"B\"\nparallel:\n  session \"C\"\n  d = session \"D\"\n\
         repeat 2:\n  let e = session \"E\"\nblock f(x):\n  session \"F\"\ndo f(1)\n";
     in_both_forms(program, |project| {
-        // All within one second, and the branches end in another order than they began.
+        // All records fall into one second, and the branches end in another order than they began.
         project.does("exec run --line 1");
         project.does("put --anon --execution 1 --done");
         let second = project.json("exec run --line 2")["id"].to_string();
@@ -180,7 +180,7 @@ fn a_brief_lists_each_name_of_the_prompt_with_the_command_that_prints_it() {
             "version unknown no line of the program makes it: it may be plain text",
         ];
         assert_eq!(inputs(&begun["task"]), expected);
-        // The same execution, read from the record.
+        // `brief` returns the same text later, read from the records of the execution.
         let id = begun["id"].to_string();
         let brief = project.does(&format!("brief --execution {id}"));
         let told = begun["task"]["brief"].as_str().expect("a brief");
@@ -208,7 +208,7 @@ fn a_parameter_is_told_with_the_argument_of_its_call() {
         let call = project.json("exec begin --line 10")["id"].to_string();
         let own = project.json("exec run --line 6")["id"].to_string();
         project.said(&format!("put draft --execution {own} --done"), &[], "OWN");
-        // The argument is the caller's draft, not the draft of the frame.
+        // The argument `draft` is the caller's binding, not the binding of the same name in the frame.
         let begun = project.json("exec run --line 7");
         assert_eq!(printed(project, &begun["task"]), ["cats", "ROOT"]);
         assert_eq!(inputs(&begun["task"])[0], "how text fast, on {topic}",);
@@ -421,14 +421,15 @@ fn the_names_in_a_gates_prompt_are_filled_or_said_to_be_open() {
 fn a_value_without_a_name_that_was_put_first_is_that_of_the_completion() {
     let program = "session \"A\"\nsession \"A\"\nparallel:\n  session \"A\"\n  session \"A\"\nlet n = session \"N\"\n";
     in_both_forms(program, |project| {
-        // Put while it is the one that is open, or with its id; the twins end in another order.
+        // The first value is put while its execution is the only open one, the second with the number of its execution.
+        // Later, the two branches end in another order than they began.
         let first = project.json("exec run --line 1")["id"].to_string();
         project.does("put --anon");
         project.does(&format!("exec complete {first}"));
         assert_eq!(project.writers(), [format!("anon_001 by {first}")]);
         let second = project.json("exec run --line 2")["id"].to_string();
         project.does(&format!("put --anon --execution {second}"));
-        // What failed is tried again, and its value is another.
+        // A failed execution is retried, and writes another value.
         project.does(&format!("exec fail {second} --error boom"));
         assert!(
             project
@@ -442,13 +443,13 @@ fn a_value_without_a_name_that_was_put_first_is_that_of_the_completion() {
         let [left, right] = [0, 1].map(|at| parallel["branches"][at]["id"].to_string());
         project.does(&format!("put --anon --execution {right}"));
         project.does(&format!("put --anon --execution {left}"));
-        // With two open executions, the writer is unknown.
+        // With two open executions, the writer of a value is unknown.
         project.does("put --anon");
         project.does(&format!("exec complete {left}"));
         project.does(&format!("exec complete {right}"));
         project.does("parallel join");
         let own = project.json("exec run --line 6")["id"].to_string();
-        // An anonymous value is not the result of a statement with a name.
+        // An anonymous value is not taken for the result of a statement that binds a name.
         project.does("put --anon");
         project.does("put n --done");
         let writers = project.writers();
@@ -494,7 +495,7 @@ fn an_item_of_a_later_operation_is_what_the_one_before_gave() {
             project.does("put --anon --done");
         }
         project.does("exec complete");
-        // Its value was not recorded.
+        // This item is completed, but its value was not recorded.
         project.does("exec run --line 4 --item b");
         project.does("exec complete");
         let said = project.does("exec run --line 6 --item b");

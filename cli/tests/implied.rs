@@ -29,12 +29,12 @@ fn prose(dir: &Path, run: &str, code: i32, line: &str) -> String {
     run::said(code, &mut command)
 }
 
-/// A project with a run of each form.
+/// Returns a project of the usual program, with a run in each form.
 fn project() -> tempfile::TempDir {
     project_of(PROGRAM)
 }
 
-/// Returns a project of a program with a run of each form.
+/// Returns a project of this program, with a run in each form.
 fn project_of(program: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     fs::write(dir.path().join("p.prose"), program).expect("written");
@@ -59,7 +59,7 @@ fn a_statement_that_did_not_begin_is_skipped_by_its_line() {
         let said = ask(0, "trace --json");
         assert!(said.contains("\"skipped\""), "{said}");
         assert!(ask(0, "check").contains("nothing found"));
-        // A statement that may not begin cannot be skipped, and leaves no records.
+        // A statement that may not begin here cannot be skipped either, and leaves no records.
         let said = ask(4, "exec skip --line 4");
         assert!(said.contains("lies in the loop of line 3"), "{said}");
         let said = ask(2, "exec skip --line 3");
@@ -90,7 +90,7 @@ fn put_done_completes_the_one_statement_that_is_open() {
         assert!(said.contains("no statement is open"), "{said}");
         assert!(said.contains("`prosescope exec run --line N`"), "{said}");
         let a = ask(0, "exec begin --line 1");
-        // The name differs from that of the statement.
+        // The command names another binding than the statement writes.
         let said = ask(4, "put z --file p.prose --done");
         assert!(said.contains("its statement writes a"), "{said}");
         ask(3, "get z");
@@ -99,14 +99,15 @@ fn put_done_completes_the_one_statement_that_is_open() {
             said.contains(&format!("Completed: execution {}", a.trim())),
             "{said}"
         );
-        // The innermost loop is meant, and the loop around it stays open. `loop round` also ends a round.
+        // Without an id, the commands end the innermost loop, and the loop around it stays open. `loop round` is
+        // another name of `loop iterate`.
         ask(0, "loop begin --line 3");
         ask(0, "exec begin --line 4");
         ask(0, "put b --file p.prose --done");
         assert!(ask(0, "loop round").contains("iteration 1/3"));
         ask(0, "exec skip --line 4");
         ask(0, "loop exit --round");
-        // With two open branches, the execution is ambiguous.
+        // With two open branches, it is ambiguous which execution writes the value.
         ask(0, "parallel run --line 6");
         let said = ask(4, "put x --file p.prose --done");
         assert!(said.contains("more than one statement is open"), "{said}");
@@ -118,7 +119,8 @@ fn put_done_completes_the_one_statement_that_is_open() {
     }
 }
 
-/// A `try` waits for its handler. The open execution in the handler is meant, and ends first.
+/// A `try` stays open until its handler has ended. Meanwhile, commands without an id mean the open execution in the
+/// handler.
 #[test]
 fn a_try_ends_after_its_handler() {
     let dir = project_of(
@@ -147,7 +149,7 @@ fn a_try_ends_after_its_handler() {
     }
 }
 
-/// Only one branch of an `if` is taken, in any order of the commands, also inside a parallel.
+/// Only one branch of an `if` runs, whichever command comes first, and also inside of a parallel block.
 #[test]
 fn of_two_ways_one_is_taken_in_a_branch_too() {
     let ways = "if **x**:\n  session \"A\"\nelse:\n  session \"B\"\n";
@@ -160,7 +162,7 @@ fn of_two_ways_one_is_taken_in_a_branch_too() {
             Some("parallel run --line 1"),
             [2, 4],
         ),
-        // Each item goes its own way.
+        // Each item of a `parallel for` may take another branch.
         (
             format!("parallel for i in all:\n{inside}  session \"C\"\n"),
             Some("parallel run --line 1 --branches p,q"),
@@ -189,7 +191,7 @@ fn of_two_ways_one_is_taken_in_a_branch_too() {
     }
 }
 
-/// After a failure moved outwards, the outer execution is retried, as the output advises.
+/// After a failure was passed on to the outer execution, the commands that `resume` prints retry that execution.
 #[test]
 fn a_failed_run_goes_on_by_the_commands_that_resume_prints() {
     let dir = project_of("block b(p):\n  session \"In {p}\"\ndo b(\"v\")\n");
@@ -236,7 +238,8 @@ fn an_input_on_the_way_is_asked_for_until_it_is_there() {
     }
 }
 
-/// If statements have the same text, our rows record their line, and the execution gives the writer of a value.
+/// Our rows record the line of their statement. So rows of equal statements, and values without names, keep their
+/// place.
 #[test]
 fn rows_of_one_text_and_values_without_names_keep_their_place() {
     let dir = project_of(
@@ -265,7 +268,7 @@ fn rows_of_one_text_and_values_without_names_keep_their_place() {
     }
 }
 
-/// An extra gate that the VM creates belongs to no line, even if it resembles a gate of the program.
+/// A gate that the VM adds by itself has no line in the program, even if it resembles a gate of the program.
 #[test]
 fn a_gate_of_its_own_is_not_taken_for_the_programs() {
     let dir = project_of(
@@ -288,7 +291,7 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
         ask(0, "gate create --line 2");
         ask(0, &format!("approve {form} check_it --as joe"));
         assert!(ask(0, "next").contains("exec run --line 4"));
-        // After a rejection, it stops the run like a gate of the program.
+        // A rejection of such a gate stops the run, as it does for a gate of the program.
         ask(0, "gate create last --prompt Deploy?");
         ask(0, &format!("reject {form} last --as joe --reason no"));
         let said = ask(0, "next");
@@ -297,7 +300,8 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
     }
 }
 
-/// The first row of equal texts keeps its line, before another row rules out that it counts otherwise.
+/// The first of several statements with equal text gets its line at once, before later rows prove which statement it
+/// is.
 #[test]
 fn the_first_row_of_equal_texts_has_its_line() {
     let program = "parallel:\n  session \"same\"\n  session \"same\"\nparallel:\n  session \"same\"\n  repeat 2:\n    session \"same\"\nsession \"same\"\nsession \"same\"\n";
@@ -317,7 +321,7 @@ fn the_first_row_of_equal_texts_has_its_line() {
             said.contains("\"line\": 4") || said.contains("\"line\":4"),
             "{said}"
         );
-        // A branch with a body is a scope of its own.
+        // A branch with a body of its own is a scope for the statements in it.
         ask(0, "parallel branch 1 branch_2");
         ask(0, "loop begin --line 6");
         sure();
@@ -332,7 +336,7 @@ fn the_first_row_of_equal_texts_has_its_line() {
     }
 }
 
-/// An execution whose inner statements write values is completed without a value.
+/// A construct whose inner statements write the values is completed without a value of its own.
 #[test]
 fn a_construct_is_not_completed_with_a_value() {
     let program = "if **x**:\n  session \"A\"\nchoice **c**:\n  option \"o\":\n    session \"B\"\ntry:\n  session \"C\"\nrepeat 1:\n  session \"D\"\nparallel:\n  session \"E\"\n  session \"F\"\ndo:\n  session \"G\"\n";

@@ -36,7 +36,7 @@ fn told(dir: &Path, env: Option<&str>, code: i32, args: &[&str]) -> (String, Str
     (stdout, stderr)
 }
 
-/// Two runs that wait at a gate; the second is the newest.
+/// Returns a project with two runs that wait at a gate; the second is the newest.
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
@@ -94,7 +94,7 @@ fn a_run_is_named_by_an_argument_by_run_or_by_the_environment() {
             "{before:?}: {said}"
         );
     }
-    // Commands for the gates of all runs ignore the environment.
+    // Commands for the gates of all runs ignore `PROSE_RUN`.
     let (all, _) = told(at, Some(RUN), 0, &["gates"]);
     assert!(all.contains(RUN) && all.contains(OTHER), "{all}");
     let (one, _) = told(at, None, 0, &["gates", "--run", RUN]);
@@ -144,7 +144,7 @@ fn a_gate_is_decided_in_a_run_that_was_named() {
     );
     let (gates, _) = told(at, None, 0, &["gates", "--json"]);
     assert_eq!(gates.trim(), "[]");
-    // A decided gate cannot be decided again.
+    // The gate was decided above, so another decision is refused.
     told(at, None, 4, &["approve", RUN, "publish"]);
     told(at, Some(RUN), 0, &["finish", "--status", "failed"]);
     told(

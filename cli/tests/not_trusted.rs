@@ -11,10 +11,10 @@ use std::thread;
 
 use prosescope_test_support::run::fed;
 
-/// A password of the user, from any source.
+/// A password of the user, which must not reach an untrusted server, wherever the user keeps it.
 const SECRET: &str = "hunter2";
 
-/// A server that takes no TLS, asks for a password in the clear, and keeps what it receives.
+/// A server that accepts no TLS, asks for a password in the clear, and keeps the bytes that it receives.
 struct Asking {
     port: u16,
     received: Arc<Mutex<Vec<u8>>>,
@@ -30,7 +30,7 @@ impl Asking {
             for mut client in listener.incoming().flatten() {
                 let kept = Arc::clone(&kept);
                 thread::spawn(move || {
-                    // SSLRequest, the start, the password.
+                    // The server answers three messages: the request for TLS, the startup message, and the password.
                     for answer in [&b"N"[..], b"R\0\0\0\x08\0\0\0\x03", b""] {
                         let mut bytes = [0; 4096];
                         let len = client.read(&mut bytes).unwrap_or(0);
@@ -50,7 +50,7 @@ impl Asking {
     }
 }
 
-/// A cloned project with a run in a folder, whose `.env` names a server; the user keeps passwords for any.
+/// A cloned project with a run in a folder, whose `.env` names a server. The user has stored passwords for any server.
 struct Cloned {
     dir: tempfile::TempDir,
 }
@@ -110,7 +110,7 @@ impl Cloned {
         fed(&mut self.command(args), b"a value")
     }
 
-    /// Runs, expects this exit code, and gives all that it said.
+    /// Runs a command, and expects this exit code. Returns all output.
     #[track_caller]
     fn said(&self, code: i32, args: &[&str]) -> String {
         let out = self.give(args);
@@ -122,7 +122,7 @@ impl Cloned {
     }
 }
 
-/// Commands that also read the database. They succeed with a note.
+/// Commands that read the database in addition to files. They succeed, with a note that the server was not contacted.
 const BESIDE: &[&[&str]] = &[
     &["runs"],
     &["runs", "--status", "failed"],
@@ -135,7 +135,7 @@ const BESIDE: &[&[&str]] = &[
     &["doctor"],
 ];
 
-/// Commands on runs in the database. They are refused.
+/// Commands on runs in the database. They are refused, because the address is not trusted.
 const NAMED: &[&[&str]] = &[
     &["show", "postgres:latest"],
     &["trace", "postgres:20260101-000000-aaaaaa"],
@@ -176,7 +176,7 @@ const NAMED: &[&[&str]] = &[
     ],
 ];
 
-/// The forms in which a file names a server.
+/// Returns contents of a `.env` file that name the server in different forms.
 fn forms(port: u16) -> Vec<String> {
     let key = "OPENPROSE_POSTGRES_URL";
     vec![
@@ -196,7 +196,7 @@ fn nothing_is_sent_to_a_server_that_only_a_file_of_the_project_names() {
     let cloned = Cloned::new();
     for (n, form) in forms(server.port).iter().enumerate() {
         cloned.names(form);
-        // All commands by the first form; by the others one of each kind.
+        // All commands are tried with the first form, and one command of each kind with the others.
         let few = |all: &'static [&'static [&'static str]]| match n {
             0 => all,
             _ => &all[..1],
@@ -216,7 +216,7 @@ fn nothing_is_sent_to_a_server_that_only_a_file_of_the_project_names() {
         }
         assert_eq!(server.received(), "", "{form}");
     }
-    // A pipe in place of the file does not block the command.
+    // A pipe in place of the `.env` file does not block the command.
     #[cfg(unix)]
     {
         let env = cloned.path("project/.prose/.env");
@@ -254,7 +254,7 @@ fn a_file_is_trusted_until_its_bytes_change() {
     );
     assert!(said.contains(&named), "{said}");
     assert!(sends());
-    // One more space makes another file. The old version is no longer trusted.
+    // One more space changes the file, so the user's trust does not cover it any more.
     cloned.names(&format!("{form} "));
     assert!(!sends());
     cloned.said(0, &["postgres", "trust"]);
@@ -266,14 +266,14 @@ fn a_file_is_trusted_until_its_bytes_change() {
     cloned.said(0, &["postgres", "trust", "--revoke"]);
     assert!(!sends());
     cloned.said(0, &["postgres", "trust", "--revoke"]);
-    // The same bytes in another project are another file.
+    // The trust holds for one path: the same bytes in another project are not trusted.
     cloned.said(0, &["postgres", "trust"]);
     let moved = cloned.path("moved");
     fs::rename(cloned.path("project"), &moved).expect("moved");
     let out = fed(cloned.command(show).current_dir(&moved), b"");
     assert_eq!(out.status.code(), Some(4), "{out:?}");
     assert_eq!(server.received(), "");
-    // What no file names is nothing to trust.
+    // A `.env` file without a PostgreSQL setting contains nothing to trust.
     fs::write(moved.join(".prose/.env"), "USER_ID=1\n").expect("written");
     let out = fed(
         cloned.command(&["postgres", "trust"]).current_dir(&moved),
@@ -282,7 +282,8 @@ fn a_file_is_trusted_until_its_bytes_change() {
     assert_eq!(out.status.code(), Some(3), "{out:?}");
 }
 
-/// The environment is trusted, so its address is used, whatever a file contains.
+/// The environment is trusted. So a server in an environment variable is contacted, whatever the project's file
+/// contains.
 #[test]
 fn an_address_of_the_environment_is_asked() {
     let (named, own) = (Asking::new(), Asking::new());
@@ -294,7 +295,7 @@ fn an_address_of_the_environment_is_asked() {
         fed(command.env("OPENPROSE_POSTGRES_URL", &url), b"");
         assert!(own.received().contains(SECRET), "{args:?}");
     }
-    // What else the file names is still the project's: another database of the user's agents.
+    // The other settings of the project's file are still untrusted, such as the database for the user's agents.
     cloned.names(&format!(
         "OPENPROSE_POSTGRES_USER_URL=postgresql://me@127.0.0.1:{}/x\n",
         named.port
@@ -305,7 +306,7 @@ fn an_address_of_the_environment_is_asked() {
     assert_eq!(named.received(), "");
 }
 
-/// `psql` looks a password up for each host and port; the address of another host is none of that name.
+/// `.pgpass` holds a password for each host and port. A password of another host is not sent.
 #[test]
 fn a_password_goes_to_the_host_of_its_line_only() {
     let (first, second) = (Asking::new(), Asking::new());
@@ -327,7 +328,7 @@ fn a_password_goes_to_the_host_of_its_line_only() {
         "postgresql://me@127.0.0.1:{one},127.0.0.1:{other}/x"
     ));
     assert!(to_first.contains("of-the-first"), "{to_first}");
-    // The server was contacted, and received no password.
+    // The second server was contacted, and received no password.
     assert!(to_second.contains("me"), "{to_second}");
     assert!(!to_second.contains("of-the"), "{to_second}");
     let (_, to_second) = ask(&format!(

@@ -8,7 +8,7 @@ use prosescope_test_support::{files, needs};
 
 const LATEST: &str = "20260125";
 
-/// Bytes of the attachment of `load_profile`.
+/// The length of the attachment of `load_profile` in bytes.
 const LOAD_PROFILE: &str = "38860";
 
 fn examples() -> PathBuf {
@@ -41,7 +41,7 @@ fn done(dir: &Path, args: &[&str]) -> String {
     out
 }
 
-/// The fields of a CSV text, line by line.
+/// Parses a CSV text into lines of fields.
 fn fields(csv: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut chars = csv.chars().peekable();
@@ -103,7 +103,7 @@ two' AS f",
             assert!(theirs.status.success(), "{sql}: {theirs:?}");
             let theirs = fields(&String::from_utf8_lossy(&theirs.stdout));
             let ours = fields(&done(&examples(), &[run, sql, "--csv"]));
-            // Without rows, sqlite3 prints no header.
+            // For a result without rows, sqlite3 prints nothing, and prosescope prints the header.
             match theirs.is_empty() {
                 true => assert_eq!(ours.len(), 1, "{run}: {sql}"),
                 false => assert_eq!(ours, theirs, "{run}: {sql}"),
@@ -127,7 +127,7 @@ fn every_form_of_run_is_asked_in_the_same_words() {
             run != "20260115"
         );
     }
-    // The length is that of the value, also where that is in a file of its own.
+    // The column `length` counts the whole value, also where the value is in a file of its own.
     let sql = "SELECT length, value_cut FROM value_list WHERE name = 'load_profile'";
     let csv = done(&examples(), &["20260115", sql, "--csv"]);
     assert_eq!(fields(&csv)[1], [LOAD_PROFILE, "1"]);

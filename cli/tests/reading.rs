@@ -1,4 +1,4 @@
-//! Tests of reading commands on recorded runs.
+//! Tests of the commands that read, on runs that the tests record.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use prosescope_test_support::{clock, needs};
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// A folder with a program, `home` in it, and `prosescope` run in it at times that a test chooses.
+/// A folder with a program and a home folder in it. Tests run `prosescope` there at times that they choose.
 struct Project {
     dir: tempfile::TempDir,
 }
@@ -26,8 +26,8 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Runs `prosescope` at a time of one day with this standard input, and expects this exit code; gives standard output
-    /// and standard error.
+    /// Runs `prosescope` at a time of one fixed day with this standard input, and expects this exit code. Returns
+    /// standard output and standard error.
     #[track_caller]
     fn run(&self, code: i32, time: &str, args: &str, input: &str) -> (String, String) {
         let args: Vec<&str> = args.split_whitespace().collect();
@@ -44,7 +44,7 @@ impl Project {
         (said, errors)
     }
 
-    /// The same, to standard output, of a command that is done.
+    /// Runs a command that has to succeed, at a time of that day. Returns its standard output.
     #[track_caller]
     fn done(&self, time: &str, args: &str, input: &str) -> String {
         self.run(0, time, args, input).0.trim_end().to_owned()
@@ -59,7 +59,7 @@ fn line<'a>(text: &'a str, part: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{part} is not in {text}"))
 }
 
-/// A failed statement that began after the write did not write.
+/// A statement that failed, but began only after a value was written, is not taken for the writer of that value.
 #[test]
 fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
     if needs::faketime().is_none() {
@@ -98,7 +98,7 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
         assert_eq!(wrote(0)[0]["name"], "draft", "{form}");
         assert_eq!(*wrote(1), serde_json::json!([]), "{form}");
 
-        // The statement writes later, and the first value becomes history.
+        // The statement writes again, and its first value becomes history.
         let third = go("10:02:00", "exec begin --line 2", "");
         go("10:02:10", &format!("put draft --execution {third}"), "two");
         go("10:02:20", &format!("exec complete {third}"), "");
@@ -112,7 +112,7 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
     }
 }
 
-/// A frame in a loop belongs to the frame around the loop, in every form of run.
+/// A frame in a loop is shown as part of the frame around the loop, in every form of run.
 #[test]
 fn a_converted_run_names_the_same_frames_around_its_values() {
     if needs::faketime().is_none() {
@@ -139,7 +139,8 @@ fn a_converted_run_names_the_same_frames_around_its_values() {
     assert_eq!(file("r-sqlite-filesystem"), file("r"));
 }
 
-/// `sqlite3 state.db "select 1"` in a run in files creates an empty database. It is ignored.
+/// `sqlite3 state.db "select 1"` in the folder of a run in files creates an empty database. Commands ignore that
+/// database.
 #[test]
 fn an_empty_database_beside_a_run_in_files_is_ignored() {
     if needs::faketime().is_none() {
@@ -175,7 +176,7 @@ fn an_empty_database_beside_a_run_in_files_is_ignored() {
     }
 }
 
-/// Without files of a run beside it, the database is all there was of the run.
+/// An empty database without other files of a run beside it is an error: the run may have been only in this database.
 #[test]
 fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     if needs::faketime().is_none() {
@@ -206,7 +207,7 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     }
     let (said, _) = project.run(1, "10:00:01", "runs", "");
     assert!(said.contains("unreadable"), "{said}");
-    // Whether it runs is not known: a list of those that do is not said to be whole.
+    // The status of this run is unknown, so a list of running runs must say that it may lack a run.
     let (said, _) = project.run(1, "10:00:01", "runs --status running", "");
     assert!(
         said.contains("1 run could not be read and is left out"),
@@ -214,7 +215,8 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     );
 }
 
-/// Between `put` and the end of its statement, the index of a folder lacks the value. That is not an issue.
+/// The index of a run folder (index.md) lacks a value from its `put` until its statement ends. `check` reports nothing
+/// then.
 #[test]
 fn check_is_silent_about_what_prose_itself_has_just_written() {
     if needs::faketime().is_none() {
@@ -267,7 +269,7 @@ fn check_is_silent_about_what_prose_itself_has_just_written() {
     }
 }
 
-/// Files of other programs are still reported, and so are all files that the index of a finished run lacks.
+/// `check` still reports a value that another program wrote, and every value that the index of a finished run lacks.
 #[test]
 fn check_reports_values_that_the_index_will_never_name() {
     if needs::faketime().is_none() {
@@ -289,7 +291,7 @@ fn check_reports_values_that_the_index_will_never_name() {
     assert!(told().contains("binding-not-indexed"), "{}", told());
 }
 
-/// A project, or the user, has one memory of an agent, whichever form each of the runs has.
+/// An agent of the project or of the user has one memory, shared by runs in a database and runs in files.
 #[test]
 fn runs_of_both_forms_share_the_memory_of_an_agent() {
     if needs::faketime().is_none() {
@@ -336,7 +338,8 @@ fn runs_of_both_forms_share_the_memory_of_an_agent() {
     }
 }
 
-/// What was written before in two places: each run uses the store of its own form, and says so.
+/// If an agent already has a memory in both stores, each run uses the store of its own form, and prints that the other
+/// exists.
 #[test]
 fn of_two_memories_a_run_uses_the_one_of_its_form_and_says_that_there_is_another() {
     if needs::faketime().is_none() {
@@ -415,7 +418,8 @@ fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
     }
 }
 
-/// A copied folder says the id of the run that it was copied from: its own name tells the two apart, and commands take it.
+/// The records in a copied folder contain the id of the original run. The name of the folder distinguishes both, and
+/// commands take it.
 #[test]
 fn a_copy_of_a_run_goes_by_the_name_of_its_folder() {
     if needs::faketime().is_none() {
@@ -454,7 +458,7 @@ fn a_copy_of_a_run_goes_by_the_name_of_its_folder() {
             .collect();
         names.sort_unstable();
         assert_eq!(names, ["copy", "r"], "{form}");
-        // The command that a gate of the copy names is of the copy.
+        // The command that `gates` prints for the copy names the copy, not the original run.
         let gates = project.done("10:00:01", "gates copy --json", "");
         let gates: serde_json::Value = serde_json::from_str(&gates).expect("JSON");
         let approve = gates[0]["approve_command"].as_str().expect("a command");
@@ -488,7 +492,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// A run whose second statement took longest and whose third failed.
+/// Returns a project with a run whose second statement took longest and whose third failed, and the run's id.
 fn three() -> (Project, String) {
     let project = Project::new("session \"a\"\nsession \"b\"\nsession \"c\"\n");
     let run = project.done("10:00:00", "init p.prose", "");

@@ -1,5 +1,5 @@
-//! Habits of real runs, in small: what `show`, `trace`, `resume` and `check` print together of each case of
-//! core/tests/fixtures/real.json and real-more.json. `core/tests/real` holds the facts of the same cases.
+//! Tests of what `show`, `trace`, `resume` and `check` print about small runs with habits of real runs. The cases are
+//! in core/tests/fixtures/real.json and real-more.json; `core/tests/real` checks the facts of the same cases.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 const RUN: &str = "20260104-101500-case01";
 
-/// The files of a case in a run folder of a project, read by each command: all that they print.
+/// Puts the files of a case into a run folder of a project, and returns all that the commands print about the run.
 fn printed(files: &Value) -> String {
     let texts = files.as_object().expect("paths and texts").iter();
     let texts = texts.map(|(path, text)| (&**path, text.as_str().expect("a text")));
@@ -23,7 +23,7 @@ fn printed(files: &Value) -> String {
     printed
 }
 
-/// A project with one run of these files.
+/// Returns a project with one run that consists of these files.
 fn project<'t>(files: impl IntoIterator<Item = (&'t str, &'t str)>) -> TempDir {
     let project = tempfile::tempdir().expect("a folder");
     let run = project.path().join(".prose/runs").join(RUN);
@@ -35,7 +35,7 @@ fn project<'t>(files: impl IntoIterator<Item = (&'t str, &'t str)>) -> TempDir {
     project
 }
 
-/// The exit code of a command in a project, and all that it prints.
+/// Runs a command in a project. Returns its exit code and all its output.
 fn said(project: &TempDir, args: &[&str]) -> (i32, String) {
     let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
         .args(args)
@@ -61,7 +61,7 @@ fn texts<'c>(expect: &'c Value, key: &str) -> Vec<&'c str> {
     list.map(|text| text.as_str().expect("a text")).collect()
 }
 
-/// `PROSE_PRINTED=name` prints the whole output of the cases whose names contain that text.
+/// With `PROSE_PRINTED=name`, the test prints the whole output of the cases whose names contain that text.
 #[test]
 fn what_a_person_reads_from_real_habits_is_printed() {
     let files = [
@@ -80,7 +80,7 @@ fn what_a_person_reads_from_real_habits_is_printed() {
         if std::env::var("PROSE_PRINTED").is_ok_and(|part| name.contains(&part)) {
             println!("{name}\n{printed}");
         }
-        // Lines are wrapped.
+        // Commands wrap lines, so the texts are compared without line breaks.
         let printed: Vec<&str> = printed.split_whitespace().collect();
         let printed = printed.join(" ");
         let lower = printed.to_lowercase();
@@ -180,15 +180,15 @@ const REACTOR: &[(&str, &str)] = &[(
     "[{\"content_hash\":\"sha256:1\",\"schema\":\"openprose.receipt\"}]\n",
 )];
 
-/// Exit codes, and what commands print of runs that no fact of the other cases speaks of.
+/// Exit codes and outputs for runs that the other cases do not cover.
 #[test]
 fn commands_say_what_is_there_and_end_so() {
     type Files = &'static [(&'static str, &'static str)];
     type Texts = &'static [&'static str];
-    /// Files of a run, a command, its exit code, what it prints, and what it does not.
+    /// A case: the files of a run, a command, its exit code, texts that it prints, and texts that it must not print.
     type Habit = (Files, Texts, i32, Texts, Texts);
     let cases: &[Habit] = &[
-        // A log's own numbers, rounds and stops, and nothing that it does not say (W5).
+        // A log keeps its own numbers, rounds and stops, and no fact is added that it does not record (W5).
         (
             LOG,
             &["narrate", RUN],
@@ -217,7 +217,7 @@ fn commands_say_what_is_there_and_end_so() {
             &["1→ a ✓ (inferred: it has no record of its own", "2→ b ✓\n"],
             &["loop", "⟳"],
         ),
-        // Marks whose statement the program does not have are kept, and no status is made up (W6).
+        // A mark whose statement is missing in the program is kept, and gets no invented status (W6).
         (
             FOREIGN,
             &["state", RUN],
@@ -243,9 +243,9 @@ fn commands_say_what_is_there_and_end_so() {
             ],
             &["topic ", "[...next...]"],
         ),
-        // A ledger that lacks a receipt is an error (W8).
+        // A ledger that lacks one of its receipts is an error (W8).
         (RECEIPTS, &["check", RUN], 1, &["counts 3 receipts"], &[]),
-        // Rows of a folder have a number, and commands take it (W11).
+        // A row without an execution number has a place `~N`, and commands take this place (W11).
         (LOG, &["trace", RUN], 0, &["~0", "~1"], &[]),
         (
             LOG,
@@ -269,7 +269,7 @@ fn commands_say_what_is_there_and_end_so() {
             &["place ~99 does not exist"],
             &[],
         ),
-        // What ran is not readable, and which files there are is (W12).
+        // A sealed run hides what ran, but shows which files exist (W12).
         (SEALED, &["get", "plan", "--run", RUN], 0, &["A plan."], &[]),
         (
             SEALED,
@@ -285,7 +285,7 @@ fn commands_say_what_is_there_and_end_so() {
             &["encrypted"],
             &[],
         ),
-        // The receipts of a reactor are named as what they are (W14).
+        // The receipts of a reactor are shown under their own name (W14).
         (
             REACTOR,
             &["show", ".prose/runs/20260104-101500-case01/receipts.json"],

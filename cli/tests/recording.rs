@@ -9,7 +9,7 @@ use prosescope_test_support::{clock, needs};
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// A folder with a program, `home` in it, and `prosescope` run in it.
+/// A folder with a program and a home folder in it, where tests run `prosescope`.
 struct Project {
     dir: tempfile::TempDir,
 }
@@ -79,7 +79,7 @@ fn files(at: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// `~/.prose` contains the user's agents. It is a project only for commands in the home directory itself.
+/// `~/.prose` contains the user's agents. Only commands in the home folder itself treat it as a project.
 #[test]
 fn the_users_own_folder_is_no_project() {
     let project = Project::new();
@@ -102,14 +102,14 @@ fn the_users_own_folder_is_no_project() {
     project.prose_in(&work, 0, &["init", "p.prose", "--id", "new"]);
     assert!(work.join(".prose/runs/new").is_dir());
     assert!(!home.join(".prose/runs/new").exists());
-    // A user's agent is still the user's.
+    // In a project, the user's agent is still read from the home folder.
     let args = [
         "agent", "memory", "get", "cap", "--scope", "user", "--run", "new",
     ];
     fs::create_dir_all(home.join(".prose/agents/cap")).expect("made");
     fs::write(home.join(".prose/agents/cap/memory.md"), "mine\n").expect("written");
     assert_eq!(project.prose_in(&work, 0, &args), "mine\n");
-    // In the home folder itself it is the project.
+    // A command in the home folder itself records a run there.
     project.prose_in(&home, 0, &["init", "p.prose", "--id", "own"]);
     assert!(home.join(".prose/runs/own").is_dir());
     assert!(project.prose_in(&home, 0, &["runs"]).contains("old"));
@@ -120,7 +120,7 @@ fn a_finished_run_is_made_small_as_often_as_one_wants() {
     for form in FORMS {
         let project = Project::new();
         project.init("r", form);
-        // How a run ends is not guessed.
+        // `finish` does not guess how the run ended.
         let said = project.prose(2, &["finish", "r", "--vacuum"]);
         assert!(said.contains("--status"), "{said}");
         project.prose(0, &["finish", "r", "--status", "completed"]);
@@ -169,7 +169,7 @@ fn a_handle_is_of_one_source() {
         };
         add(0, "https://p.prose.md/@alice/research");
         let before = files(&project.path(".prose/runs/r"));
-        // Another name, and another author of the same.
+        // A handle that is taken cannot be used for another program, nor for a program of that name by another author.
         for other in ["@bob/survey", "@bob/research"] {
             let said = add(4, &format!("https://p.prose.md/{other}"));
             assert!(
@@ -178,7 +178,7 @@ fn a_handle_is_of_one_source() {
             );
         }
         assert_eq!(files(&project.path(".prose/runs/r")), before, "{form}");
-        // The same import again is not an error.
+        // Registering the same import again is not an error.
         add(0, "https://p.prose.md/@alice/research");
     }
 }
@@ -203,7 +203,7 @@ fn the_program_of_an_import_is_kept_in_both_forms() {
         project.prose(0, &args);
         let kept = project.path(".prose/runs/r/imports/r--research/program.prose");
         assert_eq!(fs::read_to_string(kept).expect("kept"), sub, "{form}");
-        // Readers open it as a run of its own, and the run around it leads there.
+        // Commands open the nested run like any run, and the outer run names it.
         let said = project.prose(0, &["state", "r/r--research"]);
         assert!(said.contains("Only in the import"), "{form}: {said}");
         let said = project.prose(0, &["show", "r", "--json"]);
@@ -213,7 +213,7 @@ fn the_program_of_an_import_is_kept_in_both_forms() {
     }
 }
 
-/// Names of Windows devices are rejected, because files with these names cannot be copied to Windows.
+/// Names of Windows devices are rejected as names of files, because such files cannot be copied to Windows.
 #[test]
 fn no_file_is_called_as_windows_devices_are() {
     let project = Project::new();
@@ -224,7 +224,7 @@ fn no_file_is_called_as_windows_devices_are() {
     for form in FORMS {
         project.init(form, form);
         let before = files(&project.path(".prose/runs"));
-        // In a database a name is a row's.
+        // In a database, a name is only a value in a row, so it is allowed.
         let code = if form == "sqlite" { 0 } else { 2 };
         for args in [
             &["put", "aux", "--file", "p.prose"][..],
@@ -247,7 +247,7 @@ fn no_file_is_called_as_windows_devices_are() {
     }
 }
 
-/// Runs `prosescope init` eight times at once, at one moment, and gives the exit codes and what was printed.
+/// Runs `prosescope init` eight times at the same moment. Returns the exit codes and the outputs.
 fn at_once(project: &Project, args: &[&str]) -> Vec<(Option<i32>, String)> {
     let running: Vec<_> = (0..8)
         .map(|_| {
@@ -287,7 +287,7 @@ fn runs_that_begin_at_once_are_runs_of_their_own() {
         for id in ids {
             assert!(project.path(".prose/runs").join(id).is_dir(), "{id}");
         }
-        // The same id is one run: one of them makes it, and the others are told.
+        // Eight commands with the same id create one run: one command succeeds, and the others are refused.
         let done = at_once(&project, &["--state", form, "--id", "one"]);
         let mut codes: Vec<i32> = done.iter().filter_map(|(code, _)| *code).collect();
         codes.sort_unstable();
@@ -306,8 +306,9 @@ fn a_program_that_is_too_long_begins_no_run() {
     assert!(!project.path(".prose").exists());
 }
 
-/// What an import returns is there under its handle, and under the name that its call was given, whatever its own run
-/// calls its kind: without a copy of its program nothing says `output`.
+/// A value that an import returns can be read under the import's handle, and under the name that the calling statement
+/// binds, whatever kind its own run records. Without a copy of the import's program, no file marks the binding as
+/// `output`.
 #[test]
 fn a_dotted_name_gets_the_binding_of_an_import() {
     for form in FORMS {
@@ -324,7 +325,8 @@ fn a_dotted_name_gets_the_binding_of_an_import() {
                 add.extend(["--program", "sub.prose"]);
             }
             project.prose(0, &add);
-            // A database without a copy of the import's program has no place for its own run.
+            // Without a copy of the import's program, a run in a database has no nested run, so the value is put in the
+            // run itself.
             let (name, run) = match (form, copy) {
                 ("sqlite", false) => ("research.found", "r"),
                 _ => ("found", "r/research"),
@@ -357,7 +359,7 @@ fn a_dotted_name_gets_the_binding_of_an_import() {
     }
 }
 
-/// An agent that is asked again gets what it said before: all of it, beyond what lists show, without a memory too.
+/// A segment is printed completely, beyond the part that lists show, and also for an agent without a memory.
 #[test]
 fn a_segment_is_read_back_byte_for_byte() {
     let long = format!(
@@ -426,7 +428,7 @@ fn a_segment_is_read_back_byte_for_byte() {
     }
 }
 
-/// A loop, a gate or a statement deeper down runs in its own branch, and in no other.
+/// A loop, a gate or a deeper statement of a branch is recorded in this branch, and refused in every other.
 #[test]
 fn what_a_branch_holds_runs_in_that_branch() {
     let project = Project::new();
@@ -434,7 +436,7 @@ fn what_a_branch_holds_runs_in_that_branch() {
     fs::write(project.path("p.prose"), program).expect("written");
     for form in FORMS {
         project.prose(0, &["init", "p.prose", "--state", form, "--id", form]);
-        // 1 the parallel; 2, 3 and 4 its branches.
+        // Execution 1 is the parallel block; 2, 3 and 4 are its branches.
         project.prose(0, &["parallel", "run", "--line", "1", "--run", form]);
         for (words, parent) in [
             ("loop begin --line 2", 2),
@@ -456,7 +458,7 @@ fn what_a_branch_holds_runs_in_that_branch() {
             let at = rows.iter().position(|row| Some(&row["id"]) == own);
             let (before, rest) = rows.split_at(at.expect("it is in the trace"));
             let level = |row: &serde_json::Value| row["level"].as_u64();
-            // A round has no id.
+            // A round has no execution number, so the row above it is used.
             let above = before
                 .iter()
                 .rfind(|row| !row["id"].is_null() && level(row) < level(&rest[0]));

@@ -1,4 +1,4 @@
-//! Tests of `prose`, the second name of the command, which OpenProse uses, and of another program with that name.
+//! Tests of `prose`, the name by which OpenProse calls this command, beside another program of that name.
 #![cfg(unix)]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 const PROSESCOPE: &str = env!("CARGO_BIN_EXE_prosescope");
 
-/// A project with two runs that wait at their gates, and a folder for programs.
+/// Returns a project with two runs that wait at their gates, and an empty folder for programs.
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     fs::create_dir(dir.path().join("bin")).expect("made");
@@ -33,7 +33,7 @@ fn prosescope(dir: &Path, args: &[&str]) -> String {
     String::from_utf8_lossy(&out.stdout).into_owned()
 }
 
-/// A shell's line in the project, with only the project's folder of programs in PATH.
+/// Runs a shell command in the project. Its PATH contains only the project's folder of programs.
 fn shell(dir: &Path, line: &str) -> Output {
     Command::new("/bin/sh")
         .args(["-c", line])
@@ -44,7 +44,7 @@ fn shell(dir: &Path, line: &str) -> Output {
         .expect("sh runs")
 }
 
-/// A program called `prose` that leaves a file where it is run.
+/// Creates a program called `prose`, which writes a file when it runs. Returns its path.
 fn foreign(folder: &Path, ran: &Path) -> PathBuf {
     let path = folder.join("prose");
     fs::create_dir_all(folder).expect("made");
@@ -53,7 +53,7 @@ fn foreign(folder: &Path, ran: &Path) -> PathBuf {
     path
 }
 
-/// The doctor's check of the name, with these folders as PATH.
+/// Runs `doctor` with these folders as PATH. Returns its output and its check of the name `prose`.
 fn checked(dir: &Path, folders: &[PathBuf]) -> (String, serde_json::Value) {
     let path = std::env::join_paths(folders).expect("a path");
     let doctor = |args: &[&str]| {

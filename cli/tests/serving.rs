@@ -1,4 +1,4 @@
-//! `prosescope serve` over a file: how it ends, and what it says of its store.
+//! Tests of `prosescope serve` over a file: how the server ends, and its messages about the store.
 #![cfg(unix)]
 
 use std::process::Command;

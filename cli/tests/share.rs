@@ -13,7 +13,8 @@ use prosescope_test_support::zip::zip;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// Names and shapes of secrets. The test generates secrets from the shapes, so that this file contains none.
+/// The names of rules, each with the shape of a secret that the rule finds. The test generates the secrets from the
+/// shapes, so that this file contains none.
 const SHAPES: [(&str, &str); 6] = [
     ("github-token", "ghp_{A:36}"),
     ("in a value", "ghp_{A:36}"),
@@ -70,7 +71,7 @@ impl Project {
         self.fed(code, &args.split_whitespace().collect::<Vec<_>>(), "")
     }
 
-    /// A run of this form with a secret in each of its texts.
+    /// Returns a project with a run of this form that has a secret in each of its texts.
     fn recorded(form: &str) -> Project {
         let secrets = secrets();
         let project = Project::new(&format!(
@@ -89,7 +90,7 @@ impl Project {
             "a value\n{} of ann@customer.org in {}/notes\nhunter2-is-not-enough\n{}\n",
             secrets[1],
             "/home/annabelle",
-            // Also where it stands encoded.
+            // The secret is also found where it is written in base64.
             "aHVudGVyMi1pcy1ub3QtZW5vdWdo"
         );
         project.fed(
@@ -151,7 +152,7 @@ impl Project {
     }
 }
 
-/// Every part of a zip, by its path.
+/// Returns every part of a zip with its path.
 fn parts(zip: &Path) -> Vec<(String, Vec<u8>)> {
     let bytes = fs::read(zip).expect("read");
     let len = bytes.len() as u64;
@@ -190,7 +191,7 @@ fn no_secret_is_in_the_text_for_a_model() {
                 .map(str::to_owned),
             );
             for secret in &gone {
-                // The beginning of a secret is a secret, too.
+                // Not even the beginning of a secret may remain.
                 let begins = secret.get(..12).expect("long");
                 assert!(!said.contains(begins), "{form} {args}: {secret}: {said}");
             }
@@ -236,7 +237,7 @@ fn nothing_secret_leaves_and_the_run_is_told_as_before() {
         let value = project.done("get draft --run r.zip");
         assert!(value.starts_with("a value\n[github-token #"), "{value}");
         assert_eq!(value.lines().count(), 4, "{value}");
-        // Ids, statuses, ties and places are those of the run.
+        // Ids, statuses, links between rows, and places are the same as in the run.
         let facts = |run: &str| {
             let trace = project.done(&format!("trace {run} --json"));
             let mut trace: serde_json::Value = serde_json::from_str(&trace).expect("JSON");
@@ -249,7 +250,7 @@ fn nothing_secret_leaves_and_the_run_is_told_as_before() {
             project.done("audit verify r.zip").lines().next()
         );
         assert!(project.done("audit r.zip").contains("[person #1]"));
-        // A log that was sealed again records its earlier head.
+        // The copy's log was sealed again, and records the head that it had in the run.
         let head = project.done("audit verify r");
         let head = head
             .lines()
@@ -259,7 +260,7 @@ fn nothing_secret_leaves_and_the_run_is_told_as_before() {
     }
 }
 
-/// Leaves out of a view what redaction changes: texts, and where the run lies.
+/// Removes from a view the facts that redaction changes: texts, and the place of the run.
 fn forget(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(object) => {
@@ -285,7 +286,7 @@ fn a_secret_in_the_name_of_a_run_is_replaced() {
         let named = project.at(&secret);
         copy(&project.at(".prose/runs/r"), &named);
         copy(&project.at(".prose/runs/r"), &other);
-        // What a run that was shared before may be called.
+        // The folder of a run may be named after a placeholder, because a redacted copy gets such names.
         let before = project.at("[github-token #1]");
         copy(&project.at(".prose/runs/r"), &before);
         let report = project.fed(0, &["share", &secret, "--report", "--json"], "");
@@ -331,7 +332,7 @@ fn a_secret_in_the_name_of_a_run_is_replaced() {
     }
 }
 
-/// Ended by the user or the system at any moment, it leaves the file whole or not at all, and nothing else.
+/// A share that the user or the system ends at any moment leaves either the whole file or none, and no other files.
 #[cfg(unix)]
 #[test]
 fn what_is_ended_leaves_nothing_behind() {
@@ -411,7 +412,7 @@ fn what_is_kept_stays_and_what_is_asked_for_goes() {
         "",
     );
     assert!(said.contains("--redact matched nothing"), "{said}");
-    // Only its path finds a shared file.
+    // A run in a shared file is found only by the path of the file, so printed commands contain that path.
     let shown = project.done("show kept.zip");
     assert!(!shown.contains("prosescope resume r\n"), "{shown}");
     assert!(shown.contains("kept.zip"), "{shown}");
@@ -440,7 +441,7 @@ fn a_shared_run_is_the_run_again() {
         assert_eq!(shown("r"), shown("r.zip"), "{form}");
         project.done(&format!("convert r.zip --to {form} --out again"));
         assert_eq!(shown("r"), shown("again"), "{form}");
-        // The other form.
+        // The run is also converted into the other form.
         let other = FORMS.into_iter().find(|other| *other != form).expect("two");
         project.done(&format!("convert r.zip --to {other} --out other"));
         assert_eq!(
@@ -504,7 +505,7 @@ fn several_runs_are_one_file_and_each_is_named() {
         refused.contains("two of the runs are called r"),
         "{refused}"
     );
-    // So are two runs of one name, before any of them is looked through.
+    // Two runs of one name are refused before any of them is searched for secrets.
     let other = project.at("elsewhere/r");
     copy(&project.at(".prose/runs/s"), &other);
     let refused = project.refused(2, "share r elsewhere/r --report");
@@ -525,7 +526,7 @@ fn several_runs_are_one_file_and_each_is_named() {
     .expect("written");
     let refused = project.refused(6, "show cut.zip");
     assert!(refused.contains("not a readable zip"), "{refused}");
-    // One without files is that, and not a file that is missing.
+    // The error for a zip without files is about that, not about a missing file.
     fs::write(project.at("empty.zip"), zip(&[])).expect("written");
     let refused = project.refused(6, "show empty.zip");
     assert!(refused.contains("the zip contains no files"), "{refused}");
@@ -544,7 +545,7 @@ fn a_database_is_built_anew() {
             .done("get draft --run ./r.db")
             .starts_with("a value")
     );
-    // Its own rules hold in the copy.
+    // A run in files cannot be shared as a single database.
     let project = Project::recorded("filesystem");
     let refused = project.refused(4, "share r -o r.db");
     assert!(refused.contains("not a single database"), "{refused}");

@@ -1,4 +1,5 @@
-//! Tests of output and input: a command prints its record, or its exit code reports that it could not. Input is used unchanged.
+//! Tests of output and input. A command either prints its result, or its exit code reports that it could not; input is
+//! stored unchanged.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -26,7 +27,7 @@ impl Project {
         project
     }
 
-    /// Runs a line of the shell in which `prosescope` is ours and `$RUN` the run.
+    /// Runs a line in the shell. In it, `prosescope` means the tested binary, and `$RUN` the run.
     fn shell(&self, line: &str) -> Output {
         let prose = PathBuf::from(env!("CARGO_BIN_EXE_prosescope"));
         Command::new("bash")
@@ -81,15 +82,16 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
         }
         project.check("prosescope --help >&-", 6, "");
         project.check("echo v | prosescope put y >&-", 7, "do not repeat");
-        // Python and Node open `/dev/null` for reading and writing to discard output.
+        // Python and Node open `/dev/null` for reading and writing to discard output. That is not a closed stream.
         project.check("prosescope trace 1<>/dev/null", 0, "");
         project.check("prosescope put z 0<>/dev/null", 0, "Binding written: z");
-        // A closed pipe is not an error, because its reader has read enough.
+        // A pipe whose reader has ended is not an error, because the reader has read enough.
         project.check("prosescope show $RUN | true; exit ${PIPESTATUS[0]}", 0, "");
     }
 }
 
-/// A copy of the database, which vacuuming makes, is larger than `ulimit -f` allows; the row that is written is not.
+/// Vacuuming writes a copy of the database, which `ulimit -f` forbids here; recording the end of the run fits in the
+/// limit.
 #[test]
 fn a_run_that_is_finished_and_cannot_be_vacuumed_has_the_same_exit_code() {
     let project = Project::new("sqlite");
@@ -137,7 +139,7 @@ fn a_closed_standard_input_is_an_error_and_an_empty_one_an_empty_value() {
     }
 }
 
-/// `ulimit -f` counts in KB.
+/// A write beyond `ulimit -f` (in KB) is reported as an error, and the earlier contents stay.
 #[test]
 fn a_limit_of_file_size_is_told_and_leaves_what_was_there() {
     for form in FORMS {
@@ -169,7 +171,7 @@ fn a_value_of_a_file_that_is_a_folder_is_an_error() {
     project.check("prosescope put x --file empty", 0, "Binding written");
 }
 
-/// `ulimit -v` counts in KB; a value as long as the limit does not fit beside the program.
+/// `ulimit -v` counts in KB. A value as long as this limit does not fit into memory beside the program.
 #[test]
 fn a_long_value_is_not_held_in_memory() {
     for form in FORMS {
@@ -195,7 +197,7 @@ fn a_long_value_is_not_held_in_memory() {
     }
 }
 
-/// A character may be split between two reads, and the last one may be incomplete.
+/// Whether a value is text does not depend on where reads split it. The last character of a value may be incomplete.
 #[test]
 fn a_long_value_is_text_or_not_wherever_it_is_read_apart() {
     let project = Project::new("sqlite");
@@ -269,7 +271,7 @@ fn text_is_as_wide_as_columns_says_where_there_is_no_terminal() {
     for (columns, least, most) in [
         ("60", 50, 60),
         ("200", 150, 200),
-        // Narrower than the minimum width.
+        // These widths are below the minimum width of a text.
         ("1", 30, 40),
         ("0", usual, usual),
         ("-3", usual, usual),

@@ -9,10 +9,10 @@ use prosescope_test_support::needs;
 
 const RUN: &str = "20270101-120000-aaaaaa";
 
-/// A binding in its row, one in an attachment, and a gate that waits.
+/// A program that binds a value in a row and a value in an attachment, and then waits at a gate.
 const PROGRAM: &str = "let plan = session \"Plan\"\n\nlet long = session \"Write\"\n\napprove deploy:\n  prompt: \"Publish?\"\n";
 
-/// Commands that need gates.
+/// Commands that need the gates of a run.
 const OF_GATES: &[&[&str]] = &[
     &["audit", "verify", RUN],
     &["audit", RUN],
@@ -23,13 +23,13 @@ const OF_GATES: &[&[&str]] = &[
     &["gate", "show", RUN, "deploy"],
 ];
 
-/// Commands that need bindings.
+/// Commands that need the bindings of a run.
 const OF_BINDINGS: &[&[&str]] = &[&["bindings", RUN], &["get", "nothing", "--run", RUN]];
 
-/// Commands that need statements.
+/// Commands that need the statements of a run.
 const OF_STATEMENTS: &[&[&str]] = &[&["trace", RUN], &["narrate", RUN]];
 
-/// Commands that need the whole run.
+/// Commands that need every part of a run.
 const OF_ALL: &[&[&str]] = &[
     &["show", RUN],
     &["diff", RUN, RUN],
@@ -56,7 +56,7 @@ const EMPTY: &[&str] = &[
 
 struct Project {
     dir: tempfile::TempDir,
-    /// The user that commands run as, where it is another one.
+    /// The user that commands run as, if it is another one than the user of the test.
     user: Option<u32>,
 }
 
@@ -109,8 +109,8 @@ impl Project {
         self.command(args).output().expect("prosescope runs")
     }
 
-    /// Expects that every question ends with this code, names what was not read, says what to do next, and never that
-    /// there is nothing.
+    /// Checks that each command ends with this code, names the unread part, prints what to do next, and never prints
+    /// that the part is empty.
     #[track_caller]
     fn check(&self, what: &str, questions: &[&[&[&str]]], named: &str, code: i32) {
         let mut asked = Vec::new();
@@ -158,7 +158,7 @@ fn cut(path: &Path) {
     write(path, &bytes[..bytes.len() / 2]);
 }
 
-/// Overwrites the page of a database that holds the row with this text: the other tables are read.
+/// Overwrites the database page that holds the row with this text. The other tables stay readable.
 fn overwrite(path: &Path, text: &str) {
     let mut bytes = fs::read(path).expect("a database");
     let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
@@ -169,7 +169,7 @@ fn overwrite(path: &Path, text: &str) {
     write(path, &bytes);
 }
 
-/// What is done to a run's folder, what then cannot be answered, and what is named.
+/// A damage: how the run's folder is damaged, the commands that then fail, and the part that they name.
 type Damage = (
     &'static str,
     &'static str,
@@ -267,7 +267,7 @@ fn what_cannot_be_understood_is_never_empty() {
     }
 }
 
-/// What is put in the place of a file or folder.
+/// Replaces a file or folder by something of another kind.
 #[cfg(unix)]
 fn replace(part: &Path, by: &str) {
     match part.is_dir() {
@@ -306,7 +306,7 @@ fn what_stands_in_the_place_of_something_else_is_never_empty() {
     ] {
         for by in by {
             let project = Project::new(form);
-            // What a database leaves beside it would show that there was one.
+            // The attachments are removed, because they would show that the run had a database that is now replaced.
             let _ = fs::remove_dir_all(project.folder().join("attachments"));
             replace(&project.folder().join(part), by);
             let named = part.rsplit('/').next().unwrap_or(part);
@@ -378,7 +378,8 @@ fn what_may_not_be_read_is_never_empty() {
     }
 }
 
-/// The agents of a project lie around a run, in a database of their own: what was recorded of the run is whole.
+/// The agents of a project are in a database of their own, outside of the run. If it cannot be read, the run itself is
+/// still complete.
 #[test]
 fn agents_around_a_run_that_cannot_be_read_are_not_no_agents() {
     let project = Project::new("sqlite");
@@ -403,7 +404,7 @@ fn agents_around_a_run_that_cannot_be_read_are_not_no_agents() {
     );
 }
 
-/// The readable parts are shown, with the errors of the unread parts.
+/// `show` and `check` print the readable parts of a run, and the errors of the unread parts.
 #[test]
 fn show_and_check_show_what_was_read_of_a_run() {
     let project = Project::new("filesystem");
@@ -432,7 +433,7 @@ fn checking_all_counts_only_what_was_read() {
     assert_eq!(out.status.code(), Some(5), "{out:?}");
 }
 
-/// What was read to its end may be empty, and damage elsewhere does not hide it.
+/// A part that was read completely may be reported as empty, even if another part is damaged.
 #[test]
 fn a_part_that_was_read_is_empty_where_it_is() {
     let project = Project::new("sqlite");
@@ -446,7 +447,7 @@ fn a_part_that_was_read_is_empty_where_it_is() {
     }
 }
 
-/// A text that cannot be understood is read, and shown as what it is.
+/// An encrypted value was read, although it cannot be understood. It is shown as encrypted, and is not an error.
 #[test]
 fn an_encrypted_value_in_a_readable_run_is_no_failure() {
     if needs::sqlite3().is_none() {

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use prosescope_test_support::{clock, needs};
 
-/// `prosescope` in a project, ten days after its runs began.
+/// Runs `prosescope` in a project, ten days after its runs began.
 fn prose(dir: &Path, args: &[&str]) -> Output {
     prose_at(dir, args, "2026-02-10T00:00:00Z")
 }
@@ -27,7 +27,7 @@ fn done(dir: &Path, args: &[&str], now: &str) {
     assert!(out.status.success(), "{args:?}: {said}");
 }
 
-/// A project with a completed and a running run, an agent of the project and one of the user.
+/// Returns a project with a completed run, a running run, an agent of the project and an agent of the user.
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();
@@ -67,7 +67,7 @@ fn clean_says_what_it_removed_and_nothing_else() {
     }
     let dir = project();
     let at = dir.path();
-    // A run that cannot be locked cannot be removed, also by root.
+    // A folder in place of the lock file keeps even root from locking the run, so the run cannot be removed.
     let lock = at.join(".prose/runs/running/.lock");
     let _ = fs::remove_file(&lock);
     fs::create_dir(&lock).expect("made");
@@ -91,7 +91,7 @@ fn clean_says_what_it_removed_and_nothing_else() {
     );
     let why = told["keep"][0]["why"].as_str().expect("why");
     assert!(why.contains("is not a file"), "{why}");
-    // The same for a person, when nothing goes at all.
+    // The text for people is the same if no run at all could be removed.
     let out = prose(
         at,
         &clean[..1]
@@ -152,7 +152,7 @@ fn a_run_that_lives_goes_by_force_only() {
     }
     let dir = project();
     let at = dir.path();
-    // Its files are new whatever its rows say; ten days are simulated, the files' times are not.
+    // The run counts as active: its rows are ten simulated days old, but its files were written just now.
     let soon = "2026-02-01T02:00:00Z";
     let out = prose_at(at, &["clean", "running", "--yes"], soon);
     assert_eq!(out.status.code(), Some(4));

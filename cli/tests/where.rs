@@ -12,7 +12,7 @@ fn prose(dir: &Path, code: i32, args: &[&str]) -> String {
     prose_with(dir, None, code, args)
 }
 
-/// The same with `PROSE_RUN` set.
+/// Runs `prosescope` in `dir` with `PROSE_RUN` set, and expects this exit code. Returns all output.
 #[track_caller]
 fn prose_with(dir: &Path, run: Option<&str>, code: i32, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
@@ -174,7 +174,7 @@ fn every_command_that_writes_says_to_which_run() {
             let view: serde_json::Value = serde_json::from_str(&said).expect("JSON");
             assert_eq!(view["run"], state, "{said}");
         }
-        // An agent of the project belongs to no run.
+        // An agent of the project belongs to no run, so the output names none.
         let keep = ["agent", "memory", "set", "mate", "--scope", "project"];
         let said = prose(at, 0, &[&keep[..], &["--run", state, "--json"]].concat());
         assert!(said.contains(r#""run": null"#), "{said}");
@@ -196,7 +196,7 @@ fn who_names_no_run_writes_to_the_newest_one_and_is_told_which() {
             };
             let [older, newer] = [older, newer].map(|end| format!("{day}-{second}-{end}"));
             for id in [&older, &newer] {
-                // Longer than a tick of the clock that file systems go by.
+                // The pause is longer than the clock step of file systems, so that the second run is newer.
                 std::thread::sleep(std::time::Duration::from_millis(20));
                 prose(at, 0, &["init", "p.prose", "--state", state, "--id", id]);
             }
@@ -210,7 +210,7 @@ fn who_names_no_run_writes_to_the_newest_one_and_is_told_which() {
                 let note = format!("note: recorded in run {newer}, the latest; ");
                 assert!(said.contains(&note), "{args:?}: {said}");
             }
-            // What was refused may have been meant for another run.
+            // The user of a refused command may have meant another run, so the error names the run that was used.
             let said = prose(at, 3, &["exec", "complete", "999"]);
             assert!(
                 said.contains(&format!("the command used run {newer}, the latest")),
@@ -231,7 +231,7 @@ fn the_variable_names_the_run_where_the_command_line_does_not() {
         0,
         &["init", "p.prose", "--id", "20270101-120000-aaaaaa"],
     );
-    // The latest is the one of 2027.
+    // The newest run is the one of 2027.
     for (variable, args, run) in [
         (
             Some("base"),
@@ -269,7 +269,7 @@ fn the_variable_names_the_run_where_the_command_line_does_not() {
         let out = prose_with(at, Some("base"), 0, args);
         assert!(out.contains(said), "{args:?}: {out}");
     }
-    // An empty name would be a prefix of every id.
+    // An empty name is rejected, because it would be a prefix of every id.
     for args in [
         &["put", "x", "--file", "p.prose", "--run", ""][..],
         &["show", ""],

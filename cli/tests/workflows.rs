@@ -126,7 +126,7 @@ fn what_scripts_rely_on() {
             ],
         );
     }
-    // The payload has a line break, and the event is one line all the same.
+    // The payload contains a line break, but the event is printed on one line.
     let payload = "{\"n\":\n 123456789012345678901234567890}";
     place.prose(
         0,
@@ -234,7 +234,7 @@ fn errors_say_what_to_do_next() {
             ],
         );
     }
-    // Without --run, the waiting run is answered.
+    // Without `--run`, `workflow input` answers the run that waits.
     place.prose(0, &["workflow", "input", &of, "--text", "first"]);
     place.prose(0, &["workflow", "input", &of, "--text", "second"]);
     let said = place.prose(4, &["workflow", "input", &of, "--text", "third"]);

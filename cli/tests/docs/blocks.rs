@@ -5,24 +5,24 @@ use std::path::PathBuf;
 
 use prosescope_test_support::needs;
 
-/// A block of commands.
+/// A fenced block that contains commands.
 pub(crate) struct Block {
     path: PathBuf,
-    /// The line of its fence, from 1.
+    /// The line of the opening fence, counted from 1.
     pub(crate) line: usize,
-    /// `sh` or `console`.
+    /// The language of the block: `sh` or `console`.
     pub(crate) language: String,
-    /// The rest of its first line.
+    /// The text after the language on the opening line.
     about: String,
     pub(crate) text: String,
-    /// The commands of the blocks before it in the same folder.
+    /// The commands of earlier blocks that run in the same folder.
     pub(crate) earlier: Vec<String>,
 }
 
 /// Where a block runs.
 pub(crate) enum Place {
     Folder {
-        /// Whether the folder is a copy of `examples/`; else it is empty.
+        /// Whether the folder is a copy of `examples/`; otherwise it is empty.
         examples: bool,
         with: With,
         /// The word after which the block is stopped.
@@ -33,14 +33,14 @@ pub(crate) enum Place {
     ToFillIn,
 }
 
-/// Services beside the folder.
+/// The services that a block needs besides its folder.
 #[derive(Default)]
 pub(crate) struct With {
     pub(crate) postgres: bool,
     pub(crate) serve: bool,
 }
 
-/// Pages beside those below `docs/`.
+/// Pages that the test checks in addition to those below `docs/`.
 const BESIDE: &[&str] = &[
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -51,7 +51,7 @@ const BESIDE: &[&str] = &[
     "pkg/README.md",
 ];
 
-/// All pages, as paths in the checkout.
+/// Returns all pages, as paths in the checkout.
 pub(crate) fn pages() -> Vec<String> {
     let mut pages: Vec<String> = BESIDE.iter().copied().map(str::to_owned).collect();
     let mut folders = vec!["docs".to_owned()];
@@ -70,7 +70,7 @@ pub(crate) fn pages() -> Vec<String> {
     pages
 }
 
-/// The blocks of commands of a page.
+/// Returns the blocks of commands of a page.
 pub(crate) fn of(page: &str) -> Vec<Block> {
     let path = needs::root().join(page);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
@@ -104,7 +104,7 @@ pub(crate) fn of(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// The mark of a block in the folder of the block before it.
+/// The words on the opening line of a block that runs in the folder of the block before it.
 const SAME: &str = "in the same folder";
 
 impl Block {
@@ -114,7 +114,7 @@ impl Block {
         self.earlier.extend(last.commands().map(str::to_owned));
     }
 
-    /// The commands of a session, or of a script of one command a line.
+    /// Returns the commands of a session, or of a script with one command per line.
     fn commands(&self) -> impl Iterator<Item = &str> {
         let is_session = self.language == "console";
         let lines = self.text.lines();
@@ -124,7 +124,7 @@ impl Block {
         })
     }
 
-    /// Parses the first line.
+    /// Parses the opening line: where the block runs.
     pub(crate) fn place(&self) -> Result<Place, String> {
         let (about, until) = match self.about.split_once(" until ") {
             Some((about, until)) => (about, Some(until.to_owned())),

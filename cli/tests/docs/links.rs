@@ -7,7 +7,8 @@ use prosescope_test_support::needs;
 
 use crate::{PROJECT, blocks};
 
-/// Pages of OpenProse, which readers of our pages do not have. The page of errata describes them.
+/// Pages of OpenProse, which readers of our docs may not have. Our docs link to the page of errata instead, which
+/// describes them.
 const NOT_OURS: &[&str] = &[
     "filesystem.md",
     "memoria.md",
@@ -17,7 +18,7 @@ const NOT_OURS: &[&str] = &[
 ];
 const OF_DECISIONS: &str = "docs/contribute/errata.md";
 
-/// The lines of a page outside of fenced blocks.
+/// Returns the lines of a page that are outside of fenced blocks.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut fence = None;
     text.lines().filter(move |line| {
@@ -37,7 +38,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A line without its code spans.
+/// Returns a line without its code spans.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
@@ -70,7 +71,7 @@ fn anchor(title: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// The targets of a page's links.
+/// Returns the targets of a page's links.
 fn links(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in prose(text) {
@@ -81,7 +82,7 @@ fn links(text: &str) -> Vec<String> {
     found
 }
 
-/// Resolves `..` in a path.
+/// Resolves `..` in a path, without reading the disk.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -137,7 +138,7 @@ fn no_page_names_a_document_that_its_reader_does_not_have() {
     for page in blocks::pages().iter().filter(|page| *page != OF_DECISIONS) {
         let text = std::fs::read_to_string(needs::root().join(page)).expect("a page");
         for line in prose(&text) {
-            // The target is a page of ours.
+            // A link to a Markdown file leads to a page of ours, so the name in its target does not count.
             let shown = line.split("](").map(|part| match part.split_once(')') {
                 Some((target, rest)) if target.contains(".md") => rest,
                 _ => part,

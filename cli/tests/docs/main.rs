@@ -35,14 +35,14 @@ const ADDRESS: &str = "postgresql://me@host/prose?sslmode=verify-full";
 /// The placeholder for the address of the project, which is not public yet.
 const PROJECT: &str = "https://PROJECT-ADDRESS";
 
-/// The prefixes of the paths of generated pages.
+/// The prefixes of the paths of generated pages, which are compared by other tests.
 const GENERATED: &[&str] = &[
     "docs/reference/checks/",
     "docs/reference/commands/",
     "docs/reference/json/",
 ];
 
-/// Number of pages that run at once. They mostly wait.
+/// Number of pages whose commands run at once. The commands mostly wait.
 const AT_ONCE: usize = 4;
 
 #[test]
@@ -114,13 +114,13 @@ fn tried(block: &Block, place: &Place) -> Result<(), String> {
         text = text.replace("127.0.0.1:8737", &folder.serve());
     }
     if let Some(word) = until {
-        // The port in the page may be in use.
+        // The port on the page may be in use on this machine, so a free port replaces it.
         let listen = "prosescope serve --listen 127.0.0.1:0";
         return folder.until(&text.replace("prosescope serve", listen), word);
     }
     match block.language.as_str() {
         "console" => {
-            // The output contains durations, so the clock is stopped.
+            // The output contains durations, so the session needs a stopped clock, and is skipped without libfaketime.
             if needs::faketime().is_none() {
                 return Ok(());
             }

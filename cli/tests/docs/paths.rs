@@ -6,7 +6,7 @@ use prosescope_test_support::needs;
 
 use crate::blocks;
 
-/// Top folders of paths in the pages.
+/// The folders of the checkout that a path on a page may begin with.
 const TOPS: &[&str] = &[
     "authorizer/",
     "cli/",
@@ -30,7 +30,7 @@ const TOPS: &[&str] = &[
     ".cargo/",
 ];
 
-/// Paths that a build creates, so that a fresh clone lacks them.
+/// Paths that only a build creates, so that they need not exist in a fresh clone.
 const MADE: &[&str] = &["pkg/dist", "cli/embedded"];
 
 /// Returns the code spans that are paths in the checkout.
@@ -84,7 +84,7 @@ fn every_promise_of_security_names_what_shows_it() {
     let promises = page.split("## What is promised").nth(1).expect("a table");
     let promises = promises.split("\n## ").next().unwrap_or_default();
     let rows = promises.lines().filter(|line| line.starts_with("| "));
-    // The heading of the table.
+    // The first row is the heading of the table.
     let rows: Vec<&str> = rows.skip(1).collect();
     assert!(rows.len() > 8, "{rows:?}");
     for row in rows {

@@ -17,7 +17,7 @@ const BINARY: &str = env!("CARGO_BIN_EXE_prosescope");
 pub(crate) struct Folder {
     dir: tempfile::TempDir,
     server: Option<Child>,
-    /// Variables of the block.
+    /// Environment variables that the commands of the block get.
     set: Vec<(&'static str, String)>,
 }
 
@@ -43,7 +43,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 impl Folder {
-    /// A copy of `examples/`, or an empty folder.
+    /// Creates the folder, as a copy of `examples/` or empty.
     pub(crate) fn new(examples: bool) -> Folder {
         let dir = tempfile::tempdir().expect("a folder");
         if examples {
@@ -204,7 +204,7 @@ pub(crate) fn exists(text: &str) -> Result<(), String> {
             .filter(|word| !word.starts_with('-'))
             .copied()
             .collect();
-        // The second word may be an argument.
+        // A command has one or two words; the second word may already be an argument.
         let help = (1..=names.len().min(2)).rev().find_map(|n| {
             let mut help = Command::new(BINARY);
             let out = help.args(&names[..n]).arg("--help").output().ok()?;
@@ -228,7 +228,7 @@ pub(crate) fn exists(text: &str) -> Result<(), String> {
     }
 }
 
-/// Checks that `cargo xtask` has the commands.
+/// Checks that the commands that a text calls with `cargo xtask` exist.
 pub(crate) fn is_of_xtask(text: &str) -> Result<(), String> {
     let main = std::fs::read_to_string(needs::root().join("xtask/src/main.rs"));
     let main = main.expect("xtask").to_lowercase();

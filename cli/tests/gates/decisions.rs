@@ -104,7 +104,7 @@ fn the_documents_own_words_decide_as_well() {
             ("g", &["approve", "--reason", "x"], 2, "pending"),
             ("h", &["approve"], 0, "approved"),
         ] {
-            // Pending gates would block the next gate.
+            // A pending gate would block the next one, so each gate is created with `--force`.
             project.create(gate, &["--force"]);
             let args = [&[words[0], &run, gate], &words[1..]].concat();
             project.expect(code, &args);
@@ -198,7 +198,7 @@ fn past_its_deadline_a_gate_times_out_and_the_decision_is_refused() {
             "continue",
         ];
         project.expect_at(NOON, 0, &create);
-        // At the deadline itself the gate is not late: OpenProse compares with `<`.
+        // At the exact deadline the gate is not late yet: OpenProse compares with `<`.
         let due = |now: &str| {
             let (said, _) = project.expect_at(now, 0, &["gates", "expire"]);
             said.contains("timeout")
@@ -292,8 +292,8 @@ fn looking_is_logged_unless_it_is_not_wanted_or_cannot_be() {
         assert_eq!(events(), ["created", "viewed"]);
         project.expect(3, &["gate", "show", &run, "depoly"]);
         assert_eq!(events(), ["created", "viewed"]);
-        // A read-only gate is shown with a note that the view was not recorded. A file replaces the lock, because
-        // root may write whatever its bits say.
+        // A gate in a run that cannot be written is shown with a note that the view was not recorded. A folder takes
+        // the place of the lock file, because root may write whatever the permission bits say.
         let copy = project.folder().with_file_name("readonly");
         Project::restore(&project.files(), &copy);
         std::fs::create_dir(copy.join(".lock")).expect("made");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{FORMS, Form, Project, in_both_forms, sqlite};
 
 const NOON: &str = "2026-01-25 12:00:00";
-/// Past the deadline of a gate that waits for an hour from noon.
+/// A time past the deadline of a gate that waits for an hour from noon.
 const LATE: &str = "2026-01-25 13:00:01";
 const FILE: &str = "deploy.decision.json";
 
@@ -34,7 +34,7 @@ fn decision(project: &Project, gate: &str, word: &str) -> Value {
     })
 }
 
-/// Runs a command that fails and records nothing. Returns its error.
+/// Runs a command that has to fail and to record nothing. Returns its error.
 #[track_caller]
 fn error(project: &Project, code: i32, args: &[&str]) -> Value {
     let before = project.files();
@@ -61,7 +61,7 @@ fn a_decision_file_is_recorded_once() {
         ] {
             project.create(gate, &["--allow", "ops-team,raymond", "--timeout", "4h"]);
             write(project, &decision(project, gate, word));
-            // Without a run, the run in the file is used.
+            // If the command line names no run, the command uses the run that the decision file names.
             let done = project.json(0, &["gate", "import", FILE]);
             assert_eq!(
                 (&done["run"], &done["status"]),
@@ -137,7 +137,7 @@ fn what_differs_is_refused_by_name_and_changes_nothing() {
             file["comment"] = Value::Null;
         });
         refused(2, "", &["--gate", "other"], &|_| {});
-        // Files that are not decision files.
+        // These files are JSON, but they are not decision files.
         refused(5, "", &[], &|file| file["seal"] = 1.into());
         refused(5, "", &[], &|file| {
             file["format"] = "prosescope-decision-2".into();
@@ -213,7 +213,7 @@ fn of_two_imports_at_once_one_is_recorded() {
     });
 }
 
-/// Copies the run out of the project, and gives the copy's folder and the path that commands take.
+/// Copies the run out of the project. Returns the copy's folder, and the copy's path as commands take it.
 fn copied(project: &Project, name: &str) -> (PathBuf, String) {
     let folder = project.dir.path().join(name);
     Project::restore(&project.files(), &folder);
@@ -244,7 +244,7 @@ fn a_copy_in_which_the_gate_was_decided_is_imported_as_a_file_is() {
             "Good",
         ];
         project.expect(0, &approve);
-        // The run continues after the copy was made.
+        // The run's audit log gets another row after the copy was made.
         project.expect(0, &["gate", "show", &run, "deploy"]);
         let shared = project.dir.path().join("copy.zip");
         let shared = shared.to_string_lossy().into_owned();
@@ -253,7 +253,7 @@ fn a_copy_in_which_the_gate_was_decided_is_imported_as_a_file_is() {
         let redacted = redacted.to_string_lossy().into_owned();
         project.expect(0, &["share", &copy, "-o", &redacted]);
         let before = project.files();
-        // Names in the copy are replaced, so its log differs.
+        // A redacted copy replaces names, so its log differs from the log of the run.
         error(project, 4, &["gate", "import", &redacted]);
         for from in [&copy, &shared] {
             Project::restore(&before, &project.folder());
@@ -288,7 +288,8 @@ fn of_a_copy_that_decides_several_gates_one_is_named() {
         );
         let (_, said) = project.expect(3, &["gate", "import", &copy, "--gate", "shp"]);
         assert!(said.contains("did you mean ship?"), "{said}");
-        // The copy has a later record of another gate. The head before that record is also in the run.
+        // The copy also has a later record of another gate. The decision's head is older than that record, and the run
+        // has it, too.
         project.expect(0, &["gate", "import", &copy, "--gate", "deploy"]);
     });
 }
@@ -327,7 +328,7 @@ fn a_copy_is_a_path() {
         assert!(!Path::new(copy).exists());
         project.expect(3, &["gate", "import", copy]);
     }
-    // A copy with the name of the run.
+    // The copy's path equals the id of the run.
     let run = project.run.clone();
     let (folder, _) = copied(&project, &run);
     let copy = folder.join("state.db").display().to_string();

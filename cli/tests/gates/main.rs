@@ -1,4 +1,5 @@
-//! Gates and their audit log, as people, scripts and other tools use them: the binary, and `sqlite3` beside it.
+//! Tests of gates and their audit log as people, scripts and other tools use them: they run the binary, and `sqlite3`
+//! on the same files.
 
 mod decisions;
 mod import;
@@ -18,7 +19,7 @@ use prosescope_test_support::run::fed;
 use prosescope_test_support::work::SQLITE3_WAITS;
 use serde_json::Value;
 
-/// How a run keeps its state.
+/// The form in which a run is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Sqlite,
@@ -28,7 +29,7 @@ enum Form {
 const FORMS: [Form; 2] = [Form::Sqlite, Form::Folder];
 
 impl Form {
-    /// What `init --state` calls it.
+    /// Returns the name of the form as `init --state` takes it.
     fn word(self) -> &'static str {
         match self {
             Form::Sqlite => "sqlite",
@@ -37,11 +38,11 @@ impl Form {
     }
 }
 
-/// Runs a check in a project of each form.
+/// Runs a check in two projects: one with a run in a database, one with a run in files.
 #[track_caller]
 fn in_both_forms(test: impl Fn(&Project)) {
     for form in FORMS {
-        // Printed if the check fails.
+        // The test harness shows this line only if the check fails.
         println!("in a run of the form {}", form.word());
         test(&Project::new(form));
     }
@@ -81,7 +82,7 @@ impl Project {
         self.folder().join("state.db")
     }
 
-    /// The run's files with their bytes, but for the lock.
+    /// Returns the run's files with their bytes, except for the lock file.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = BTreeMap::new();
         let mut folders = vec![self.folder()];
@@ -100,7 +101,7 @@ impl Project {
         files
     }
 
-    /// Restores these files in the folder of a run.
+    /// Makes the folder of a run contain exactly these files.
     fn restore(files: &BTreeMap<PathBuf, Vec<u8>>, folder: &Path) {
         if folder.exists() {
             fs::remove_dir_all(folder).expect("removed");
@@ -161,7 +162,7 @@ impl Project {
         self.expect(0, &[&args[..], more].concat());
     }
 
-    /// Returns the output of `sqlite3`, one line per row.
+    /// Runs SQL with `sqlite3` on the run's database. Returns the output, one line per row.
     #[track_caller]
     fn sql(&self, sql: &str) -> String {
         let (ok, out, said) = sqlite(&self.database(), sql);
@@ -179,7 +180,7 @@ fn checked(code: i32, args: &[&str], out: &Output) -> (String, String) {
         Some(code),
         "prosescope {args:?}\n{stdout}\n{stderr}"
     );
-    // Messages must not call a log safe, because its hashes need no secret.
+    // Messages must not call a log proven or safe: its hashes need no secret, so anyone can compute them.
     let said = format!("{stdout}{stderr}").to_lowercase();
     assert!(!said.contains("proof"), "{said}");
     (stdout, stderr)

@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use crate::{Form, Project, in_both_forms};
 
-/// A server of a run, with the address and token of its page.
+/// A running `view` server, with the address and the token of its page.
 struct Page {
     server: Child,
-    /// `127.0.0.1:PORT`
+    /// The server's `Host`: `127.0.0.1:PORT`.
     host: String,
-    /// `/TOKEN/`
+    /// The path of the page: `/TOKEN/`.
     base: String,
     html: String,
-    /// The token of decisions; empty without.
+    /// The token for decisions; empty if the page may not decide.
     token: String,
 }
 
@@ -78,7 +78,7 @@ impl Page {
         for (name, value) in headers {
             head += &format!("{name}: {value}\r\n");
         }
-        // The server may close the connection before it reads the body.
+        // The server may reject the request and close the connection before the body is written.
         let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
         let mut said = Vec::new();
         let _ = stream.read_to_end(&mut said);
@@ -88,7 +88,7 @@ impl Page {
         (status.unwrap_or_default(), body.to_owned())
     }
 
-    /// The headers of the page's own requests.
+    /// Returns the headers that the page itself sends with a decision.
     fn own(&self) -> Vec<(&'static str, String)> {
         vec![
             ("Origin", format!("http://{}", self.host)),
@@ -97,7 +97,7 @@ impl Page {
         ]
     }
 
-    /// Sends a decision like the page. `other` replaces headers; an empty value removes one.
+    /// Sends a decision as the page does. `other` replaces some of its headers; an empty value removes the header.
     fn decide(&self, body: &str, other: &[(&'static str, &str)]) -> (u16, String) {
         let own = self.own();
         let own = own.iter().map(|(name, value)| (*name, value.as_str()));
@@ -112,7 +112,7 @@ impl Page {
 
 const AS: [&str; 3] = ["--allow-decisions", "--as", "raymond"];
 
-/// Returns the request of the page for a gate in its current state.
+/// Returns the request that the page would send to decide a gate in its current state.
 fn asked(project: &Project, gate: &str, word: &str) -> Value {
     let gates = project.json(0, &["gates", &project.run]);
     let gates = gates.as_array().expect("gates");
@@ -135,7 +135,7 @@ fn the_page_decides_once_in_the_name_that_the_server_was_given() {
         let page = Page::open(project, &AS);
         assert_eq!(page.token.len(), 32, "{}", page.token);
         assert!(page.html.contains("data-as=\"raymond\""));
-        // The token is not in the address or in a cookie.
+        // The token for decisions is neither in the address nor in a cookie.
         assert!(!page.base.contains(&page.token));
         for (gate, word) in [("deploy", "approved"), ("ship", "rejected")] {
             let body = asked(project, gate, word).to_string();
@@ -181,7 +181,7 @@ fn a_request_of_anybody_else_decides_nothing() {
         (&[("X-Prosescope-Token", "")][..], 403),
         (&[("X-Prosescope-Token", wrong.as_str())], 403),
         (&[("X-Prosescope-Token", &token[..31])], 403),
-        // Sent twice, it is unclear which value is meant.
+        // Of a header that is sent twice, it is unclear which value counts.
         (
             &[
                 ("X-Prosescope-Token", token.as_str()),
@@ -196,10 +196,11 @@ fn a_request_of_anybody_else_decides_nothing() {
         (&[("Origin", "")], 403),
         (&[("Origin", "null")], 404),
         (&[("Origin", "http://evil.example")], 404),
-        // Another name of this machine is another origin.
+        // Another name of this machine in `Origin` is another origin than the page's.
         (&[("Origin", &format!("http://{named}"))], 404),
         (&[("Host", evil.as_str())], 404),
-        // A name that leads to this machine: its page and its address agree.
+        // A foreign name may resolve to this machine (DNS rebinding). Its `Host` and `Origin` agree, but are not the
+        // server's.
         (
             &[
                 ("Host", evil.as_str()),
@@ -215,7 +216,7 @@ fn a_request_of_anybody_else_decides_nothing() {
         assert_eq!(status, expected, "{other:?}: {said}");
         assert!(project.files() == before, "{other:?}");
     }
-    // The token in the address, and another method.
+    // A token in the address does not count, and neither does a method other than POST.
     let own = page.own();
     let own: Vec<(&str, &str)> = own.iter().map(|(n, v)| (*n, v.as_str())).collect();
     let without: Vec<(&str, &str)> = own
@@ -233,7 +234,7 @@ fn a_request_of_anybody_else_decides_nothing() {
     let long = format!("{}{body}", " ".repeat(64 << 10));
     assert_eq!(page.decide(&long, &[]).0, 413);
     assert!(project.files() == before);
-    // Other machines cannot reach the server.
+    // The server listens on the loopback address only, so other machines cannot reach it.
     let outside = UdpSocket::bind("0.0.0.0:0").expect("a socket");
     if outside.connect("192.0.2.1:9").is_ok()
         && let Ok(own) = outside.local_addr()
@@ -279,7 +280,7 @@ fn what_the_page_shows_is_compared_with_the_run() {
     refused(409, "decision-head-differs", &|b| {
         b["seen"]["head"]["count"] = 9.into();
     });
-    // The server fixes the name, and the page cannot change it.
+    // The principal is fixed when the server starts: a request with a name of its own is rejected.
     refused(422, "", &|b| b["by"] = "lee".into());
     refused(422, "", &|b| b["decision"] = "timeout".into());
     refused(422, "", &|b| {
@@ -299,7 +300,7 @@ fn without_the_option_nothing_is_decided() {
     let body = asked(&project, "deploy", "approved").to_string();
     let before = project.files();
     assert_eq!(page.decide(&body, &[]).0, 404);
-    // The route does not exist.
+    // Without `--allow-decisions`, the route for decisions does not exist.
     assert_eq!(page.send("GET", "decide", &[], "").0, 404);
     assert!(project.files() == before);
 }
@@ -338,7 +339,7 @@ fn a_server_that_could_record_nothing_does_not_start() {
     ] {
         project.expect(code, args);
     }
-    // This name would end the attribute in the page, if it were not escaped.
+    // If the page did not escape it, this name would end the attribute that contains it.
     let page = Page::open(&project, &["--allow-decisions", "--as", "\"><script>&"]);
     assert!(
         page.html
@@ -350,8 +351,8 @@ fn a_server_that_could_record_nothing_does_not_start() {
     assert!(said.contains("gate-not-allowed"), "{said}");
 }
 
-/// From a shared copy, in which names are replaced and the log is sealed anew, to the run and back: what the viewer of a copy
-/// saves is what the run imports, and what it offers to copy does the same.
+/// A shared copy replaces names and seals its log anew. The run still imports the decision file that the viewer of the
+/// copy saves, and the commands that the viewer offers record the same decision.
 #[test]
 fn a_decision_on_a_shared_copy_reaches_the_run() {
     in_both_forms(|project| {
@@ -359,7 +360,7 @@ fn a_decision_on_a_shared_copy_reaches_the_run() {
         for gate in ["deploy", "ship"] {
             project.create(gate, &["--force", "--allow", "ops-team,raymond"]);
         }
-        // Somebody whose name is replaced in the copy.
+        // This view records the user of this machine, whose name the copy replaces.
         project.expect(0, &["gate", "show", &run, "deploy"]);
         let shared = project.dir.path().join("run.zip").display().to_string();
         project.expect(0, &["share", &run, "-o", &shared]);
@@ -401,7 +402,7 @@ fn a_decision_on_a_shared_copy_reaches_the_run() {
         let text = made["text"].as_str().expect("a file");
         assert!(text.contains("not recorded in the run yet"), "{text}");
         let name = made["name"].as_str().expect("a name");
-        // The head is the run's, which the copy's own log does not have.
+        // The file contains the head of the run's log, not the head of the copy's own log.
         let file: Value = serde_json::from_str(text).expect("JSON");
         let in_copy = copy.json(0, &["gates", &copy.run]);
         assert_ne!(file["seen"]["head"], in_copy[0]["seen"]["head"]);

@@ -1,11 +1,12 @@
-//! Tests with the SQL of OpenProse (sqlite.md, "Approval Gates", "Gate Audit Logging"): `sqlite3` runs it on runs of `prosescope`,
-//! and `prosescope` reads runs that it wrote.
+//! Tests with the SQL of OpenProse (sqlite.md, "Approval Gates", "Gate Audit Logging"). `sqlite3` runs this SQL on runs
+//! that `prosescope` recorded, and `prosescope` reads runs that this SQL wrote.
 
 use prosescope_test_support::needs;
 
 use crate::{Form, Project};
 
-/// A run with a gate that is due, one that expires within the hour, one decided each way, and one that timed out.
+/// Records a run with five gates: one past its deadline, one that expires within the hour, an approved one, a rejected
+/// one, and one that timed out.
 fn recorded() -> Option<Project> {
     needs::sqlite3()?;
     needs::faketime()?;
@@ -35,7 +36,7 @@ fn recorded() -> Option<Project> {
             timeout,
             "--on-reject",
             "continue",
-            // Several gates wait at once.
+            // The option allows several gates to wait at once.
             "--force",
         ];
         project.expect_at(at, 0, &args);
@@ -192,7 +193,7 @@ fn the_documents_audit_queries_read_what_we_wrote_and_agree_with_ours() {
     ] {
         assert_eq!(project.sql(&sql), expected, "{name}");
     }
-    // The same questions, answered by `prosescope`.
+    // `prosescope` answers the same questions as OpenProse's queries above.
     let told = |args: &[&str], keys: &[&str]| -> Vec<String> {
         let value = project.json(0, args);
         let rows = match value.get(0).and_then(|first| first.get("audit")) {
@@ -267,10 +268,11 @@ fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
         0,
         &["approve", &run, "production_deploy", "--as", "raymond"],
     );
-    // Our rows are sealed, and the rows of the model are not. The verification reports that.
+    // Rows that `prosescope` writes are sealed, and rows that the model writes are not. The verification reports the
+    // mixture.
     let (said, _) = project.expect(0, &["audit", "verify", &run]);
     assert!(said.starts_with("partly sealed"), "{said}");
-    // G5: the other form of a deadline is an instant too.
+    // A deadline with `T` and `Z` is compared as a time, too (errata G5).
     project.expect(4, &["approve", &run, "old"]);
     assert_eq!(
         project.sql("SELECT status FROM gates WHERE id = 'old';"),
@@ -281,7 +283,7 @@ fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
         project.sql("SELECT id, status, resolved_by FROM gates ORDER BY id;"),
         "old|timeout|system\nproduction_deploy|approved|raymond"
     );
-    // Nothing prevents a later change by hand, but the verification finds it.
+    // SQLite lets anyone change a gate by hand. The verification finds this change afterwards.
     project.sql(&format!(
         "UPDATE gates SET status = 'rejected', resolved_at = datetime('now'), resolved_by = 'user'
          WHERE id = 'production_deploy' AND run_id = '{run}';"

@@ -1,4 +1,4 @@
-//! Races of approve, reject and expire in separate processes. Exactly one of them wins (errata H3).
+//! Tests of races between approve, reject and expire in separate processes: exactly one of them wins (errata H3).
 
 use std::process::{Child, Output, Stdio};
 
@@ -11,7 +11,7 @@ use crate::{FORMS, Form, Project};
 const NOON: &str = "2026-01-25 12:00:00";
 /// A time after the deadline, for the process that expires the gates.
 const LATE: &str = "2026-01-25 13:00:01";
-/// Gates of one run.
+/// Maximum number of gates in one run.
 const MOST: usize = 100;
 
 /// Returns the number of races in each form: few, or very many in `cargo xtask soak`. `PROSE_RACES` overrides it.
@@ -47,7 +47,8 @@ fn of_approve_reject_and_expire_at_once_exactly_one_wins() {
 
 fn in_one_run(form: Form, races: usize, wins: &mut [usize; 3]) {
     let mut project = Project::new(form);
-    // The run begins, and is looked at, when its gates are: a start behind its last row is a finding, and so is a day's silence.
+    // The run begins at the same simulated time as its gates. Otherwise `check` would report a start after the last
+    // row, or a run that was silent for a day.
     let (id, _) = project.expect_at(NOON, 0, &["init", "p.prose", "--state", form.word()]);
     project.run = id.trim().to_owned();
     let run = project.run.clone();
@@ -63,7 +64,7 @@ fn in_one_run(form: Form, races: usize, wins: &mut [usize; 3]) {
             ),
             (LATE, &["gates", "expire", &run]),
         ];
-        // Each of them is the first to start in a third of the races.
+        // Each of the three commands is started first in a third of the races.
         let order: Vec<usize> = (0..3).map(|n| (n + race) % 3).collect();
         let begun = order.iter().map(|n| runners[*n]);
         let ended = at_once(&project, begun);
@@ -116,7 +117,7 @@ fn in_one_run(form: Form, races: usize, wins: &mut [usize; 3]) {
             "{id}: one resolving row"
         );
     }
-    // Losers leave no records: each gate has one statement, and it has ended.
+    // A losing command leaves no records: each gate has exactly one statement, and that statement has ended.
     let trace = project.json(0, &["trace", &run]);
     let nodes = trace["rows"].as_array().expect("rows");
     assert_eq!(nodes.len(), races);

@@ -1,5 +1,5 @@
-//! Tests of a gate without a sealed creation, made by OpenProse's SQL or another tool. Only an override decides it, and commands
-//! that read the run report it.
+//! Tests of a gate whose creation is not sealed in the audit log, because OpenProse's SQL or another tool created it.
+//! Such a gate can be decided only with `--override`, and commands that read the run report it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Form, Project, in_both_forms};
 
-/// Inserts a gate as in sqlite.md, or as a file.
+/// Creates a gate as another tool does: with the SQL of sqlite.md, or as a file.
 pub(crate) fn insert(project: &Project) {
     match project.form {
         Form::Sqlite => drop(project.sql(&format!(
@@ -29,7 +29,7 @@ pub(crate) fn insert(project: &Project) {
     }
 }
 
-/// The messages of a rule.
+/// Returns the messages of the issues with the tested rule.
 fn told(issues: &Value) -> Vec<&str> {
     let all = issues.as_array().expect("issues").iter();
     let own = all.filter(|issue| issue["rule"] == "gate-creation-unsealed");
@@ -59,7 +59,7 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
             );
             assert!(project.files() == before);
         }
-        // An override does not admit other names.
+        // An override does not allow principals that the gate does not name.
         project.expect(4, &["approve", run, "by-hand", "--as", "eve", "--override"]);
         assert!(project.files() == before);
         let pending = "gate by-hand: no sealed row of the log records its creation: `prosescope approve` and `reject` need --override";
@@ -104,7 +104,7 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
                 .contains("override of “lee”")
         );
 
-        // The decision is sealed, so a later change is found.
+        // The decision by override is sealed, so a later edit of it is noticed.
         match project.form {
             Form::Sqlite => {
                 drop(project.sql("UPDATE gates SET prompt = 'Stay?' WHERE id = 'by-hand';"));
@@ -117,19 +117,20 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
         }
         let verified = project.json(1, &["audit", "verify", run]);
         assert_eq!(verified["chain"], "contradicted");
-        // A gate of ours needs no override.
+        // A gate that `prosescope` created needs no override.
         project.expect(0, &["approve", run, "deploy"]);
     });
 }
 
-/// Returns event, principal and seal of the rows of an audit log.
+/// Returns the event, the principal and the seal of each row of an audit log.
 fn logged(log: &Value) -> Vec<(&Value, &Value, &Value)> {
     let rows = log["rows"].as_array().expect("rows").iter();
     rows.map(|row| (&row["event"], &row["principal"], &row["sealed"]))
         .collect()
 }
 
-/// An override also records its time-out, and the log contains the name.
+/// With an override, the time-out of such a gate is recorded, too, and the log contains the name of the person who
+/// overrides.
 #[test]
 fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
     if needs::faketime().is_none() || needs::sqlite3().is_none() {
@@ -146,7 +147,7 @@ fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
             said.contains("creation of gate by-hand") && said.contains("--override"),
             "{said}"
         );
-        // An override needs a run and a name.
+        // An override is refused unless the command names a run and a person.
         for args in [
             &["gates", "expire", "--override"][..],
             &["gates", "expire", run, "--as", "lee"],
@@ -169,7 +170,7 @@ fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
         );
         let verified = project.json(0, &["audit", "verify", run]);
         assert_eq!(verified["chain"], "consistent");
-        // Repeating changes nothing.
+        // The time-out is recorded once: repeating the command changes nothing.
         project.expect_at(LATE, 0, &expire);
         assert_eq!(project.json(0, &["audit", run, "--gate", "by-hand"]), log);
     });

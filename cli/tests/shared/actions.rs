@@ -1,10 +1,11 @@
-//! Every action on workflows as a command and as a request over HTTP, for the tests that compare them with the core's tables.
+//! Every action on workflows, as a command and as an HTTP request, for the tests that compare both with the core's
+//! tables.
 #![allow(dead_code)]
 
 use prosescope_workflow::Action;
 use serde_json::{Value, json};
 
-/// The arguments of `prosescope` that do it.
+/// Returns the arguments of `prosescope` for an action.
 pub(crate) fn words<'a>(action: Action, of: &'a str, run: &'a str) -> Vec<&'a str> {
     match action {
         Action::Start => vec!["workflow", "start", "--workflow", of, "--input", "More"],
@@ -24,7 +25,7 @@ pub(crate) fn words<'a>(action: Action, of: &'a str, run: &'a str) -> Vec<&'a st
     }
 }
 
-/// The path and the body of the POST request that does it.
+/// Returns the path and the body of the POST request for an action.
 pub(crate) fn request(action: Action, of: &str, run: &str) -> (String, Value) {
     match action {
         Action::Start => (

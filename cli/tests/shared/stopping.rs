@@ -1,4 +1,4 @@
-//! `prosescope serve` as a process, and how it ends when it is told to stop.
+//! Runs `prosescope serve` as a process, and checks how it ends after a signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,11 +7,11 @@ use std::thread::{self, JoinHandle};
 
 use prosescope_test_support::work::PATIENCE;
 
-/// A server as a process.
+/// A running server.
 struct Process {
     child: Child,
     address: SocketAddr,
-    /// Its output after the first line.
+    /// The output of the server after its first line.
     said: JoinHandle<String>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn serve_ends_well(serve: impl Fn() -> Command, of: &str) {
             let mut open: Vec<_> = (0..streams)
                 .map(|_| asked(process.address, &stream, "", "200"))
                 .collect();
-            // Opens stores, which then stay open for their next use.
+            // These requests open connections to the store, which then stay open for later requests.
             for _ in 0..3 {
                 asked(
                     process.address,
@@ -104,7 +104,7 @@ pub(crate) fn serve_ends_well(serve: impl Fn() -> Command, of: &str) {
     }
 }
 
-/// A signal directly after the first line stops the server.
+/// Checks that a signal directly after the first line of output stops the server.
 pub(crate) fn serve_can_be_stopped_at_once(serve: impl Fn() -> Command) {
     for _ in 0..5 {
         let mut process = started(serve());

@@ -30,7 +30,7 @@ fn openssh_verifies_what_we_sign_and_we_verify_what_it_signs() {
         project.signers(&format!("alice@example.com {public}"));
         let said_of = project.done(&format!("share r -o {ours} --sign {name}"));
         assert!(said_of.contains(&fingerprint), "{kind}: {said_of}");
-        // OpenSSH verifies our signature.
+        // OpenSSH accepts a signature that `share --sign` made.
         let mut parts = project.parts(&ours);
         let manifest = part(&parts, MANIFEST);
         fs::write(project.at("m"), &manifest).expect("written");
@@ -38,7 +38,7 @@ fn openssh_verifies_what_we_sign_and_we_verify_what_it_signs() {
         let verify = format!("-Y verify -f signers -I alice@example.com -n {NAMESPACE} -s m.sig");
         let out = fed(&mut project.command("ssh-keygen", &verify), &manifest);
         assert!(out.status.success(), "{kind}: {out:?}");
-        // We verify a signature of OpenSSH.
+        // `check` accepts a signature that OpenSSH made.
         fs::remove_file(project.at("m.sig")).expect("removed");
         said(
             0,
@@ -119,7 +119,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
     project.says(1, &format!("plain.zip {flag}"), error, "is not signed");
     project.says(1, &format!("r {flag}"), error, "is not signed");
 
-    // Changes a part, then the manifest, then the signature.
+    // The test changes a part, then the manifest, then the signature.
     let of_run = project.parts("r.zip");
     let program = of_run
         .iter()
@@ -157,7 +157,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
         }
     }
 
-    // Another key, then another purpose, then another time.
+    // The file of signers allows another key, then another purpose, then another time.
     project.signers(&format!("bob@example.com {other}"));
     project.says(
         1,
@@ -183,7 +183,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
         "{said:?}"
     );
 
-    // A signature of the manifest that was made for something else.
+    // The signature covers the manifest, but was made for another purpose (`git`).
     fs::write(project.at("m"), part(&of_run, MANIFEST)).expect("written");
     said_of(&project, "-q -Y sign -n git -f key m");
     let git = fs::read(project.at("m.sig")).expect("a signature");
@@ -191,7 +191,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
     project.signers(&format!("alice@example.com {public}"));
     project.says(1, &format!("git.zip {flag}"), error, "another purpose");
 
-    // A signature without what it signs.
+    // The file keeps its signature, and loses the manifest that the signature covers.
     let mut parts = of_run;
     parts.retain(|part| part.0 != MANIFEST);
     project.write("bare.zip", &parts);
@@ -214,7 +214,7 @@ fn no_altered_byte_of_a_signature_passes() {
     project.done("share r -o r.zip --sign key");
     let signature = part(&project.parts("r.zip"), SIGNATURE);
     let lines: Vec<&[u8]> = signature.split(|byte| *byte == b'\n').collect();
-    // Changes a letter in each line of the armor.
+    // One letter in each line of the armored signature is changed.
     for line in 1..lines.len() - 2 {
         let mut altered: Vec<Vec<u8>> = lines.iter().map(|line| line.to_vec()).collect();
         let byte = &mut altered[line][3];
@@ -238,7 +238,7 @@ fn a_file_that_is_no_key_that_signs_is_told_so() {
     };
     project.key("key", "ed25519");
     project.key("large", "ecdsa -b 521");
-    // Its secret number begins with a zero, as that of one in two of this length.
+    // The secret number of this key begins with a zero byte, as in every second key of this length.
     project.key_that_is(false, "short", "ecdsa -b 521");
     said_of(&project, "-q -t rsa -b 2048 -m PEM -N not-short -f old");
     fs::write(project.at("text"), "no key").expect("written");

@@ -44,7 +44,7 @@ impl Project {
         command
     }
 
-    /// Runs a command of ours, without a terminal.
+    /// Runs `prosescope` without a terminal, and expects this exit code. Returns its output.
     #[track_caller]
     pub(crate) fn ended(&self, code: i32, args: &str) -> String {
         let out = fed(
@@ -61,13 +61,14 @@ impl Project {
         self.ended(0, args)
     }
 
-    /// Creates a key. Returns its public line.
+    /// Creates a key. Returns the line of its public key.
     #[track_caller]
     pub(crate) fn key(&self, name: &str, kind: &str) -> String {
         self.key_that_is(true, name, kind)
     }
 
-    /// Creates keys until one is readable, or unreadable. One in 256 ECDSA keys is unreadable.
+    /// Creates keys until `prosescope` can read one, or, if `read` is false, until it cannot: one in 256 ECDSA keys is
+    /// unreadable.
     #[track_caller]
     pub(crate) fn key_that_is(&self, read: bool, name: &str, kind: &str) -> String {
         let args = format!("-q -t {kind} -C {name}@example.com -f {name} -N");
@@ -84,7 +85,7 @@ impl Project {
         }
     }
 
-    /// The fingerprint of a key, as OpenSSH prints it.
+    /// Returns the fingerprint of a key, as OpenSSH prints it.
     #[track_caller]
     pub(crate) fn fingerprint(&self, key: &str) -> String {
         let printed = said(
@@ -128,7 +129,7 @@ impl Project {
         self.write(to, &parts);
     }
 
-    /// What a check says by these rules: severity and rule of each issue with its message.
+    /// Runs `check`. Returns severity, rule and message of each issue about signatures.
     #[track_caller]
     pub(crate) fn checked(&self, code: i32, args: &str) -> Vec<String> {
         let printed = self.ended(code, &format!("check {args} --json"));
@@ -148,7 +149,7 @@ impl Project {
             .collect()
     }
 
-    /// Expects one issue with this beginning, which contains this text.
+    /// Runs `check`, and expects one issue that begins with `begin` and contains `part`.
     #[track_caller]
     pub(crate) fn says(&self, code: i32, args: &str, begin: &str, part: &str) {
         let said = self.checked(code, args);
@@ -170,7 +171,7 @@ pub(crate) fn part(parts: &Parts, path: &str) -> Vec<u8> {
         .clone()
 }
 
-/// Runs `ssh-keygen`.
+/// Runs `ssh-keygen` in the project.
 pub(crate) fn said_of(project: &Project, args: &str) -> String {
     said(0, &mut project.command("ssh-keygen", args))
 }

@@ -1,5 +1,5 @@
-//! Tests each edit without the log with each way to decide: the decision is refused and nothing changes, or `audit verify` names
-//! the edit.
+//! Tries every edit that bypasses the audit log with every way to decide the edited gate. Either the decision is
+//! refused and nothing changes, or `audit verify` names the edit.
 
 use std::fs;
 use std::path::Path;
@@ -21,11 +21,11 @@ enum Then {
 }
 use Then::{Done, Named, Refused};
 
-/// The name of an edit, the edit, and the expected result.
+/// An edit: its name, the function that makes it, and the expected result of a decision.
 type InState = (&'static str, fn(&mut State), Then);
 type InFolder = (&'static str, fn(&Path), Then);
 
-/// Edits of the pending gate `c`, or of its row of the log, in both forms.
+/// Edits of the pending gate `c`, or of its row in the audit log, for runs in a database and runs in files.
 const EDITS: [InState; 19] = [
     ("allow", |s| set(s, "allow", r#"["eve"]"#), Refused),
     ("nobody is listed", |s| set(s, "allow", "[]"), Refused),
@@ -101,7 +101,7 @@ const EDITS: [InState; 19] = [
     ),
 ];
 
-/// Edits of the files of a folder.
+/// Edits of the files of a run's folder.
 const FILES: [InFolder; 6] = [
     (
         "a key in capitals",
@@ -159,7 +159,7 @@ fn created(state: &mut State) -> &mut Row {
     rows.find(|row| is_creation(row)).expect("its creation")
 }
 
-/// Replaces the first of a text in a file.
+/// Replaces the first occurrence of a text in a file.
 fn swap(at: &Path, file: &str, from: &str, to: &str) {
     let file = at.join(file);
     let text = fs::read_to_string(&file).expect("read");
@@ -167,7 +167,7 @@ fn swap(at: &Path, file: &str, from: &str, to: &str) {
     fs::write(file, text.replacen(from, to, 1)).expect("written");
 }
 
-/// Tries each way on a gate that was edited.
+/// Tries each way to decide an edited gate.
 fn each_way(project: &Project, what: &str, then: Then) {
     let run = &project.run;
     let before = project.files();
@@ -211,7 +211,7 @@ fn each_way(project: &Project, what: &str, then: Then) {
                 assert!(project.files() == before, "{what}: {said}");
                 assert!(said.contains("nothing was"), "{what}: {said}");
             }
-            // A late decision records only the time-out.
+            // The gate is late, so the command records the time-out instead of the decision.
             Done | Named if way.contains(&"--record-timeout") => {
                 assert_eq!(code, Some(4), "{what}: {said}");
             }
@@ -249,7 +249,7 @@ fn resumed(project: &Project, what: &str, then: Then) {
         let out = project.at(now, &["resume", run, "--begin"]);
         let said = String::from_utf8_lossy(&out.stderr).into_owned();
         match out.status.code() {
-            // 1: it says what is wrong with the run that goes on.
+            // Code 1 means that the run was reopened, and that it has issues of severity error.
             Some(0 | 1) => {}
             Some(4 | 5) => assert!(project.files() == before, "{what}: {said}"),
             code => panic!("{what}: {code:?} {said}"),
@@ -302,7 +302,7 @@ fn what_was_edited_is_not_decided_in_any_way() {
     }
 }
 
-/// A gate that can be read in two ways is also an error for commands that only read.
+/// A JSON key that occurs twice makes a gate ambiguous. Commands that only read report that as an error, too.
 #[test]
 fn a_key_that_is_there_twice_is_an_error() {
     let Some((project, _)) = logged(Form::Folder) else {

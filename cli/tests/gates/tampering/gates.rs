@@ -1,4 +1,4 @@
-//! Edits of gates.
+//! Edits of rows and files of gates, each with the finding that it must cause.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,8 @@ const RESOLVED: &[&str] = &[
     "metadata",
 ];
 
-/// Gates `a` (approved), `b` (rejected), `c` (pending) and `d` (timed out) are changed without the log.
+/// The edits, made without a record in the audit log. Gate `a` is approved, `b` rejected, `c` pending, and `d` timed
+/// out.
 pub(super) const TABLE: &[Tampering] = &[
     ("id", |s| set(s, "a", &[("id", "x")]), Alone("gate-removed")),
     ("run_id", |s| set(s, "a", &[("run_id", "r9")]), CHANGED),

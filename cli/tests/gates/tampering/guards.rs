@@ -10,7 +10,8 @@ use super::state::Row;
 use super::{found, logged};
 use crate::{FORMS, Form, Project, sqlite};
 
-/// An edit of the file of a gate: the file, the key and its new value (`None` removes the file), and the expected rule.
+/// An edit of a gate's file: the name of the file, the key and its new value (`None` removes the file), and the rule of
+/// the expected finding.
 type OfFile = (
     &'static str,
     Option<(&'static str, &'static str)>,
@@ -100,11 +101,12 @@ fn a_change_of_one_file_of_a_gate_is_named() {
     }
 }
 
-/// The mark for a removed file.
+/// Stands for the contents of a log that the test removes.
 const GONE: &[u8] = b"gone";
 
-/// A log that lost its rows, or the end of its last one, is no log without them: whoever reads it says so, and whoever writes
-/// goes on with nothing. What a writer left that died is no damage (`tests/tests/record/kill.rs`).
+/// A log that lost all its rows, or the end of its last row, is damaged, not just shorter. Commands that read report
+/// the damage, and commands that write are refused. An incomplete last row from a killed writer is not damage
+/// (`tests/tests/record/kill.rs`).
 #[test]
 fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
     let Some((project, _)) = logged(Form::Folder) else {
@@ -126,7 +128,8 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         bytes.truncate(40);
         bytes
     };
-    // The rest of the log, the exit code of reading commands, and that of writing commands.
+    // Each case: what happened to which log, the rest of that log, the exit code of reading commands, and that of
+    // writing ones.
     for (what, log, left, verified, approved) in [
         ("emptied", audit, Vec::new(), 5, 5),
         ("blank", audit, b"\n \n".to_vec(), 5, 5),
@@ -169,7 +172,7 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
                 ],
             ),
         ] {
-            // Nothing else names a log of events that is gone.
+            // `check` cannot notice that the log of events is missing, because no other file refers to it.
             if args[0] == "check" && is_gone && log == events {
                 continue;
             }
@@ -182,14 +185,15 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
             }
         }
     }
-    // Of a log whose end was cut off otherwise the bytes are kept.
+    // If the end of a log of events was cut off at another place, writing continues, and the incomplete bytes are kept
+    // in a file.
     Project::restore(&original, &project.folder());
     let torn = cut(events);
     fs::write(project.folder().join(events), &torn).expect("written");
     project.expect_at(NOON, 0, &["approve", run, "c", "--as", "lee"]);
     let kept = &project.files()[Path::new("x_history/events/1.md")];
     assert!(torn.ends_with(kept) && kept.starts_with(b"{"), "{kept:?}");
-    // A log that was never written is not an error.
+    // A run may never have written any of these logs, so their absence is not an error.
     Project::restore(&original, &project.folder());
     for log in ["gates", "x_checkpoint.jsonl", events] {
         let path = project.folder().join(log);
@@ -198,8 +202,8 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
     project.expect(0, &["audit", "verify", run]);
 }
 
-/// A log whose rows, or whose table or file, are gone: the executions of gates show that there was one, so nothing at all is
-/// recorded in the run, and whoever verifies the log hears that it is gone.
+/// The executions of gates refer to the audit log. So if its rows, its table or its file are missing, every recording
+/// command is refused, and `audit verify` reports that the log is gone.
 #[test]
 fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
     const REMOVED: &[&str] = &[
@@ -256,17 +260,18 @@ fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
             for rules in [verified, checked] {
                 assert!(rules.contains("audit-log-gone"), "{what}: {rules:?}");
             }
-            // The readable gates are shown all the same.
+            // Commands that read still show the gates.
             let (said, _) = project.expect(1, &["gates", run]);
             assert!(said.contains("approved  a"), "{said}");
         }
-        // After restoring the log, the run continues.
+        // After the log was restored, the run can be recorded again.
         Project::restore(&original, &project.folder());
         project.expect(0, &["put", "x", "--run", run, "--file", "p.prose"]);
     }
 }
 
-/// A run without gates, or only with gates of another tool, may never have had a log.
+/// A run without gates, or with gates of another tool only, may never have had an audit log, so none is reported as
+/// missing.
 #[test]
 fn a_log_that_never_was_is_not_missed() {
     for form in FORMS {
@@ -301,7 +306,8 @@ fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
     let path = project.folder().join("x_events.jsonl");
     let log = fs::read_to_string(&path).expect("a log");
     let whole = project.files();
-    // The checkpoint was written with the value: the row that ended its execution is gone, and the gate's behind it.
+    // The checkpoint counts the events up to the written value. Two later lines are removed: the end of the value's
+    // execution, and the creation of the gate.
     let lines: Vec<&str> = log.split_inclusive('\n').collect();
     fs::write(&path, lines[..lines.len() - 2].concat()).expect("written");
     let before = project.files();
@@ -320,7 +326,7 @@ fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
         );
         assert!(project.files() == before, "{args:?}");
     }
-    // Both ways to go on: the log as it was, and a log without what is missing.
+    // There are two ways to continue: remove the checkpoint and accept the shorter log, or restore the log.
     fs::remove_file(project.folder().join("x_checkpoint.jsonl")).expect("removed");
     give(0, &["approve", "deploy"]);
     Project::restore(&whole, &project.folder());
@@ -376,7 +382,7 @@ fn lines_that_cannot_be_read_are_missed() {
     let noted = ["audit", "verify", run, "--expect-head", &head];
     // The text of the log, and the number of unreadable lines.
     for (text, unread) in [
-        // In another order on disk, with their own ids: every row says what it said.
+        // Another order of the lines on disk changes nothing, because each row has its own id.
         (format!("{start}\n{two}\n\n{one}\n{four}\n{three}\n"), 0),
         (format!("{log}{}", &four[..40]), 1),
         (format!("{start}\n{one}\n{two}\nx{three}\n{four}\n"), 1),
@@ -444,7 +450,7 @@ fn triggers_that_were_dropped_or_tamed_are_missed() {
          BEGIN SELECT RAISE(ABORT, 'gate_audit_log is append-only: its rows are not changed'); END;
          DROP TRIGGER gate_audit_log_no_delete;",
     );
-    // Nothing of the log itself was changed.
+    // Only triggers were changed, so the chain of the log itself is consistent.
     let found = project.json(0, &verify);
     assert_eq!(found["chain"], "consistent");
     let issue = &found["issues"][0];

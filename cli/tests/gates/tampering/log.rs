@@ -1,4 +1,4 @@
-//! Edits of the log.
+//! Edits of the audit log, each with the finding that it must cause.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Found::{Alone, Never, WithHead};
 use super::Tampering;
 use super::state::{Row, State, chain, link, metadata, reseal, reseal_all, unseal};
 
-/// A row as another tool writes it.
+/// Returns a row as another tool writes it: without a seal.
 pub(super) fn unsealed(state: &State, id: i64, gate: &str, event: &str) -> Row {
     let mut row = state.log[4].clone();
     row.insert("id".to_owned(), id.into());
@@ -31,7 +31,8 @@ fn forge(state: &mut State, gate: &str, event: &str) {
 const EDITED: super::Found = Alone("audit-row-edited");
 const UNSEALED: super::Found = Alone("gate-decision-unsealed");
 
-/// Rows: 1 to 4 create `a`, `b`, `c`, `d`; 5 approves `a`, 6 rejects `b`, 7 times `d` out, 8 views `a`.
+/// The edits. Rows 1 to 4 of the log create `a`, `b`, `c` and `d`; row 5 approves `a`, 6 rejects `b`, 7 times `d` out,
+/// and 8 records a view of `a`.
 pub(super) const TABLE: &[Tampering] = &[
     ("id", |s| set(s, 7, "id", 20), EDITED),
     (
@@ -263,7 +264,7 @@ pub(super) const TABLE: &[Tampering] = &[
         },
         Alone("gate-changed"),
     ),
-    // Only a noted head detects this.
+    // Only a comparison with a head that was noted earlier detects a missing last row.
     (
         "the last row less",
         |s| drop(s.log.pop()),
@@ -308,7 +309,7 @@ pub(super) const TABLE: &[Tampering] = &[
         },
         WithHead("audit-head-differs", "rewritten"),
     ),
-    // Nothing can detect this.
+    // No check can detect this edit.
     (
         "a decision that somebody sealed as another",
         |s| {

@@ -1,12 +1,8 @@
-//! Tests of changes to the log or a gate by other programs. `audit verify` and `check` name them, in a database and in a folder. In
-//! a database, triggers usually abort such changes (errata G7). docs/reference/audit.md lists what cannot be noticed.
-//!
-//! | file | holds |
-//! |---|---|
-//! | `gates.rs`, `log.rs` | the edits, and the expected findings |
-//! | `decide.rs` | each edit × each way to decide |
-//! | `state.rs` | reading and writing gates and logs directly |
-//! | `guards.rs` | files, lines and triggers |
+//! Tests of edits of the audit log or of a gate by other programs, in a database and in a folder: `audit verify` and
+//! `check` name each edit. In a database, triggers usually abort such edits (errata G7). docs/reference/audit.md lists
+//! what no check notices.  | file | holds | |---|---| | `gates.rs`, `log.rs` | the edits, and the expected findings | |
+//! `decide.rs` | each edit × each way to decide | | `state.rs` | reading and writing gates and logs directly | |
+//! `guards.rs` | files, lines and triggers |
 
 mod decide;
 mod gates;
@@ -22,21 +18,23 @@ use serde_json::{Value, json};
 use crate::{FORMS, Form, Project};
 use state::{State, unseal};
 
-/// The check that finds a change.
+/// The check that notices an edit.
 #[derive(Debug, Clone, Copy)]
 enum Found {
-    /// `audit verify` and `check`, by this rule.
+    /// `audit verify` and `check` report this rule, without a noted head.
     Alone(&'static str),
-    /// `audit verify` with a noted head, by this rule. docs/reference/audit.md lists it under this name as not found without a head.
+    /// `audit verify` reports this rule if it gets a head that was noted before the edit. The second text is the name
+    /// under which docs/reference/audit.md lists the edit as unnoticed without a head.
     WithHead(&'static str, &'static str),
-    /// Not found; docs/reference/audit.md lists it under this name.
+    /// No check notices the edit. The text is the name under which docs/reference/audit.md lists it.
     Never(&'static str),
 }
 
-/// The name of a change, the change, and the check that finds it.
+/// An edit: its name, the function that makes it, and the check that notices it.
 type Tampering = (&'static str, fn(&mut State), Found);
 
-/// A run with four gates: `a` is approved, `b` rejected, `c` pending, `d` timed out; and the head of its log.
+/// Returns a project whose run has four gates (`a` approved, `b` rejected, `c` pending, `d` timed out), and the head of
+/// its log.
 fn logged(form: Form) -> Option<(Project, String)> {
     if form == Form::Sqlite && needs::sqlite3().is_none() {
         return None;
@@ -97,7 +95,7 @@ fn logged(form: Form) -> Option<(Project, String)> {
     Some((project, head))
 }
 
-/// The rules of the errors that `audit verify`, and `check`, find.
+/// Returns the rules of the errors that `audit verify` finds, and of those that `check` finds.
 #[track_caller]
 fn found(project: &Project, head: Option<&str>) -> (BTreeSet<String>, BTreeSet<String>) {
     let run = &project.run;
@@ -110,7 +108,8 @@ fn found(project: &Project, head: Option<&str>) -> (BTreeSet<String>, BTreeSet<S
         let said = serde_json::from_slice(&out.stdout).expect("JSON");
         let said = issues(said);
         let all = said.as_array().expect("issues").iter();
-        // The exit code is that of the errors. A decision that no row seals may be the documents' own UPDATE: a warning.
+        // Only errors count for the exit code. A decision without a sealed row may come from OpenProse's own UPDATE, so
+        // it is a warning.
         let errors = all
             .clone()
             .filter(|issue| issue["severity"] == "error")
@@ -142,7 +141,7 @@ fn every_change_is_named_or_listed_as_what_cannot_be_noticed() {
         let sealed = State::read(&project);
         let mut unsealed = sealed.clone();
         unsealed.log.iter_mut().for_each(unseal);
-        // As they are read and written here, they are as they were.
+        // Reading the state and writing it back unchanged causes no finding.
         sealed.write(&project);
         assert_eq!(found(&project, Some(&head)), Default::default(), "{form:?}");
         let tables = [
@@ -187,7 +186,7 @@ fn every_change_is_named_or_listed_as_what_cannot_be_noticed() {
     }
 }
 
-/// A gate that was changed cannot be decided in any way.
+/// No command decides a gate that was edited.
 #[test]
 fn a_gate_that_was_changed_is_not_decided() {
     let mut refused = BTreeSet::new();
@@ -235,7 +234,7 @@ fn a_gate_that_was_changed_is_not_decided() {
                     .into_iter()
                     .flat_map(|way| [(way, "2026-01-25 12:20:00"), (way, "2031-01-01")])
                 {
-                    // A gate without a deadline is never late.
+                    // `gates expire` passes over a gate that has no deadline, or whose deadline has not come.
                     let is_due = gate.contains_key("timeout_at") && now > "2030-02";
                     if way[0] == "gates" && !is_due {
                         continue;
@@ -254,7 +253,8 @@ fn a_gate_that_was_changed_is_not_decided() {
     assert!(refused.len() > 5, "{refused:?}");
 }
 
-/// The names of docs/reference/audit.md's table of what cannot be noticed, each with whether a noted head finds it.
+/// Returns the names in the table of unnoticed edits in docs/reference/audit.md, each with whether a noted head reveals
+/// it.
 fn documented() -> BTreeSet<(String, bool)> {
     let page = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -273,7 +273,7 @@ fn documented() -> BTreeSet<(String, bool)> {
     rows.collect()
 }
 
-/// After cutting the end of a log and deciding again, the head differs.
+/// A log whose end was cut off, and to which decisions were added, has another head than before.
 #[test]
 fn a_log_that_was_cut_and_went_on_has_another_head() {
     for form in FORMS {
@@ -296,7 +296,7 @@ fn a_log_that_was_cut_and_went_on_has_another_head() {
     }
 }
 
-/// Rows of other tools are marked, and our rows continue our chain.
+/// A row that another tool adds is marked as unsealed, and our next row continues our own chain.
 #[test]
 fn a_row_that_somebody_adds_is_unsealed() {
     for form in FORMS {
@@ -317,7 +317,7 @@ fn a_row_that_somebody_adds_is_unsealed() {
     }
 }
 
-/// The output after a change of a gate does not contain "consistent".
+/// After an edit of a gate, the first line of `audit verify` names the edit, and does not say "consistent".
 #[test]
 fn a_gate_that_was_changed_is_the_first_thing_that_verify_says() {
     for form in FORMS {

@@ -1,4 +1,4 @@
-//! Reads and writes gates and logs directly, without their guards.
+//! Reads and writes gates and audit logs directly, past the checks of the commands and the triggers of the database.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,10 +11,10 @@ use crate::{Form, Project};
 const DROP: &str = "DROP TRIGGER IF EXISTS gate_audit_log_no_update;
 DROP TRIGGER IF EXISTS gate_audit_log_no_delete; DROP TRIGGER IF EXISTS gate_audit_log_no_replace;";
 
-/// A row: its columns that are not NULL. Metadata is a text.
+/// A row of a table: its columns that are not NULL. The column with metadata is a text.
 pub(super) type Row = Map<String, Value>;
 
-/// The gates of a run, in order of id, and its log.
+/// The gates of a run, ordered by id, and its audit log.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) gates: Vec<Row>,
@@ -62,7 +62,7 @@ impl State {
                 fs::remove_dir_all(&folder).expect("removed");
                 fs::create_dir(&folder).expect("made");
                 for (at, gate) in self.gates.iter().enumerate() {
-                    // Two rows of one gate are two files.
+                    // If two rows have the id of one gate, the second row gets a file of another name.
                     let name = gate["id"].as_str().expect("an id");
                     let twice = self.gates[..at].iter().any(|other| other["id"] == name);
                     let name = format!("{name}{}", if twice { "-again" } else { "" });
@@ -111,7 +111,7 @@ fn insert(sql: &mut String, table: &str, rows: &[Row], project: &Project) {
     }
 }
 
-/// The keys of a decision, and their other name in a folder's file.
+/// The columns of a decision, each with the name of its key in the file of a run folder.
 const DECIDED: [(&str, &str); 4] = [
     ("status", "decision"),
     ("resolved_at", "timestamp"),
@@ -119,7 +119,7 @@ const DECIDED: [(&str, &str); 4] = [
     ("resolution_comment", "comment"),
 ];
 
-/// A gate's files, as `prosescope` writes them.
+/// Returns the files of a gate as `prosescope` writes them.
 fn files(gate: &Row) -> Vec<(&'static str, Row)> {
     let as_json = |text: &Value| {
         let parsed = text
@@ -178,7 +178,7 @@ fn folder_log(project: &Project) -> Vec<Row> {
     log.lines().map(row).collect()
 }
 
-/// Changes the metadata of a row.
+/// Changes the metadata of a row of the log.
 pub(super) fn metadata(row: &mut Row, change: impl FnOnce(&mut Row)) {
     let text = row.get("metadata").and_then(Value::as_str).unwrap_or("{}");
     let mut metadata: Row = serde_json::from_str(text).expect("JSON");
@@ -186,17 +186,17 @@ pub(super) fn metadata(row: &mut Row, change: impl FnOnce(&mut Row)) {
     row.insert("metadata".to_owned(), json!(metadata).to_string().into());
 }
 
-/// Removes the seal of a row.
+/// Removes the seal from a row of the log.
 pub(super) fn unseal(row: &mut Row) {
     metadata(row, |metadata| drop(metadata.remove("chain")));
 }
 
-/// Changes a row's link of the chain.
+/// Changes one key of a row's link in the chain.
 pub(super) fn link(row: &mut Row, key: &str, value: Value) {
     metadata(row, |metadata| metadata["chain"][key] = value);
 }
 
-/// Seals a row at the end of this chain: the hash needs no secret.
+/// Seals a row as the next row of this chain, as anyone can, because the hash needs no secret.
 pub(super) fn reseal(row: &mut Row, behind: Option<&Chain>) -> Chain {
     let mut said = String::new();
     metadata(row, |metadata| {
