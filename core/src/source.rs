@@ -121,7 +121,7 @@ pub trait Source {
         Ok(None)
     }
 
-    /// Opens the same reader for the runs with these ids only.
+    /// Opens a reader like [`Source::all_runs`], but only for the runs with these ids.
     ///
     /// # Errors
     /// As [`Source::database`].
@@ -179,7 +179,8 @@ pub trait Source {
 /// Folders that contain very many files but not runs; a listing leaves them out.
 const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
 
-/// Folders of a run, and the folders around runs. Their subfolders may have any name, including one of [`LEFT_OUT`].
+/// The names of a run's folders, and of the folders around runs. Their subfolders may have any name, including one of
+/// [`LEFT_OUT`].
 const RUN_PARTS: [&str; 8] = [
     ".prose",
     "runs",
@@ -229,7 +230,7 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
     Some(issue.hint("Folders called .git, node_modules and target contain very many files but not runs; name one of them to read it."))
 }
 
-/// Folders of a run, and the folder of runs.
+/// The names of a run's folders, and of the folder of runs.
 const FOLDERS: [&str; 6] = [
     "agents",
     "attachments",

@@ -70,7 +70,7 @@ pub enum TimeoutError {
         at: usize,
         /// The character found instead.
         found: Found,
-        /// The number before the missing unit.
+        /// The number after which the unit is missing.
         number: String,
     },
     /// A unit occurs twice.
@@ -81,7 +81,7 @@ pub enum TimeoutError {
         /// The unit.
         unit: char,
     },
-    /// A larger unit after a smaller one.
+    /// A larger unit comes after a smaller one.
     #[error(
         "`{unit}` at character {at} comes after a smaller unit: write the largest first (d, h, m, s)"
     )]

@@ -72,7 +72,8 @@ pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let failed = match issue.rule.as_str() {
         "reading-failed" | "reading-stopped" | "file-unreadable" | "file-not-given"
         | "unreadable-folder" => true,
-        // Limits of Prosescope. A log can only be verified with all of its rows.
+        // The next two rules report limits of Prosescope. A cut file counts only if it is the audit log, which can only
+        // be verified with all of its rows.
         "too-many-rows" if !parts.is_empty() => true,
         "log-cut" | "file-cut" if parts == [Part::Audit] => true,
         "table-damaged" | "database-unreadable" | "agents-unreadable" | "log-unreadable" => false,

@@ -404,7 +404,7 @@ impl Values {
         full
     }
 
-    /// Adds the same facts to several bindings at once.
+    /// Adds the source statement, times and attachment to several bindings at once.
     pub(super) fn binding_tails(&self, bindings: &mut [Binding]) {
         if let Some(db) = &self.db {
             // Facts that cannot be read stay unknown.

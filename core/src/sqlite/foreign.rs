@@ -445,7 +445,7 @@ pub(super) fn audit_triggers_gone(conn: &Connection) -> Result<Vec<&'static str>
     Ok(triggers.filter(|name| !existing.contains(*name)).collect())
 }
 
-/// Returns which of these triggers exist unaltered, in lower case.
+/// Returns which of the audit log's protective triggers exist unaltered, in lower case.
 fn audit_triggers(conn: &Connection) -> Result<BTreeSet<String>, DecodeError> {
     let mut statement =
         conn.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'")?;

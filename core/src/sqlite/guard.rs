@@ -20,9 +20,10 @@ pub struct Guard {
     /// The core has no clock; 50 million steps take about a second natively, and the largest legitimate list (a
     /// million rows) takes some 40 million. A small file gets fewer steps, in proportion to its size.
     pub steps: u64,
-    /// Polled every hundred steps; `true` stops the statement. A shell's clock, or its cancel button.
+    /// The callback that is polled every hundred steps; `true` stops the statement. A shell answers from its clock or
+    /// its cancel button.
     pub stop: Option<Stop>,
-    /// Bytes that SQLite may allocate in the whole process, for all connections together. The limit can be lowered,
+    /// How many bytes SQLite may allocate in the whole process, for all connections together. The limit can be lowered,
     /// never raised.
     pub heap: Option<u64>,
     /// Whether statements may write. The same limits apply, and triggers and views of the file still do not run.
@@ -148,7 +149,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
     }
     limit(conn)?;
 
-    // Set before the first statement, which reads the schema.
+    // The progress handler is set before the first statement, because that statement reads the schema.
     let taken = Arc::new(AtomicU64::new(0));
     let most = Arc::new(AtomicU64::new(guard.steps));
     let stop = guard.stop;

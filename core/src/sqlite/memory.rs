@@ -5,7 +5,7 @@ use crate::database::{Database, Limits};
 use crate::issue::Issue;
 use crate::source::{FileEntry, Source, SourceError};
 
-/// Files held in memory: tests, pasted text, small archives.
+/// A source of files that are held in memory: for tests, pasted text and small archives.
 #[derive(Debug, Default, Clone)]
 pub struct MemorySource {
     label: String,

@@ -62,7 +62,8 @@ use shape::quoted;
 pub struct Sqlite {
     conn: Connection,
     steps: guard::Steps,
-    /// Bytes of handed-out cells of unknown size, in the current snapshot, or in the current scan outside of one.
+    /// How many bytes of cells of unknown size were handed out in the current snapshot, or without a snapshot in the
+    /// current scan.
     handed: Cell<u64>,
     /// Facts cached for the current snapshot.
     known: RefCell<Known>,

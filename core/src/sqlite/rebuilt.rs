@@ -169,7 +169,7 @@ fn plain(table: &Found) -> String {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_'));
         let declared = if declared { &*column.declared } else { "" };
         let mut part = format!("{} {declared}", quoted(&column.name));
-        // In this case the column is the rowid itself.
+        // A table's only key column, if it is declared `INTEGER`, is the rowid itself.
         if only.is_some_and(|key| key.eq_ignore_ascii_case(&column.name))
             && declared.eq_ignore_ascii_case("INTEGER")
         {

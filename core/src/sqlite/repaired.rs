@@ -390,7 +390,7 @@ fn reading(from: &Connection, table: &str) -> rusqlite::Result<(Vec<String>, Str
         rowid.map(|rowid| format!("SELECT {rowid}, {list} FROM {name} ORDER BY {rowid}"));
     let sql = match by_rowid.filter(|sql| from.prepare(sql).is_ok()) {
         Some(sql) => sql,
-        // A table without rowids, or a view.
+        // A table without rowids and a view have no rowid to select.
         None => format!("SELECT NULL, {list} FROM {name}"),
     };
     Ok((columns, sql))

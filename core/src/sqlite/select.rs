@@ -388,7 +388,7 @@ impl OfStatement<'_, '_> {
 
     /// Returns the beginning of a cell of known length, if it is close enough to the row's start.
     fn beginning(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
-        // Usually the cell is simply empty.
+        // A missing length usually means that the cell is empty.
         let (stored, Some(len)) = self.size(i) else {
             return Ok(Cell::NULL);
         };

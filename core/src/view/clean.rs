@@ -28,7 +28,7 @@ pub struct CleanRun {
     pub status: String,
     /// The run's last sign of life.
     pub last_sign: Option<Stamp>,
-    /// The age of that sign of life, in words.
+    /// The age of the run's last sign of life, in words.
     pub age: Option<String>,
     /// Bytes of the run's files.
     pub bytes: u64,

@@ -124,7 +124,7 @@ pub struct RunConverted {
     pub state: String,
     /// Parts of the run that the copy lacks, or has in another form.
     pub left: Vec<Left>,
-    /// Whether the same run existed there already, so that nothing was copied.
+    /// Whether the folder already contained the same run, so that nothing was copied.
     pub already: bool,
 }
 

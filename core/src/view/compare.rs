@@ -137,7 +137,7 @@ pub enum Difference {
     Outcome,
     /// A value that the row wrote.
     Values,
-    /// The duration, by at least ten seconds and at least a fifth.
+    /// The duration, if the two differ by at least ten seconds and at least a fifth.
     Duration,
 }
 

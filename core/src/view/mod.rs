@@ -116,7 +116,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
-    /// Completed, approved or recovered.
+    /// The status is completed, approved or recovered.
     Ok,
     /// Running.
     Run,
@@ -124,7 +124,7 @@ pub enum Tone {
     Wait,
     /// Failed, rejected or broken.
     Bad,
-    /// Not reached, skipped, abandoned, unknown.
+    /// The status is not reached, skipped, abandoned or unknown.
     Quiet,
 }
 

@@ -50,7 +50,8 @@ pub struct AskedAgent {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Excerpt {
-    /// At most the first ten lines and 1,200 bytes; for a value that is not text, the first bytes in hexadecimal.
+    /// The beginning of the text: at most ten lines and 1,200 bytes. For a value that is not text, its first bytes in
+    /// hexadecimal.
     pub text: String,
     /// Bytes of the whole text.
     pub len: u64,

@@ -79,7 +79,7 @@ impl<'a> Told<'a> {
         }
         if node.attempts > 1 {
             self.push(at, node, Status::Failed, Keys::default());
-            // If the last attempt failed too, its row has the error.
+            // If the last attempt failed too, the node's row has the error.
             if let Some(failed) = self.events.last_mut() {
                 failed.error.take_if(|_| node.status == NodeStatus::Failed);
             }
@@ -246,7 +246,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// Returns the statement's text: the program's at its line, else the file's.
+    /// Returns the statement's text: that of the program at the node's line, or else that of the state file.
     fn text(&self, node: &Node) -> String {
         let line = node.line.filter(|_| !node.line_guessed);
         let statement = (self.program.zip(line))

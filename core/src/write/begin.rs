@@ -21,11 +21,12 @@ use crate::trace::{Shape, frame_block, shape};
 pub struct Begin {
     /// The statement.
     pub statement: Named,
-    /// The execution that it runs in (a branch, a loop, a frame); by default chosen from the open executions.
+    /// The execution that the statement runs in (a branch, a loop, a frame); by default chosen from the open
+    /// executions.
     pub parent: Option<i64>,
-    /// The name of the item or branch that it runs in; an item begins with its first statement.
+    /// The name of the item or branch that the statement runs in; an item begins with its first statement.
     pub item: Option<String>,
-    /// The block that it calls, if its text does not name it (`do name(…)` does).
+    /// The block that the statement calls, if the statement's text does not name it (`do name(…)` does).
     pub block: Option<String>,
     /// Overrides given by the caller.
     pub insist: Insist,
@@ -115,10 +116,10 @@ pub struct Run {
     pub begin: Begin,
     /// The line of the loop or call that begins first and contains the statement.
     pub within: Option<u32>,
-    /// Whether a round of the enclosing loop ends first.
+    /// Whether the open round of the enclosing loop ends first.
     pub round: bool,
-    /// Whether open statements before it in its sequence end first: finished branches are joined, a loop is left after
-    /// its round, calls and other blocks are completed.
+    /// Whether open statements before this one in its sequence end first: finished branches are joined, a loop is left
+    /// after its round, calls and other blocks are completed.
     pub close: bool,
 }
 

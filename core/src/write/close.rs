@@ -15,9 +15,9 @@ use crate::trace::{Shape, frame_block, shape};
 /// The way in which an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// Completed. Refused until the binding that its statement writes exists.
+    /// The execution completes. The command is refused until the binding that the statement writes exists.
     Completed {
-        /// The binding that it must have written; by default the program's.
+        /// The binding that the execution must have written; by default the one that the program names.
         binding: Option<String>,
     },
     /// Failed with an error.
@@ -227,7 +227,7 @@ impl Ending {
         self.insisted.sequence(past).map(drop)
     }
 
-    /// Returns the changes that end it and cut off its open descendants.
+    /// Returns the changes that end the execution and cut off its open descendants.
     pub(super) fn changes(
         &self,
         facts: &dyn Facts,

@@ -127,11 +127,11 @@ pub trait Facts {
 /// rows without a line; the text keeps a store from returning all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// The row of the execution that it runs in.
+    /// The row id of the execution that the statement runs in.
     pub parent: Option<i64>,
     /// `statement_index`.
     pub index: Option<i64>,
-    /// `statement_text`; compared only if there is no index.
+    /// The column `statement_text`, which is compared only if the row has no `statement_index`.
     pub text: &'a str,
 }
 
@@ -197,7 +197,7 @@ pub struct AgentFact {
     pub scope: AgentScope,
     /// Whether it has a memory.
     pub has_memory: bool,
-    /// The highest number of its segments, or 0.
+    /// The highest number of the agent's segments, or 0.
     pub last_segment: i64,
 }
 
@@ -210,8 +210,8 @@ pub struct ImportFact {
     pub inputs_schema: Option<String>,
     /// Its outputs, JSON.
     pub outputs_schema: Option<String>,
-    /// Folders of its nested run, relative to the run (`imports/{handle}--{slug}`): normally one; other tools may have
-    /// created more.
+    /// The folders of the import's nested run, relative to the run (`imports/{handle}--{slug}`): normally one; other
+    /// tools may have created more.
     pub nested: Vec<String>,
 }
 

@@ -14,18 +14,18 @@ const LONGEST_HANDLE: usize = 100;
 /// `import add`: registers a program under a handle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddImport {
-    /// The handle by which the program uses it.
+    /// The handle by which the program uses the import.
     pub alias: String,
-    /// The address of the program; by default from the program's `use`, or from the earlier registration.
+    /// The address of the imported program; by default from the program's `use`, or from the earlier registration.
     pub source_url: Option<String>,
-    /// Its inputs as JSON; by default from the earlier registration.
+    /// The imported program's inputs as JSON; by default from the earlier registration.
     pub inputs_schema: Option<String>,
-    /// Its outputs as JSON; by default from the earlier registration.
+    /// The imported program's outputs as JSON; by default from the earlier registration.
     pub outputs_schema: Option<String>,
-    /// Its text. In a folder, the nested run contains it; for a database, the file is stored at the same path beside
-    /// the database.
+    /// The imported program's text. In a folder, the nested run contains it; for a database, the file is stored at the
+    /// same path beside the database.
     pub program: Option<String>,
-    /// The name of its file; by default made from the handle.
+    /// The name of the imported program's file; by default made from the handle.
     pub name: Option<String>,
 }
 

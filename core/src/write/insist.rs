@@ -74,7 +74,7 @@ impl Insisted {
         self.settle_by(what, line, says, given, |_, _| false)
     }
 
-    /// Does the same with a test for texts that are equivalent (`alike`).
+    /// Returns the effective value like [`Insisted::settle`], but treats values that are `alike` as equal.
     pub(super) fn settle_by<T>(
         &mut self,
         what: &'static str,

@@ -13,9 +13,9 @@ use crate::text::cut;
 /// A construct instance.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Instance {
-    /// Its first row; the id of this row is the instance's id.
+    /// The instance's first row, whose id is the instance's id.
     pub(super) first: Execution,
-    /// Its last row; equals the first row in the in-place style, or if there is only one row.
+    /// The instance's last row. It equals the first row in the in-place style, or if there is only one row.
     pub(super) last: Execution,
     /// The later instance of the same statement in the same parent, if the statement began again.
     pub(super) again: Option<i64>,

@@ -39,11 +39,11 @@ impl<'a> Wanted<'a> {
 /// The place where a statement begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Where {
-    /// Not in an item, or in the given parent.
+    /// The statement runs outside of items, or in the given parent.
     Elsewhere,
     /// In an item that is open.
     In(i64),
-    /// In a new item that begins with the statement; `alone` if the item consists of this statement only.
+    /// The statement runs in a new item that begins with it; `alone` if the item consists of this statement only.
     New {
         parallel: i64,
         name: String,
@@ -61,7 +61,7 @@ pub(super) fn inside<D>(
     enter(facts, at, wanted, find(facts, wanted)?, plan)
 }
 
-/// Does the same for a place that was already found.
+/// Plans a command like [`inside`], for a place that was already found.
 pub(super) fn enter<D>(
     facts: &dyn Facts,
     at: &At,

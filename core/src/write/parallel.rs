@@ -19,15 +19,15 @@ use crate::trace::Shape;
 /// `parallel begin`: begins a parallel block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginParallel {
-    /// The statement; by default the text `parallel:`.
+    /// The statement of the block; by default the text `parallel:`.
     pub statement: Named,
-    /// The execution that it runs in; by default chosen from the open executions.
+    /// The execution that the block runs in; by default chosen from the open executions.
     pub parent: Option<i64>,
-    /// The name of the item or branch that it runs in.
+    /// The name of the item or branch that the block runs in.
     pub item: Option<String>,
-    /// Its branches, if they are known in advance; by default the program's.
+    /// The block's branches, if they are known in advance; by default the program's.
     pub branches: Vec<String>,
-    /// `all`, `first` or `any`; by default the program's, else `all`.
+    /// The number of branches that the block waits for: `all`, `first` or `any`; by default the program's, else `all`.
     pub strategy: Option<String>,
     /// Overrides given by the caller.
     pub insist: Insist,
@@ -175,7 +175,8 @@ pub struct Branch {
     pub parallel: Option<i64>,
     /// The name of the branch.
     pub name: String,
-    /// Its statement; by default the program's for this name, else `parallel:name`, as in OpenProse.
+    /// The branch's statement; by default the one that the program has under this name, else `parallel:name`, as in
+    /// OpenProse.
     pub statement: Option<Named>,
     /// Overrides given by the caller.
     pub insist: Insist,

@@ -26,12 +26,12 @@ const SUMMARY: usize = 160;
 /// `put`: writes a value as a binding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Put {
-    /// The name; `None` uses the next `anon_…` (errata B13).
+    /// The value's name; `None` uses the next `anon_…` (errata B13).
     pub name: Option<String>,
-    /// The execution that writes it; its frame is the scope. `None` means the root or, with `done`, the only open
-    /// statement.
+    /// The execution that writes the value; its frame is the scope. `None` means the root or, with `done`, the only
+    /// open statement.
     pub execution: Option<i64>,
-    /// input, output, let or const; by default the program's kind, else `let`.
+    /// The binding's kind: input, output, let or const; by default the kind in the program, else `let`.
     pub kind: Option<String>,
     /// The statement that makes the value; by default the statement of the execution, or of the program.
     pub source: Option<String>,
@@ -328,7 +328,7 @@ impl Put {
             let fixed = [&before.kind, &kind]
                 .into_iter()
                 .any(|kind| matches!(kind, BindingKind::Const | BindingKind::Input));
-            // B6: a loop round or a retry executes the same statement again, so it may replace the value.
+            // A loop round or a retry executes the same statement again, so it may replace the value (errata B6).
             if fixed && (before.source.is_none() || before.source != source) {
                 return Err(overwrites(&name, &before.kind, before.source.as_deref()));
             }

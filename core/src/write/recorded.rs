@@ -12,9 +12,9 @@ use crate::time::Stamp;
 pub struct RunOpened {
     /// The run's id.
     pub run: String,
-    /// Its folder; relative to the working directory if it is below that.
+    /// The run's folder; relative to the working directory if it is below that.
     pub folder: String,
-    /// How it keeps its state: `filesystem` or `sqlite`.
+    /// How the run keeps its state: `filesystem` or `sqlite`.
     pub state: String,
 }
 
@@ -24,7 +24,7 @@ pub struct RunOpened {
 pub struct RunFinished {
     /// The run's id.
     pub run: String,
-    /// `completed`, `failed` or `interrupted`.
+    /// The run's status: `completed`, `failed` or `interrupted`.
     pub status: String,
     /// Whether the run had ended before, so that the command wrote nothing.
     #[serde(skip)]
@@ -37,17 +37,17 @@ pub struct RunFinished {
 pub struct ExecutionBegun {
     /// The run's id.
     pub run: String,
-    /// Its execution id. Later commands take it as `EXECUTION`.
+    /// The statement's execution id. Later commands take it as `EXECUTION`.
     pub id: i64,
     /// The statement's text.
     pub statement: String,
     /// The statement's line in the program, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
-    /// The execution that it runs in; `None` at the root.
+    /// The execution that the statement runs in; `None` at the root.
     pub parent: Option<i64>,
     /// The `loop_id` of a loop, the `parallel_id` of a parallel, the name of a branch; `None` for other statements.
     pub name: Option<String>,
-    /// The block that it calls; `None` if it calls no block.
+    /// The block that the statement calls; `None` if it calls no block.
     pub block: Option<String>,
     /// The depth of that call in frames, from 1; `None` if it calls no block.
     pub depth: Option<i64>,
@@ -55,7 +55,7 @@ pub struct ExecutionBegun {
     pub task: Option<TaskView>,
     /// What to do next; `None` if the statement is a session.
     pub next: Option<NextStep>,
-    /// Notes if it was recorded out of the program's order or without a line; one sentence each.
+    /// Notes if the statement was recorded out of the program's order or without a line; one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -67,7 +67,7 @@ pub struct ParallelRunning {
     /// The parallel.
     #[serde(flatten)]
     pub parallel: ExecutionBegun,
-    /// Its branches, in the order of the program.
+    /// The block's branches, in the order of the program.
     pub branches: Vec<ExecutionBegun>,
 }
 
@@ -97,7 +97,7 @@ pub struct ParallelJoined {
     /// The parallel.
     #[serde(flatten)]
     pub parallel: ExecutionEnded,
-    /// Its branches, in the order of the program.
+    /// The block's branches, in the order of the program.
     pub branches: Vec<BranchStatus>,
 }
 
@@ -107,7 +107,7 @@ pub struct ParallelJoined {
 pub struct BranchStatus {
     /// The branch.
     pub branch: String,
-    /// Its status; `pending` if it never began.
+    /// The branch's status; `pending` if it never began.
     pub status: String,
 }
 
@@ -130,7 +130,7 @@ pub struct LoopRounds {
 pub struct AttemptBegun {
     /// The run's id.
     pub run: String,
-    /// Its execution id: the one that failed.
+    /// The id of the execution that failed and is attempted again.
     pub id: i64,
     /// The statement's text.
     pub statement: String,
@@ -154,19 +154,19 @@ pub struct BindingWritten {
     pub name: String,
     /// Its frame; `None` is the root.
     pub execution_id: Option<i64>,
-    /// `input`, `output`, `let` or `const`.
+    /// The binding's kind: `input`, `output`, `let` or `const`.
     pub kind: String,
-    /// Where it is kept: a file, or a row of a database.
+    /// Where the value is kept: a file, or a row of a database.
     pub location: String,
-    /// Its summary: `--summary`, or the value's first line.
+    /// The value's summary: `--summary`, or the value's first line.
     pub summary: String,
     /// The file inside the run that holds the value; `None` if the binding holds the value itself.
     pub attachment: Option<String>,
-    /// Whether it replaced an earlier value, which is kept as history.
+    /// Whether the value replaced an earlier one, which is kept as history.
     pub replaced: bool,
-    /// The execution that was completed with it (`--done`); `None` if none was.
+    /// The execution that was completed with the value (`--done`); `None` if none was.
     pub completed: Option<i64>,
-    /// The number of the agent's segment that was added with it (`--segment`); `None` if none was.
+    /// The number of the agent's segment that was added with the value (`--segment`); `None` if none was.
     pub segment: Option<i64>,
 }
 
@@ -178,13 +178,13 @@ pub struct AgentWritten {
     pub run: Option<String>,
     /// The agent.
     pub agent: String,
-    /// How long its memory lives: `execution`, `project`, `user` or `custom`.
+    /// How long the agent's memory lives: `execution`, `project`, `user` or `custom`.
     pub scope: String,
-    /// The database or folder that keeps it; `None` if the run keeps it.
+    /// The database or folder that keeps the agent; `None` if the run keeps it.
     pub store: Option<String>,
     /// The number of the segment that was added; `None` if the memory was written.
     pub segment: Option<i64>,
-    /// Whether it replaced an earlier memory, which is kept as history.
+    /// Whether the memory replaced an earlier one, which is kept as history.
     pub replaced: bool,
 }
 
@@ -194,9 +194,9 @@ pub struct AgentWritten {
 pub struct ImportRegistered {
     /// The run's id.
     pub run: String,
-    /// The handle by which the program uses it.
+    /// The handle by which the program uses the import.
     pub alias: String,
-    /// Its own run, which every command takes as RUN; `None` in a database, which keeps no nested runs.
+    /// The import's own run, which every command takes as RUN; `None` in a database, which keeps no nested runs.
     pub nested: Option<String>,
     /// Whether the handle was already registered.
     pub again: bool,
@@ -253,7 +253,7 @@ pub struct GateDecided {
     pub waited_ms: Option<i64>,
     /// What the program does after the rejection; `None` after an approval, or if the program does not say.
     pub on_reject: Option<String>,
-    /// The execution that waited at it; `None` if none is recorded.
+    /// The execution that waited at the gate; `None` if none is recorded.
     pub execution_id: Option<i64>,
     /// For a decision made on a copy (`gate import`), the copy's claims; `None` if it was made in the run.
     pub imported: Option<DecidedOnCopy>,
@@ -267,7 +267,7 @@ pub struct GateDecided {
 pub struct DecidedOnCopy {
     /// Who decided.
     pub by: String,
-    /// When; `None` if the copy does not say.
+    /// When the decision was made; `None` if the copy does not say.
     pub decided_at: Option<Stamp>,
 }
 
@@ -300,7 +300,7 @@ pub struct GateTimedOut {
     pub deadline: Option<Stamp>,
     /// What the program does after the time-out; `None` if the program does not say.
     pub on_reject: Option<String>,
-    /// The execution that waited at it; `None` if none is recorded.
+    /// The execution that waited at the gate; `None` if none is recorded.
     pub execution_id: Option<i64>,
     /// The last sealed row of the audit log.
     pub head: Option<Head>,

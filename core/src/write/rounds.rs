@@ -16,13 +16,13 @@ use crate::trace::{Shape, shape};
 /// `loop begin`: begins a loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginLoop {
-    /// The statement; by default the text `loop`.
+    /// The loop's statement; by default the text `loop`.
     pub statement: Named,
-    /// The execution that it runs in; by default chosen from the open executions.
+    /// The execution that the loop runs in; by default chosen from the open executions.
     pub parent: Option<i64>,
-    /// The name of the item or branch that it runs in.
+    /// The name of the item or branch that the loop runs in.
     pub item: Option<String>,
-    /// The most rounds; by default the program's.
+    /// The most rounds of the loop; by default the program's limit.
     pub max: Option<i64>,
     /// The condition that ends the loop, in the program's words.
     pub condition: Option<String>,
@@ -136,7 +136,7 @@ impl Record for Iterate {
 pub struct ExitLoop {
     /// The loop's execution id; by default the only open loop.
     pub id: Option<i64>,
-    /// The reason: `condition_satisfied`, `max_reached`, or free text.
+    /// The reason why the loop ended: `condition_satisfied`, `max_reached`, or free text.
     pub reason: Option<String>,
     /// Whether a round ends first.
     pub round: bool,

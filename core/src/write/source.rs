@@ -36,7 +36,7 @@ pub(super) struct Source {
 /// A statement that was looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Its text: the given text, else the program's.
+    /// The statement's text: the given text, else the program's.
     pub(super) text: String,
     /// Its line, from 1, if known.
     pub(super) line: Option<u32>,
@@ -45,7 +45,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns the `statement_index` for its rows.
+    /// Returns the `statement_index` for the statement's rows.
     pub(super) fn index(&self) -> Option<i64> {
         self.line.map(i64::from)
     }

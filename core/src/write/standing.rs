@@ -14,7 +14,7 @@ use crate::trace::{Shape, shape};
 /// The open instances whose ancestors are all open; an instance inside an ended one is cut off rather than open.
 #[derive(Debug, Default)]
 pub(super) struct Standing {
-    /// Their first rows, in order of id.
+    /// The first rows of these instances, by id.
     rows: BTreeMap<i64, Execution>,
 }
 
@@ -315,7 +315,7 @@ fn is_open(
         .values()
         .any(|first| super::instance::same(first, row) && first.parent == row.parent)
     {
-        // Another writer's second row of an execution that is already open.
+        // This is another writer's second row of an execution that is already open.
         return Ok(false);
     }
     if !Instance::of(facts, row.id)?.is_open() {

@@ -55,14 +55,14 @@ const PARALLELS: [u32; 2] = [9, 15];
 struct Step {
     what: u8,
     line: usize,
-    /// Counted backward from the newest instance.
+    /// Which execution the step is about, counted backward from the newest.
     of: usize,
 }
 
 struct Memory {
     all: Vec<Execution>,
     kept: Vec<Execution>,
-    /// Answers from the kept rows, as a folder does, or from all rows.
+    /// Whether answers come from the kept rows, as in a folder, or from all rows.
     by_kept: bool,
 }
 

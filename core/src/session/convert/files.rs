@@ -28,7 +28,7 @@ pub struct Files {
     pub copied: Vec<(String, String)>,
     /// Files that are copied again at the end, because recording into the copy changed them without new facts.
     pub again: Vec<String>,
-    /// Parts of the files that the copy lacks.
+    /// The contents of the run's files that the copy lacks.
     pub left: Vec<Left>,
 }
 

@@ -21,7 +21,7 @@ const HEAD: usize = 2_048;
 pub(super) struct Job {
     of: ValueOf,
     kind: HitKind,
-    /// The bytes of the value that the total counts before it is read.
+    /// How many bytes the total counts for this value before it is read.
     counted: u64,
 }
 

@@ -59,7 +59,7 @@ fn a_dropped_folder_without_a_parent_is_the_run_itself() {
     );
 }
 
-/// One line for each form in docs/reference/formats.md.
+/// Each line tests what is left of a run in one of the forms of docs/reference/formats.md.
 #[test]
 fn runs_are_found_by_what_is_left_of_them() {
     use FoundKind::{RunFolder, StateFile};
@@ -130,7 +130,7 @@ fn runs_are_found_by_what_is_left_of_them() {
 fn what_only_looks_like_a_run_is_none() {
     check(
         &[
-            // A configuration file, not a run.
+            // This is a configuration file, not a run.
             (".prose/state.json", "{\"run_id\": \"x\"}"),
             (".prose/current.prose", "session \"x\""),
             ("docs/state.md", "# State machines\n"),

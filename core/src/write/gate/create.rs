@@ -29,7 +29,7 @@ const SHORT: usize = 500;
 /// `gate create`: the program reaches a gate. Values that are not given come from the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CreateGate {
-    /// Its id in the program; by default the id of the gate at `line`.
+    /// The gate's id in the program; by default the id of the gate at `line`.
     pub id: Option<String>,
     /// The question to the approver.
     pub prompt: Option<String>,
@@ -40,11 +40,11 @@ pub struct CreateGate {
     pub timeout: Option<String>,
     /// What the program does on a rejection.
     pub on_reject: Option<String>,
-    /// The execution that it runs in (a branch, a loop, a frame); by default chosen from the open executions.
+    /// The execution that the gate runs in (a branch, a loop, a frame); by default chosen from the open executions.
     pub parent: Option<i64>,
-    /// The name of the item or branch that it runs in.
+    /// The name of the item or branch that the gate runs in.
     pub item: Option<String>,
-    /// Its line in the program; by default found by its id.
+    /// The gate's line in the program; by default found by the gate's id.
     pub line: Option<u32>,
     /// Overrides given by the caller.
     pub insist: Insist,
@@ -347,7 +347,7 @@ impl CreateGate {
         })
     }
 
-    /// Returns its statement in the program: the gate at its line, else the only gate with its id.
+    /// Returns the gate's statement in the program: the gate at its line, else the only gate with its id.
     fn statement(&self, source: &Source) -> Result<Option<u32>, WriteError> {
         let Some(listing) = &source.listing else {
             return Ok(None);

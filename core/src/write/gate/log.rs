@@ -37,7 +37,7 @@ pub(super) struct Event<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Starts after the last row of the run's log.
+    /// Opens the run's log, so that new rows follow its last row.
     pub(super) fn open(facts: &dyn Facts, at: &'a At) -> Result<Log<'a>, WriteError> {
         let tail = facts.audit_tail()?;
         if tail.chain.is_none() {

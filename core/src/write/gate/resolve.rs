@@ -20,7 +20,7 @@ pub struct ResolveGate {
     pub decision: Decision,
     /// The principal, as claimed.
     pub by: String,
-    /// The principal represented, as claimed.
+    /// The principal for which the person acts, as claimed.
     pub on_behalf_of: Option<String>,
     /// Whether a due time-out is recorded if the decision comes too late.
     pub record_timeout: bool,

@@ -31,9 +31,9 @@ pub(super) struct Measure<'a> {
 /// The basis on which a gate may be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measured {
-    /// By its sealed creation, or plainly if the log has no seals, as in OpenProse.
+    /// The gate may be decided without an override: its creation is sealed, or the log has no seals, as in OpenProse.
     Plainly,
-    /// By override: the creation has no sealed row.
+    /// The gate may be decided only by an override, because its creation has no sealed row.
     ByOverride,
 }
 

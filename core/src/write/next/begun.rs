@@ -1,4 +1,4 @@
-//! Words, in one line, the step after a statement has begun that the main agent carries out itself, without a subagent.
+//! Describes in one line what the main agent does itself, without a subagent, after a statement has begun.
 
 use super::super::source::{Found, Source};
 use super::ends::Ending;
@@ -79,7 +79,7 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
         Kind::Gate => "Check that it holds".to_owned(),
         kind if kind.has_body() => format!("Run {}", statements(listing, at, "in it")),
         Kind::Assign | Kind::Output => "Compute its value".to_owned(),
-        // A branch with a body: its statements begin one by one.
+        // The statements of a branch with a body begin one by one.
         _ if found.statement.is_none() && found.line.is_some() => {
             "Run the statements in it".to_owned()
         }

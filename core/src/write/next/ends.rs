@@ -22,7 +22,7 @@ pub(super) fn choice(command: impl Into<String>, why: impl Into<String>) -> Next
 pub(super) enum Ending<'a> {
     /// With an error.
     Throws,
-    /// With its value, and the name of the value if it has one.
+    /// The statement ends with a value, which may have a name.
     Writes(Option<&'a str>),
     /// Without a value.
     Completes,

@@ -77,7 +77,7 @@ fn a_decision_of_a_copy_is_recorded_once_with_what_the_copy_claims() {
     }
 }
 
-/// Changes made to a run between the viewing and the import.
+/// A change made to a run between the viewing and the import.
 type Edit = fn(&mut Memory);
 
 #[test]
@@ -92,7 +92,7 @@ fn what_differs_from_what_was_seen_is_refused_by_name() {
             "decision-allow-differs",
         ),
         (
-            // Also if the new list excludes no earlier principal.
+            // The import is refused even if the new list excludes no earlier principal.
             |run| run.gates[0].allow = Some(r#"["user"]"#.into()),
             "decision-allow-differs",
         ),
@@ -117,7 +117,7 @@ fn what_differs_from_what_was_seen_is_refused_by_name() {
         ),
         (
             |run| {
-                // Decided and reset: the log still contains the decision.
+                // The gate was decided and then reset, but the log still contains the decision.
                 let was = run.gates[0].clone();
                 run.at(NOON, &reject("deploy", "raymond")).unwrap();
                 run.gates[0] = was;

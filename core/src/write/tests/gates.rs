@@ -194,7 +194,7 @@ fn a_gate_met_again_is_another_one_g1() {
         let mut run = run_with_gate(style);
         let twice = run.at(NOON, &deploy()).unwrap_err();
         assert_eq!(rule(&twice), "gate-waits");
-        // Refused even with force: two rows of one gate in one place could not be told apart.
+        // The command is refused even with force, because two rows of one gate in one place could not be told apart.
         let force = CreateGate {
             insist: Insist {
                 force: true,
@@ -422,7 +422,7 @@ fn all_due_gates_time_out_at_once_and_once_g6_g9() {
     }
 }
 
-/// Errata B9, P10, and the chain: the hashed bytes are read back unchanged, in a database and in files.
+/// Whatever texts are recorded, a database and a folder return the hashed bytes unchanged (errata B9, P10).
 #[test]
 fn whatever_is_said_the_log_holds_together_in_every_form() {
     for style in STYLES {

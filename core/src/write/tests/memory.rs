@@ -283,7 +283,7 @@ impl Facts for Memory {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // Like a folder, which keeps current rows separately.
+        // This store answers like a folder, which keeps current rows separately.
         let over = |row: &&Execution| {
             let mut later = self.executions.iter().filter(|other| other.id > row.id);
             later.any(|other| Place::of(row).holds(other) && other.status.is_terminal())

@@ -91,7 +91,7 @@ fn metadata(run: &Memory) -> Value {
     Value::Object(last.expect("an execution was written"))
 }
 
-/// D2: the list of principals, the timeout and the action on rejection come from the program.
+/// The list of principals, the timeout and the action on rejection come from the program (D2).
 #[test]
 fn a_gate_is_what_the_program_says() {
     for style in STYLES {
@@ -229,7 +229,7 @@ fn a_line_of_another_kind_names_the_right_command() {
     );
 }
 
-/// D3: strategy, branches, and the limits for rounds and attempts.
+/// The strategy, the branches, and the limits for rounds and attempts come from the program (D3).
 #[test]
 fn limits_are_the_programs() {
     for style in STYLES {
@@ -328,7 +328,7 @@ fn done(run: &mut Memory, name: &str, id: i64) {
     run.at(NOW, &put).unwrap();
 }
 
-/// D9, and the parent, which the caller need not give.
+/// A statement runs in the construct that contains it in the program, so the caller need not give the parent (D9).
 #[test]
 fn a_statement_runs_in_what_it_lies_in() {
     for style in STYLES {
@@ -417,7 +417,7 @@ fn nothing_ends_around_what_is_open() {
     }
 }
 
-/// D4: a waiting gate blocks later statements and the end of the run.
+/// A waiting gate blocks later statements and the end of the run (D4).
 #[test]
 fn nothing_begins_after_a_gate_that_waits() {
     for style in STYLES {
@@ -481,7 +481,7 @@ fn nothing_begins_after_a_gate_that_waits() {
     }
 }
 
-/// D7: resuming is logged once at the gate of the current position.
+/// A resumption is logged once, at the gate of the current position (D7).
 #[test]
 fn going_on_is_logged_once() {
     for style in STYLES {
@@ -536,7 +536,7 @@ fn an_import_keeps_its_schemas() {
     }
 }
 
-/// D17: an opening row is marked as under way exactly as long as its instance is open.
+/// An opening row is marked as under way exactly as long as its instance is open (D17).
 #[test]
 fn a_row_says_executing_while_it_is_true() {
     let mut run = run(Style::AppendOnly);

@@ -8,7 +8,7 @@ pub(super) const LINE: usize = 240;
 
 /// The quotation in a block.
 pub(super) enum Content {
-    /// A text whose beginning matters most.
+    /// A text that is cut at its end if it does not fit.
     Text {
         /// The text or its beginning, escaped.
         text: String,

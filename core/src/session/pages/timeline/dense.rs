@@ -26,7 +26,7 @@ pub(super) fn dense(
         let place = u128::from(axis.at(time)) * PARTS as u128 / u128::from(len.max(1));
         (place as usize).min(PARTS - 1)
     };
-    // The number of nodes that begin in each part, minus those that ended in the part before.
+    // Counts for each part the nodes that begin in it, minus those that ended in the part before.
     let mut change = [0_i64; PARTS + 1];
     let mut failed = [false; PARTS];
     for at in innermost {

@@ -35,7 +35,7 @@ pub(super) fn work(session: &Session, node: NodeId) -> Option<NodeWork> {
     answers(session, node, at, &mut work);
     attempts::add(session, at, &mut work);
     if work.context_note == work.prompt_note {
-        // The note on the prompt covers both.
+        // The note on the prompt also covers the context.
         work.context_note = None;
     }
     Some(work)
@@ -278,7 +278,7 @@ fn of_text(text: &str) -> Excerpt {
 
 fn cut_lines(mut text: String, len: u64, format: ValueFormat) -> Excerpt {
     let cut = if format == ValueFormat::Binary {
-        // Each byte takes three characters.
+        // The text is hexadecimal, with three characters for each byte.
         text.truncate(3 * 64);
         text.truncate(text.trim_end().len());
         len > 64
