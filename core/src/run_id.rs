@@ -56,7 +56,7 @@ impl RunId {
 
     /// Parses any name; never fails.
     pub fn parse(text: &str) -> RunId {
-        // filesystem.md calls this prefix redundant.
+        // The prefix `run-` is removed, because filesystem.md calls it redundant.
         let id = text.strip_prefix("run-").unwrap_or(text);
         let mut parts = id.splitn(3, ['-', '_', 'T']);
         let date = parts.next().and_then(date);

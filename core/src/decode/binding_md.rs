@@ -33,7 +33,7 @@ const MOST_EXTRAS: usize = 100;
 /// The header of a binding file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Head {
-    /// The heading; it may differ from the file's name.
+    /// The name in the header's heading, which may differ from the file's name.
     pub name: Option<Text>,
     /// `kind:` as written.
     pub kind: Option<Text>,
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Ends a complete header: the value begins after the `---` and one blank line.
+    /// Handles the `---` that ends a complete header: the value begins after it and one blank line.
     fn ended(&mut self) -> End {
         let named = self.head.name.as_deref().is_some_and(|name| {
             let base = self
@@ -310,7 +310,7 @@ impl<'a> Reader<'a> {
         let text = || Some(unescape(value).into());
         match key {
             "kind" if self.head.kind.is_none() => self.head.kind = text(),
-            // Later writers use this key (contract 1: `binding: input`).
+            // Later writers record the kind under the key `binding` (contract 1: `binding: input`).
             "binding" if self.head.kind.is_none() && is_kind(value) => {
                 self.known = true;
                 self.head.kind = text();
@@ -359,7 +359,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether only a binding's header has this field.
+/// Whether a field occurs only in the headers of bindings.
 fn is_known(key: &str) -> bool {
     matches!(
         key,

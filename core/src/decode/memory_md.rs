@@ -18,7 +18,7 @@ pub const SEGMENT_MOST: usize = 64 << 10;
 /// A parsed segment file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SegmentFile {
-    /// The number in its heading (`# Segment 003`).
+    /// The number in the segment's heading (`# Segment 003`).
     pub number: Option<i64>,
     /// When the agent was called.
     pub timestamp: Option<Stamp>,

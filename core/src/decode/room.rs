@@ -19,7 +19,7 @@ pub(super) fn bytes_a_row(table: &str) -> usize {
         schema::EXECUTION => 470,
         // The size includes the gate's view, which repeats all columns.
         schema::GATES => 1_800,
-        // Each row is also kept as JSON, for checking its seal.
+        // The size includes the JSON of each row, which is kept for checking the row's seal.
         schema::GATE_AUDIT_LOG => 700,
         schema::BINDINGS => 300,
         schema::IMPORTS => 400,

@@ -13,7 +13,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// The header of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Page size in bytes: 512 to 65,536.
+    /// The page size in bytes, from 512 to 65,536.
     pub page_size: u32,
     /// Number of pages, if the header is up to date.
     pub pages: Option<u32>,

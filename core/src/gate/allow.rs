@@ -58,7 +58,7 @@ pub enum Refusal {
     /// The name is not on the list.
     #[error("{who} may not decide this gate: it admits {admitted}")]
     NotListed {
-        /// The principal, and the one it acts for.
+        /// The principal and, if it acts for another one, that one.
         who: String,
         /// The principals that may decide, in words.
         admitted: String,

@@ -307,7 +307,7 @@ fn what_changes_nothing_breaks_nothing() {
     let metadata = log[1]["metadata"].as_str().unwrap();
     log[1]["metadata"] = serde_json::from_str(metadata).unwrap();
     assert_eq!(report(&log, None).state, ChainState::Consistent);
-    // Another store assigned another id; the chain keeps the first one.
+    // The row was moved to a store that assigned another id; the chain keeps the first id.
     let mut chain = chain_of(&log[2]);
     chain.id = Some(3);
     log[2]["id"] = 77.into();

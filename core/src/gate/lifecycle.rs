@@ -204,7 +204,7 @@ mod tests {
         let resolution = life.resolution.unwrap();
         assert_eq!(resolution.by.as_deref(), Some("raymond"));
         assert_eq!(resolution.on_behalf_of.as_deref(), Some("ops-team"));
-        // Errata G6, G9: OpenProse's time-out does not record a name.
+        // OpenProse records a time-out without a name, so the reader supplies `system` (errata G6, G9).
         let life = Lifecycle::of(&self::gate("timeout"), None);
         assert_eq!(life.words, "timed out");
         assert_eq!(life.resolution.unwrap().by.as_deref(), Some("system"));
@@ -232,7 +232,7 @@ mod tests {
         );
     }
 
-    /// Errata G8: the order is by id, because times tie.
+    /// A gate's rows are ordered by id, because several may have the same time (errata G8).
     #[test]
     fn history_is_in_order_of_id_g8() {
         let mut other = event(2, "viewed");

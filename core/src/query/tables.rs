@@ -21,7 +21,7 @@ const WINDOW: u32 = 200;
 /// A table of interpreted data.
 pub(super) struct Model {
     pub(super) name: &'static str,
-    /// What one row describes, for the list of tables.
+    /// What one row of the table describes, for the list of tables.
     pub(super) about: &'static str,
     /// The names and types of the columns.
     pub(super) columns: &'static [(&'static str, &'static str)],
@@ -205,7 +205,7 @@ pub(super) const MODEL: [Model; 8] = [
                     text(&table.name),
                     text(&table.kind),
                     number(table.rows),
-                    // The columns of a view are unknown; 0 would claim that it has none.
+                    // The columns of a view are unknown, and 0 would claim that the view has none.
                     number(Some(table.columns.len()).filter(|n| *n > 0)),
                     flag(table.known),
                 ])

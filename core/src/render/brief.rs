@@ -72,7 +72,7 @@ pub enum InputState {
     Told,
     /// The value is missing; `note` gives the reason.
     Missing,
-    /// No binding has this name, which may be plain text.
+    /// No binding has this name, so the text in braces may not be a name at all.
     #[default]
     Unknown,
 }
@@ -135,7 +135,7 @@ impl AgentOfTask {
     }
 }
 
-/// Everything that a brief is written from.
+/// All facts from which a brief is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Brief {
     /// The task. [`TaskView::location`] is `….prose/runs/{id}/state.db`, or the file of the binding.

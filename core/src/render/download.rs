@@ -44,7 +44,7 @@ pub fn download_name(name: &str, format: ValueFormat) -> String {
     let (stem, ending) = clean.rsplit_once('.').unwrap_or((clean, ""));
     let clean = match clean {
         "" => "value".to_owned(),
-        // Windows reserves these names for devices, whatever the ending.
+        // Windows reserves these names for devices, whatever ending follows.
         _ if is_device(stem) => format!("_{clean}"),
         _ => clean.to_owned(),
     };

@@ -97,7 +97,7 @@ fn nodes(earlier: &Trace, later: &Trace) -> Moved {
         let there = match (node.id, node.parent) {
             (Some(row), _) => later.of_row(row),
             (None, parent) => {
-                // Parents come before their children.
+                // Parents come before their children, so a parent's later index is already known.
                 let parent = parent.map(|p| to.get(p).copied().flatten());
                 match parent {
                     Some(None) => None,

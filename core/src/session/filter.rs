@@ -44,9 +44,9 @@ pub enum Order {
     Oldest,
     /// The longest run first; runs without a duration last.
     Duration,
-    /// By status, and then the newest first.
+    /// Ordered by status, and runs of one status with the newest first.
     Status,
-    /// By program, and then the newest first.
+    /// Ordered by program, and runs of one program with the newest first.
     Program,
     /// The runs that most need a person first: those that cannot be read, failed, wait for a decision, or stopped. Then
     /// by number of errors and warnings, and then the newest first.
@@ -203,7 +203,7 @@ impl Order {
         runs.sort_by(|a, b| {
             let order = match self {
                 Order::Newest => Ordering::Equal,
-                // Runs without a known time come last in this order, too.
+                // Runs without a known time come last even if the oldest run comes first.
                 Order::Oldest => {
                     (began(a).is_none(), began(a)).cmp(&(began(b).is_none(), began(b)))
                 }

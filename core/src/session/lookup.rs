@@ -108,7 +108,7 @@ impl FoundValue {
             .find_map(unread)
     }
 
-    /// Returns the parts that could not be read, among those that the lookup needed.
+    /// Returns the parts of the run that the lookup needed and that could not be read.
     pub fn unread(&self) -> Vec<Unread> {
         unread_of(&self.parts.run, &self.parts.values)
     }

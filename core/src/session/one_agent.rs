@@ -31,7 +31,7 @@ pub struct OneAgent {
 pub struct AgentHome {
     /// Index into [`OneAgent::agents`].
     pub agent: usize,
-    /// Whether the store is an `agents.db`; otherwise it is a folder `agents/`.
+    /// Whether the agent's store is an `agents.db`; otherwise the store is a folder `agents/`.
     pub database: bool,
     /// Whether the other store of this scope also has an agent of the name, which the run does not use.
     pub twice: bool,
@@ -130,7 +130,7 @@ impl OneAgent {
         }
     }
 
-    /// Returns the parts that could not be read, among those that were needed.
+    /// Returns the parts of the run that were needed for the agent and could not be read.
     pub fn unread(&self) -> Vec<Unread> {
         unread_of(&self.parts.run, &self.parts.values)
     }
@@ -287,7 +287,7 @@ mod tests {
             assert_eq!(found, memories(&OneAgent::of(whole, "captain")));
             assert_eq!(found.len(), 4);
             assert_eq!(narrow.declared(), Some(AgentScope::Project));
-            // Executions, bindings and segments were not read.
+            // The lookup did not read executions, bindings and segments.
             let run = &narrow.parts.run;
             assert_eq!((run.executions.len(), run.bindings.len()), (0, 0));
             assert!(run.agents.iter().all(|agent| agent.segments.is_empty()));

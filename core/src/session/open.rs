@@ -35,7 +35,7 @@ pub enum OpenError {
     NoRun {
         /// The place.
         place: String,
-        /// A description of the content.
+        /// A description of what the place contains instead of a run.
         found: String,
         /// What to do next.
         next: String,
@@ -179,7 +179,7 @@ fn open_file(source: Rc<dyn Source>, path: &str, options: &Options) -> Result<Pa
     if is_reactor(&head) {
         return Err(reactor(path.to_owned()));
     }
-    // The SQLite decoder can describe other kinds of files.
+    // The SQLite decoder can name the types of files that are not databases.
     let error = sqlite_header::not_sqlite(&head, len);
     Err(SourceError::of_database(path, &error).into())
 }

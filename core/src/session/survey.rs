@@ -103,7 +103,7 @@ pub fn survey(source: &dyn Source) -> Survey {
         });
     }
     let mut sniffed = 0;
-    // Files in `.prose` come first, because a project may have many other texts.
+    // Files in `.prose` are examined first, because a project may have many other texts.
     let in_prose = |path: &str| {
         path.split('/')
             .any(|part| part == ".prose" || part == "runs")
@@ -203,7 +203,7 @@ fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str)
         };
         return state.is_some() && part(&"bindings") && !others();
     }
-    // In a folder of runs, fewer signs are needed.
+    // A folder inside a folder `runs` needs fewer signs to count as a run.
     let among_runs = last(split(dir).0) == "runs" && split(dir).0 != dir
         || run_id::RunId::parse(last(dir)).millis().is_some();
     let expected = among_runs || has_parts || dir.is_empty();

@@ -407,7 +407,7 @@ impl Values {
     /// Adds the source statement, times and attachment to several bindings at once.
     pub(super) fn binding_tails(&self, bindings: &mut [Binding]) {
         if let Some(db) = &self.db {
-            // Facts that cannot be read stay unknown.
+            // An error is ignored: facts that cannot be read stay unknown.
             let _ = rows::binding_tails(db.db.as_ref(), bindings);
         }
     }

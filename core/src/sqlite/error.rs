@@ -14,7 +14,7 @@ impl From<rusqlite::Error> for DecodeError {
                 what: "a file without a database header".into(),
             },
             Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(message),
-            // In a browser, the VFS reports a changed file as a failed read (errata R7).
+            // In a browser, SQLite's file layer (VFS) reports a file that changed as a failed read (errata R7).
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => DecodeError::Io(message),
             Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => DecodeError::TooBig(message),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {

@@ -127,7 +127,7 @@ const ONE_PASS: &[&str] = &[
     "upper(1)",
 ];
 
-/// Maximum number of such calls in one statement.
+/// Maximum number of calls of these functions in one statement.
 const MOST_CALLS: usize = 16;
 
 /// Number of instructions up to which a statement is considered free of costly schema code: Prosescope's statements
@@ -303,7 +303,7 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
                 let program = authorize_during(conn, |_, _| true, || program_of(conn, sql));
                 match program.and_then(|program| program) {
                     Ok(Program::Foreign(what)) => Some(what),
-                    // SQLite itself refuses to run a statement that it cannot compile.
+                    // SQLite itself refuses to run a statement that it cannot compile, so no reason is reported here.
                     _ => None,
                 }
             });
@@ -364,7 +364,7 @@ pub(super) fn is_written(found: &Found) -> bool {
 
 fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, DecodeError> {
     let mut foreign = Vec::new();
-    // The limit is needed because each statement compiles every trigger that it would fire.
+    // The number of objects is limited, because each statement compiles every trigger that it would fire.
     let objects: i64 =
         conn.query_row("SELECT count(*) FROM main.sqlite_schema", [], |r| r.get(0))?;
     if objects > MOST_OBJECTS {
@@ -535,7 +535,7 @@ mod tests {
             let is_foreign = matches!(found, Some(Program::Foreign(_)));
             let refused = refusals(&conn).unwrap();
             assert_eq!(refused.len(), usize::from(is_foreign), "{sql}: {refused:?}");
-            // Reading runs none of the schema's code.
+            // The check only reads, so none of the schema's code runs.
             assert_eq!(quick_check(&conn), Looked::default(), "{sql}");
         }
     }

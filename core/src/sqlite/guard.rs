@@ -164,7 +164,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
 
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "query_only", !guard.writes)?;
-    // The pragma returns its value as a row, which is ignored.
+    // This pragma returns its new value as a row, which is ignored.
     conn.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))
         .or_else(no_row_is_fine)?;
     conn.pragma_update(None, "temp_store", "memory")?;
@@ -176,7 +176,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
 
     let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
     if objects > i64::from(MOST_OBJECTS) {
-        // The message is SQLite's own for the same limit.
+        // The message is the same as SQLite's own message for this limit.
         return Err(DecodeError::Sqlite("too many schema objects".to_owned()));
     }
     let by_len = SOME_STEPS + STEPS_A_BYTE * file_len(conn)?;

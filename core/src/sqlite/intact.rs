@@ -98,7 +98,8 @@ pub(super) fn quick_check(conn: &Connection) -> Looked {
             let other = !is_written(table);
             others += usize::from(other);
             match table.computed.first() {
-                // Record the refusal, but check the other tables.
+                // A table with a computed column is not checked: the refusal is recorded, and the other tables are
+                // checked.
                 Some(column) => {
                     let why = format!("checking {name} would compute its column {column}");
                     refused = refused.or(Some(DecodeError::Refused(why)));

@@ -156,7 +156,7 @@ impl Copy<'_> {
                 .collect()
         };
         let ours = listed(self.conn)?;
-        // An unreadable schema has nothing to report.
+        // A schema that cannot be read yields nothing to report.
         let theirs = listed(from).unwrap_or_default();
         let log = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND lower(name) = 'gate_audit_log'";
         let has_log = from

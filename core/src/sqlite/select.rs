@@ -187,19 +187,19 @@ fn condition(found: &Found, rows: Rows<'_>) -> (Option<String>, Vec<rusqlite::ty
             None => (None, Vec::new()),
         },
         Rows::Holding(column, key) => {
-            // A missing column equals no key, so no row matches.
+            // If the table lacks the column, no row can match.
             let Some(column) = found.column(column) else {
                 return (Some("0".to_owned()), Vec::new());
             };
             let name = quoted(column);
             match key {
                 Key::Int(n) => (Some(format!("{name} = ?1")), vec![n.into()]),
-                // A text may be stored as a BLOB, too.
+                // The column may store the text as a BLOB, so both types are compared.
                 Key::Text(text) if is_text(found, column) => (
                     Some(format!("{name} IN (?1, CAST(?1 AS BLOB))")),
                     vec![text.to_owned().into()],
                 ),
-                // Without text affinity, the column may hold the key as a number.
+                // A column without text affinity may store the key as a number.
                 Key::Text(text) => (
                     Some(format!("CAST({name} AS TEXT) = ?1")),
                     vec![text.to_owned().into()],
@@ -399,7 +399,7 @@ impl OfStatement<'_, '_> {
         let is_near = want
             .within
             .is_none_or(|most| self.before(column) <= u64::from(most));
-        // Without a blob handle, SQLite reads a value whole or not at all.
+        // A table without rowids has no blob handles, so SQLite reads a value whole or not at all.
         let in_reach = found.rowid_name().is_some() || len <= LONGEST_VALUE as u64 / 4;
         let value = match (is_near && in_reach).then_some(stored) {
             None => Value::Null,

@@ -45,9 +45,9 @@ pub struct AuditCheck {
 pub struct ExpectedHead {
     /// How many sealed rows the chain had.
     pub count: u64,
-    /// The hash of the last of these rows.
+    /// The hash of the last sealed row.
     pub hash: String,
-    /// Whether the chain has a row with this hash at this position.
+    /// Whether the chain has a row with this hash at the position `count`.
     pub found: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct AuditStat {
     pub event: String,
     /// How many rows record this event.
     pub count: u32,
-    /// How many different principals these rows name.
+    /// How many different principals the rows of this event name.
     pub principals: u32,
 }
 

@@ -73,11 +73,11 @@ pub struct ComparedRun {
 pub enum ProgramRelation {
     /// Both runs have the same text.
     Same,
-    /// The texts are two versions of one program.
+    /// The programs are two versions of one program.
     Differs,
     /// The texts have hardly a statement in common.
     Different,
-    /// At least one run does not contain its program.
+    /// It is unknown whether the programs differ, because at least one run does not contain its program.
     #[default]
     Unknown,
 }

@@ -64,7 +64,7 @@ pub struct ForModel {
     pub tokens: u64,
     /// Parts that were left out or shortened to fit the size: `the program: lines 12 to 40 of 210`.
     pub left_out: Vec<String>,
-    /// Whether nothing was replaced, so that the text may contain secrets.
+    /// Whether no secrets were replaced, so that the text may contain some.
     pub raw: bool,
     /// The secrets and personal details that were replaced in the text, by name.
     pub replaced: Vec<ReplacedInText>,
@@ -74,7 +74,7 @@ pub struct ForModel {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ReplacedInText {
-    /// The name that replaces it in the text, in brackets: `github-token #1`.
+    /// The name that replaces the secret or detail in the text, in brackets: `github-token #1`.
     pub name: String,
     /// The kind: `secret` or `personal`.
     pub kind: String,

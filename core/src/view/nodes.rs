@@ -120,9 +120,9 @@ pub struct TreeRow {
     pub aliases: Vec<i64>,
     /// The depth in the tree; 0 for outermost rows.
     pub level: u32,
-    /// How many nodes are below this one, at any depth.
+    /// How many nodes are below this row's node, at any depth.
     pub descendants: u32,
-    /// How many nodes are directly below this one.
+    /// How many nodes are directly below this row's node.
     pub children: u32,
     /// The row's position among its siblings, from 1, and the number of siblings (for `aria-posinset`).
     pub place: (u32, u32),

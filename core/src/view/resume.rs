@@ -291,7 +291,7 @@ pub struct CautionView {
     pub risk: Risk,
     /// The node that may have acted.
     pub node: Option<NodeRef>,
-    /// The known facts, in one sentence.
+    /// What is known about the action, in one sentence.
     pub text: String,
 }
 

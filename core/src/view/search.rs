@@ -77,7 +77,7 @@ pub struct HitGroup {
 pub struct Hit {
     /// The place of the hit in words: `#7 let draft = session`, `draft in frame 3`, `memory of captain`.
     pub place: String,
-    /// The node of the trace, by its index.
+    /// The index in the trace of the node that contains the hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
     /// The execution id of that node.
@@ -86,10 +86,10 @@ pub struct Hit {
     /// The line of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The binding, by its index in the run's bindings.
+    /// The index of the binding that contains the hit, among the run's bindings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<u32>,
-    /// The agent, by its index in the run's agents.
+    /// The index of the agent whose memory or segment contains the hit, among the run's agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<u32>,
     /// The number of the agent's segment.
@@ -98,7 +98,7 @@ pub struct Hit {
     /// The id of the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
-    /// The file, by its path inside the run.
+    /// The path inside the run of the file that contains the hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The table of the database, if OpenProse does not define the table or its column.

@@ -59,7 +59,7 @@ impl Timeline {
 pub struct Gap {
     /// Where the idle time begins on the axis.
     pub at: u64,
-    /// The length at which it is drawn, on the axis.
+    /// The length of the idle time as drawn on the axis.
     pub drawn: u64,
     /// When the idle time began.
     pub from: Stamp,
@@ -83,7 +83,7 @@ pub struct Dense {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Bar {
-    /// The row, by its index in the trace.
+    /// The index in the trace of the row that the bar shows.
     pub node: u32,
     /// Where the bar begins on the axis.
     pub from: u64,

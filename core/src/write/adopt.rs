@@ -53,7 +53,7 @@ struct Told<'a> {
     events: Vec<Event<'a>>,
     /// The event that opens each node.
     of_node: TiVec<NodeId, Option<usize>>,
-    /// Nodes that are open in this walk.
+    /// The nodes that are open at the present point of the walk.
     closing: Vec<NodeId>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Told<'a> {
         self.of_node.get(at).copied().flatten()
     }
 
-    /// Closes the nodes that end before this one.
+    /// Closes the open nodes that end before the given node.
     fn close_before(&mut self, at: NodeId) {
         while let Some(last) = self.closing.pop() {
             if self.trace.end(last) > at {

@@ -248,7 +248,7 @@ fn holds(
         .target
         .as_deref()
         .and_then(|name| listing.block_named(name));
-    // Statements of other kinds are refused below, with their own messages.
+    // A statement of another kind is refused below, with a message of its own.
     if !matches!(Command::of(own), Command::Exec | Command::Loop) {
         return Ok(());
     }

@@ -162,7 +162,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Returns the given execution, or else the open one of this shape.
+    /// Returns the given execution, or else the only open one of this kind (`shape`).
     pub(super) fn open(
         facts: &dyn Facts,
         given: Option<i64>,
@@ -221,7 +221,7 @@ impl Ending {
         self.insisted.sequence(none).map(drop)
     }
 
-    /// Refuses if a pending gate would come before a statement that begins in it.
+    /// Refuses if a pending gate comes before a statement that would begin in this execution.
     pub(super) fn past_gates(&mut self) -> Result<(), WriteError> {
         let past = self.standing.past_gates(Some(self.instance.first.id));
         self.insisted.sequence(past).map(drop)

@@ -6,7 +6,7 @@ pub enum WriteError {
     Refused {
         /// The rule, as a kebab-case name.
         rule: &'static str,
-        /// The finding, and why it is refused.
+        /// What the rule found, and why the command is refused.
         message: String,
         /// What to do next.
         hint: String,

@@ -19,7 +19,7 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Refuses a second way of a choice, of which one was already taken.
+    /// Refuses a statement in one alternative of a choice if another alternative was already taken.
     pub(super) fn other_way(&self) -> Result<(), WriteError> {
         let Some((listing, statement)) = self.followed() else {
             return Ok(());

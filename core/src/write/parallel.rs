@@ -432,7 +432,7 @@ pub(super) fn branches_of(
 ) -> Result<Vec<(Text, Status)>, WriteError> {
     let id = parallel.meta().parallel_id;
     let first = &parallel.first;
-    // A new attempt begins all branches again.
+    // Branches of an earlier attempt do not count, because a new attempt begins all branches again.
     let since = match parallel.last.status {
         Status::Retry => parallel.last.id,
         _ => first.id,
@@ -448,7 +448,7 @@ pub(super) fn branches_of(
         ControlFlow::Continue(())
     };
     facts.children(first.id, &mut take)?;
-    // Without an index, this would return all rows of the parent.
+    // Without a statement number (`index`), this would pass all rows of the parent.
     if first.index.is_some() {
         facts.executions_back(&Place::of(first), first.id, &mut take)?;
     }

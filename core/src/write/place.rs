@@ -177,7 +177,7 @@ fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option
     match (fit, free.as_slice()) {
         ([], _) => Ok(None),
         (_, [one]) => Ok(Some(one.id)),
-        // In a recursion, all of them wait; a `catch` belongs to the innermost.
+        // In a recursion, all candidates wait for the next one; a `catch` belongs to the innermost of them.
         (_, []) if let Some(one) = standing.innermost(fit) => Ok(Some(one.id)),
         _ => {
             let candidate = |row: &&Execution| {

@@ -35,7 +35,7 @@ pub struct Put {
     pub kind: Option<String>,
     /// The statement that makes the value; by default the statement of the execution, or of the program.
     pub source: Option<String>,
-    /// A one-sentence summary; by default the value's first line.
+    /// A summary of the value in one sentence; by default the value's first line.
     pub summary: Option<String>,
     /// The value.
     pub value: Content,
@@ -159,7 +159,7 @@ impl Put {
             Some(id) => id,
             None => match Standing::of(facts)?.pick(facts, None, Shape::Statement) {
                 Ok(id) => id,
-                // If none or several are open, the writer is unknown.
+                // If no execution or several are open, the writer is unknown.
                 Err(WriteError::NotFound { .. } | WriteError::Refused { .. }) => return Ok(None),
                 Err(error) => return Err(error),
             },
@@ -296,7 +296,7 @@ impl Put {
             not_in_a_branch(facts, &program, &name)?;
         }
         let frame = scope.as_ref().map(|frame| frame.id);
-        // In a database, rows record the parents of frames; in a folder, this header does.
+        // A database records the parents of frames in rows; in a folder, the binding's header records them.
         let above = match &scope {
             Some(frame) if facts.style() == Style::Files => {
                 frame_of(facts, frame.parent)?.map(|frame| frame.id)

@@ -240,9 +240,9 @@ pub struct GateDecided {
     pub gate: String,
     /// `approved` or `rejected`.
     pub status: String,
-    /// Who decided, as claimed (`--as`).
+    /// The principal that decided, as claimed (`--as`).
     pub resolved_by: String,
-    /// For whom they acted, as claimed (`--for`); `None` if they acted for themselves.
+    /// The principal for which that person acted, as claimed (`--for`); `None` if they acted for themselves.
     pub on_behalf_of: Option<String>,
     /// Always true: the identity of the person is not verified.
     pub claimed: bool,

@@ -65,7 +65,7 @@ impl Standing {
             .rows
             .values()
             .filter(|row| match wanted {
-                // Executions that end by `exec complete`, if nothing is open in them.
+                // These executions end by `exec complete`, if nothing is open in them.
                 Shape::Statement => {
                     matches!(shape(row), Shape::Statement | Shape::Frame)
                         && self.inside(row.id).next().is_none()

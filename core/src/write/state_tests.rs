@@ -189,7 +189,7 @@ fn run_of(rows: &[Execution]) -> Run {
     }
 }
 
-/// Returns the changes of one command, which must be the same for both.
+/// Returns the changes of one command, which must be the same for the kept rows and for all rows.
 fn plan<R: Record>(memory: &mut Memory, command: &R) -> Result<Vec<Change>, WriteError> {
     let at = At::default();
     let mut asked = |by_kept| {

@@ -34,9 +34,9 @@ pub const ANSWER: usize = 32 << 20;
 pub struct Question<'a> {
     /// A single SQL statement.
     pub sql: &'a str,
-    /// Tables added to those of the store.
+    /// Tables that the query may use in addition to those of the store.
     pub beside: &'a [Beside<'a>],
-    /// All tables that the query may use; messages about an unknown name list them.
+    /// All tables that the query may use; an error message about an unknown name lists them.
     pub tables: &'a [QueryTable],
     /// Maximum number of rows in the answer.
     pub limit: u32,
@@ -51,7 +51,7 @@ pub type Push<'p> = &'p mut dyn FnMut(&[Value<'_>]) -> bool;
 /// A function that passes all rows of a table to a callback, one value per column.
 pub type Fill<'a> = Box<dyn Fn(Push<'_>) + 'a>;
 
-/// A table added to those of the store while the query runs.
+/// A table that is added to the store's tables while the query runs.
 pub struct Beside<'a> {
     /// Its name.
     pub name: String,
@@ -71,7 +71,7 @@ pub struct QueryView {
     pub rows: Vec<Vec<Cell>>,
     /// Number of rows in this answer.
     pub returned: u64,
-    /// Whether the statement has more rows than this answer.
+    /// Whether the statement has more rows than this answer contains.
     pub more: bool,
     /// Number of cells that were cut.
     pub cut: u64,
@@ -86,7 +86,7 @@ pub struct QueryView {
 pub struct QueryColumn {
     /// Its name.
     pub name: String,
-    /// The type that its table declares; `None` for an expression or an undeclared type.
+    /// The type that the column's table declares; `None` for an expression or an undeclared type.
     pub declared: Option<String>,
 }
 

@@ -17,10 +17,10 @@ use crate::decode::state_md::lines::heading;
 use crate::model::words as listed;
 use crate::model::{CompactLog, LogEvent, LogLine, Status, Text};
 
-/// Separators between a name and its status.
+/// The separators between a name and its status in a heading.
 const DASHES: &[&str] = &[" — ", " – ", " -- ", " - ", " → ", " -> "];
 
-/// Text that may follow a status word, such as a reason.
+/// The texts that may follow a status word, where a reason begins.
 const FOLLOWS: &[&str] = &[
     "(",
     ",",

@@ -5,7 +5,7 @@ use crate::model::words::{self as listed, DEFERRED, says_deferred};
 use crate::model::{GateStatus, LogEvent, LogLine, RunStatus, Status, Text};
 use crate::time::Stamp;
 
-/// Separator between several statements in one line.
+/// The separator between several statements that share one line.
 const SEVERAL: &str = " | ";
 
 /// An event, and the note after it.
@@ -229,7 +229,7 @@ fn leave(text: &str) -> Option<Event<'_>> {
     let (status, note) = match marked(text) {
         Some((left, status, note)) if completed(left) => (status, note),
         Some(_) => return None,
-        // In `#1 done COMPLETE`, the first word ends the frame, whatever follows.
+        // In `#1 done COMPLETE`, the word `done` ends the frame, whatever text follows it.
         None => {
             let (word, note) = text.split_once([' ', '\t']).unwrap_or((text, ""));
             (listed::status(word)?, Some(plain_reason(note)))
@@ -570,7 +570,7 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     let note = note.or(word.eq_ignore_ascii_case(DEFERRED).then_some(word));
     let left = left.trim();
     let lead = left.split([' ', '(']).next().unwrap_or_default();
-    // `ALL DONE` does not name a statement.
+    // The words `ALL DONE` do not name a statement.
     let named = !left.contains([' ', '\t']) && !left.eq_ignore_ascii_case("all");
     let is_keyword = matches!(
         lead,

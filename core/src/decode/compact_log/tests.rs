@@ -398,7 +398,7 @@ fn a_head_says_how_the_run_stands_where_no_trailer_does() {
             None,
             None,
         ),
-        // After the first event, a key is not part of the head.
+        // A key after the first event does not belong to the log's head.
         ("# run:r p\n1→ a ✓\n- status: complete\n", None, None, None),
     ] {
         assert!(looks_like(text), "{text}");

@@ -59,7 +59,7 @@ pub fn binding_versions(
             }
         })
         .collect();
-    // A value was replaced when its successor was written.
+    // An earlier value was replaced at the time when the next value was written.
     for at in 1..versions.len() {
         let next = versions.get(at).and_then(|next| next.updated.clone());
         if let Some(version) = versions.get_mut(at - 1) {

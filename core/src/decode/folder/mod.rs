@@ -73,7 +73,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     let named = run.program.path.clone();
     run.program = program::read(&mut tree, named.as_deref());
     bindings::read(&mut tree, &mut run);
-    // Only a state.md of form A has an index.
+    // Only a state.md of form A has an index to compare with.
     if form != FolderForm::Receipts {
         compare::bindings(&mut tree, &mut run);
     }

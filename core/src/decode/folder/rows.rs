@@ -44,7 +44,7 @@ fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
         .iter()
         .filter(|row| !row.path.is_empty())
         .collect();
-    // Without an index, the state file does not list bindings.
+    // A state file without an index lists no bindings, so there is nothing to compare.
     if indexed.is_empty() {
         return found;
     }

@@ -18,10 +18,10 @@ pub(super) struct Tree<'a> {
     source: &'a dyn Source,
     /// The folder's path, ending in `/`, or empty.
     pub(super) root: String,
-    /// Its files, ordered by path, without those whose paths are unsafe.
+    /// The folder's files, ordered by path, without those whose paths are unsafe.
     files: Vec<&'a FileEntry>,
     issues: Issues,
-    /// Paths of bindings that are encrypted envelopes.
+    /// The paths of bindings that are encrypted envelopes.
     pub(super) sealed: Vec<String>,
     /// Approximate bytes of memory taken by the program and the rows read so far.
     pub(super) held: usize,

@@ -28,7 +28,7 @@ pub(crate) struct Metas {
     held: BTreeMap<Arc<Meta>, ()>,
 }
 
-/// Maximum bytes of remembered texts; beyond it, each text is parsed anew.
+/// Maximum bytes of remembered metadata texts; beyond this limit, each text is parsed anew.
 const REMEMBERED: usize = 1 << 20;
 
 impl Metas {

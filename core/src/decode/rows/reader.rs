@@ -75,7 +75,7 @@ fn columns(table: &str) -> &'static [Want<'static>] {
     schema::table_spec(table).map_or(&[], |spec| spec.columns)
 }
 
-/// Returns an issue: a table was not read to its end.
+/// Returns an issue which says that a table was not read to its end.
 pub(super) fn not_read(error: &DecodeError, message: String) -> Issue {
     let rule = match error {
         _ if error.is_stopped() => "reading-stopped",

@@ -51,7 +51,7 @@ pub fn which_run<'a>(
 pub struct RunEntry {
     /// Its id.
     pub id: Option<Text>,
-    /// When it started, in milliseconds since 1970 UTC.
+    /// When the run started, in milliseconds since 1970 UTC.
     pub started: Option<i64>,
 }
 

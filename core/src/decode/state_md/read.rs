@@ -97,7 +97,7 @@ pub(super) struct Reader<'a> {
     pub(super) file: StateFile,
     issues: Issues,
     pub(super) section: Section,
-    /// Unknown sections: heading and text.
+    /// The unknown sections, each with its heading and its text.
     kept: Vec<(String, String)>,
     /// Index in `kept` of the unknown lines of each known section.
     leftovers: BTreeMap<&'static str, usize>,
@@ -109,7 +109,7 @@ pub(super) struct Reader<'a> {
     elided: bool,
     searches: u32,
     lines_cut: bool,
-    /// Whether a list reached its maximum.
+    /// Whether any list reached its maximum, so that rows were left out.
     full: bool,
 }
 
@@ -360,7 +360,7 @@ impl<'a> Reader<'a> {
             return;
         }
         let (source, annotation) = split(line);
-        // After an omission, line numbers are unknown.
+        // The line numbers after omitted lines are unknown.
         let stands_for_many = annotation.is_none() && elides(line);
         if stands_for_many && !self.elided {
             self.elided = true;

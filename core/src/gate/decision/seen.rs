@@ -34,7 +34,7 @@ pub struct SeenHead {
     pub hash: String,
 }
 
-/// The heads of the audit logs of one or several runs, by run.
+/// The head of the audit log of each run, by run id.
 #[derive(Debug, Clone, Default)]
 pub struct Heads(BTreeMap<String, SeenHead>);
 

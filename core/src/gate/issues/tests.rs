@@ -88,7 +88,7 @@ fn a_log_that_says_otherwise_is_told() {
     );
 }
 
-/// Errata G4: OpenProse's UPDATE does not check the list.
+/// OpenProse's UPDATE does not check the `allow` list, so a stranger can decide (errata G4).
 #[test]
 fn decisions_of_strangers_are_told_g4() {
     let by = |name: &str, metadata: Option<&str>| {

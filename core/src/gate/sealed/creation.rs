@@ -19,7 +19,7 @@ use crate::text::cut;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Uncreated<'a> {
     pub(crate) gate: &'a Gate,
-    /// The last override by which the gate was decided all the same.
+    /// The last override by which the gate was decided although its creation is unsealed.
     by: Option<&'a AuditEvent>,
 }
 

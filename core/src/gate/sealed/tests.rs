@@ -108,7 +108,7 @@ fn rows_that_were_sealed_before_cover_fewer_columns() {
     }
 }
 
-/// Rows of other tools may name other principals than the gate does.
+/// Unsealed rows of other tools may name other principals than the gate does, and this is not a contradiction.
 #[test]
 fn rows_without_a_seal_are_no_measure() {
     let (mut gate, mut log) = rejected();

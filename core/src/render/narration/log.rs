@@ -29,7 +29,7 @@ impl Narrator<'_> {
         own.dedup();
         let is_told = |line: u32| whole || own.binary_search(&line).is_ok();
         let lines = (0..).zip(&log.lines).filter(|(line, _)| is_told(*line));
-        // A line may record several statements.
+        // A line of the log may record several statements.
         let mut lines: Vec<_> = lines.map(|(_, line)| (line.line, &line.raw)).collect();
         lines.dedup();
         self.out

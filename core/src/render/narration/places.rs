@@ -18,7 +18,7 @@ pub(super) struct Place {
     pub(super) head: String,
     /// The id of the call that the node runs in. The id of a call itself belongs to the nodes inside of it.
     pub(super) frame: Option<i64>,
-    /// The id of the frame for nodes inside of this one.
+    /// The id of the frame in which the nodes inside of this one run.
     inside: Option<i64>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Places<'a> {
     counted: Vec<u32>,
     /// The position of each node among its siblings, from 0.
     ordinals: TiVec<NodeId, u32>,
-    /// How many outermost nodes there were so far.
+    /// How many outermost nodes were visited so far.
     roots: u64,
 }
 

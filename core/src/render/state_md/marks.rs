@@ -22,7 +22,7 @@ pub(super) struct Marks<'a> {
     above: TiVec<NodeId, Option<NodeId>>,
     /// The block around each statement.
     block: Vec<Option<u32>>,
-    /// The open frame of each block, or its last one.
+    /// The open frame of each block, or the block's last frame if none is open.
     frame: BTreeMap<&'a str, NodeId>,
     bindings: BTreeMap<(&'a str, Option<i64>), &'a Binding>,
     anonymous: BTreeMap<u32, &'a Binding>,
@@ -60,7 +60,7 @@ impl<'a> Marks<'a> {
         }
         for (at, node) in trace.nodes.iter_enumerated() {
             let frame = marks.above.get(at).copied().flatten();
-            // `Window` marks statements that only come next.
+            // A statement that only comes next is marked by `Window`, not here.
             let comes = node.inferred && node.status == NodeStatus::Pending;
             // A gate without a record may belong to any frame or round.
             let met = matches!(node.kind, NodeKind::Gate { .. })

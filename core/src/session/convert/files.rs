@@ -21,7 +21,7 @@ const NAMED: usize = 20;
 const GATE_MOST: u64 = 1 << 20;
 /// Keys of a gate's file in addition to the table's columns (OpenProse's filesystem.md, "Approval Gates").
 const GATE_KEYS: &[&str] = &["gate_id", "decision", "principal", "timestamp", "comment"];
-/// The files of a run's folder that are copied, and those that are not.
+/// The files of a run's folder that a conversion copies, and those that it leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
     /// Files that are copied unchanged: the path inside the run, and the path inside the copy.
@@ -141,7 +141,7 @@ impl Session {
         let (top, below) = path.split_once('/').unwrap_or((path, ""));
         match (top, below) {
             ("x_events.jsonl" | "x_imports.jsonl", "") | ("gates", "audit.jsonl") => {}
-            // A stray database would have the name of the new one.
+            // A stray `state.db` is not copied, because the new database has the same name.
             _ if folder::role(path) == Some("database") => {
                 let what = "not copied: it has no table of a run";
                 files.left.push(Left::new(path, what));

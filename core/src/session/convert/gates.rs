@@ -49,7 +49,7 @@ impl Carry<'_, '_> {
             run_id: run_id.clone(),
             execution_id: gate.execution_id,
             prompt: text(&gate.prompt),
-            // Without a list, the user decides (errata G4).
+            // Without a list of principals, the user decides (errata G4).
             allow: text(&gate.allow).unwrap_or_else(|| "[\"user\"]".to_owned()),
             timeout: text(&gate.timeout),
             timeout_at: stamped(deadline.as_ref(), to_folder),

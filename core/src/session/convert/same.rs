@@ -135,7 +135,7 @@ mod tests {
         let run = session(&binding("parent_execution_id: 3\n"), 7);
         for (made, places) in [
             (session(&binding("parent_execution_id: 3\n"), 7), &[][..]),
-            // Without a header, the rows determine the frame.
+            // If a binding's file has no header, the rows determine the binding's frame.
             (session(&binding(""), 7), &[]),
             (
                 session(&binding("parent_execution_id: 7\n"), 7),

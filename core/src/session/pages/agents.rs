@@ -212,7 +212,7 @@ mod tests {
             };
             let lost = [lost];
             assert_eq!(lacks(&agent, &lost), expected, "{store}: {lost:?}");
-            // If the agent's row was read, its memory is not unread.
+            // If the agent's row was read, a missing memory does not count as unread.
             agent.memory = ValueAt::Missing;
             agent.created = Some(Stamp::parse("2026-01-15 10:00:00"));
             assert_eq!(

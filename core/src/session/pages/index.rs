@@ -112,7 +112,7 @@ impl NodeIndex {
         self.children.get(&Some(node)).copied().unwrap_or(0)
     }
 
-    /// Returns the nodes with this line.
+    /// Returns the nodes whose statement is on this line of the program.
     pub(in crate::session) fn at_line(&self, line: u32) -> impl Iterator<Item = NodeId> + '_ {
         let from = self.lines.partition_point(|&(l, _)| l < line);
         let own = self.lines.iter().skip(from);

@@ -6,11 +6,12 @@ use crate::program::{Listing, StatementKind as Kind};
 use crate::session::Session;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
-/// A statement that was left out because a condition was false, or that is in a branch of an `if` that was not taken.
+/// The word for a statement that was left out because a condition was false, or that is in a branch of an `if` that was
+/// not taken.
 pub(super) const NOT_RUN: &str = "not run";
-/// A statement before the last recorded one, or anywhere in a completed run.
+/// The word for a statement before the last recorded one, or anywhere in a completed run.
 pub(super) const NOT_RECORDED: &str = "not recorded";
-/// A statement after the point at which the run stands or ended.
+/// The word for a statement after the point at which the run stands or ended.
 pub(super) const NOT_REACHED: &str = "not reached";
 
 /// The results that follow for statements without a record.
@@ -58,7 +59,7 @@ impl Silent {
         }
         let state = |at: u32| named.get(at as usize).copied().unwrap_or_default();
         let taken = taken(listing, |at| state(at).records > state(at).skipped);
-        // Another alternative of the same choice was taken, and this one was not.
+        // An alternative is untaken if another alternative of the same choice was taken and this one was not.
         let is_untaken = |way: u32| {
             let choice = listing.choice(way);
             choice.is_some_and(|of| {
@@ -82,7 +83,7 @@ impl Silent {
             }
             // A record of a skipped statement also shows how far the run came.
             if named.records > 0 && !in_block(listing, at) {
-                // A completed statement is over, with everything inside of it.
+                // A completed statement is over, and so is everything inside of it.
                 let is_over =
                     named.completed > 0 && named.completed + named.skipped == named.records;
                 let inside = listing

@@ -23,7 +23,7 @@ const IDLE: u64 = 20;
 /// The drawn length of a shortened idle time, as a fraction (1/50) of the remaining time.
 const DRAWN: u64 = 50;
 
-/// The most statements in the list of the longest ones.
+/// The most statements that the list of the longest ones contains.
 const LONGEST: usize = 5;
 
 type Spans = TiVec<NodeId, Option<Span>>;

@@ -44,12 +44,12 @@ impl Needle {
         self.exact
     }
 
-    /// Returns whether another text contains this one.
+    /// Returns whether the given text contains the text that is searched for.
     pub fn is_in(&self, text: &str) -> bool {
         self.find(text.as_bytes(), 0, text.len()).is_some()
     }
 
-    /// Returns the lines of another text that contain this one.
+    /// Returns the lines of the given text that contain the text that is searched for.
     pub fn lines(&self, text: &str) -> Vec<Match> {
         let mut found = Vec::new();
         Scan::default().piece(self, text.as_bytes(), true, &mut |line| found.push(line));
@@ -130,7 +130,7 @@ pub struct Match {
     pub line: u64,
     /// Position of the match in the text, in bytes.
     pub offset: u64,
-    /// The line, or the part of it around the match.
+    /// The matching line, or the part of a long line around the match.
     pub text: String,
     /// Start and end of the match in `text`, in characters.
     pub range: (u32, u32),

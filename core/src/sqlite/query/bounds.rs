@@ -62,7 +62,7 @@ pub(super) fn only_reads(
 /// The readable parts of a file. Names are in lower case.
 struct Readable {
     tables: BTreeSet<String>,
-    /// Views and virtual tables, with their kind.
+    /// The file's views and virtual tables, by name, with their kind.
     others: BTreeMap<String, String>,
     /// Columns that are computed on reading, by an expression of the file.
     computed: BTreeSet<(String, String)>,

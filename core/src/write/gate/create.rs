@@ -124,7 +124,7 @@ impl CreateGate {
             gate_id: Some(id.as_str().into()),
             ..Meta::default()
         };
-        // Uses OpenProse's word, so that a query for `pending` finds the waiting row.
+        // The row gets OpenProse's word `pending`, so that a query for this word finds the waiting row.
         let row = entry.row(facts, Status::Pending, meta.clone())?;
         let allow = Value::from(allow);
         fits("list of principals", &allow.to_string())?;

@@ -62,7 +62,7 @@ pub(in crate::write) fn forced_gates(
         .collect()
 }
 
-/// Gates by their own id, and by the row that waits at them.
+/// Gates, identified by their own id and by the row that waits at them.
 #[derive(Default)]
 struct Last {
     rows: BTreeSet<i64>,

@@ -66,7 +66,7 @@ impl<'a> Measure<'a> {
             return Err(was_changed(&what));
         }
         let issues = contradictions(std::slice::from_ref(gate), &events);
-        // In a store that the run was moved to, executions have other ids.
+        // A run that was moved to another store has executions with other ids.
         let is_moved = |issue: &Issue| {
             gate.execution_id.is_some() && issue.location.column.as_deref() == Some("execution_id")
         };

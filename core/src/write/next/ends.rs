@@ -40,7 +40,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Returns the command; it reads a value from standard input.
+    /// Returns the command that ends the statement; it reads a value from standard input.
     pub(super) fn command(&self, id: i64) -> String {
         match self {
             Ending::Throws => format!("prosescope exec fail {id} --error TEXT"),
@@ -262,7 +262,7 @@ impl Look<'_> {
         })
     }
 
-    /// Returns the status of a statement beside an execution, if it began after it.
+    /// Returns the status of a statement in the same parent as an execution, if it began after that execution.
     fn since(&self, row: &Execution, statement: u32) -> Result<Option<Status>, WriteError> {
         let Some(own) = self.listing.get(statement) else {
             return Ok(None);

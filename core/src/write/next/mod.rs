@@ -45,7 +45,7 @@ pub struct NextView {
 pub struct NextChoice {
     /// The command. Words in capitals are placeholders.
     pub command: String,
-    /// The reason, or the case in which it comes next.
+    /// Why the command comes next, or in which case.
     pub why: String,
 }
 
@@ -55,7 +55,7 @@ pub struct NextChoice {
 /// A [`super::Fault`] if the store cannot answer.
 pub fn next(store: &mut dyn RunStore) -> Result<NextView, WriteError> {
     let mut answer = None;
-    // Leaves the transaction with an error, so that nothing is changed.
+    // The closure ends with an error on purpose, so that the transaction changes nothing.
     let refused = store.transact(&mut |facts| {
         answer = Some(asked(facts)?);
         Err(WriteError::refused("only-asked", "", ""))
@@ -116,7 +116,7 @@ struct Look<'a> {
     facts: &'a dyn Facts,
     source: &'a Source,
     listing: &'a Listing,
-    /// Whether the run has several positions; each command then names its own.
+    /// Whether the run has several positions, so that each command has to name its own.
     several: bool,
 }
 

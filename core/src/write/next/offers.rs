@@ -29,7 +29,7 @@ impl Look<'_> {
             }
             if own.kind != Kind::If {
                 all.push(choice(self.command(now, parent), why(own)));
-                // A loop may have no items left.
+                // The loop may also be left here, because it may have no items left.
                 if all.len() == 1 && row.is_some_and(|row| self.may_exit(row, now, body)) {
                     let id = parent.unwrap_or_default();
                     all.push(choice(

@@ -104,7 +104,7 @@ fn what_differs_from_what_was_seen_is_refused_by_name() {
         (|run| run.gates[0].on_reject = None, "gate-changed"),
         (|run| drop(run.audit.pop()), "decision-head-differs"),
         (
-            // The head still exists, but the log lost a row before it.
+            // The log still has the head that was seen, but it lost a row before that head.
             |run| {
                 run.audit.remove(0);
                 run.at(NOON, &look()).unwrap();
@@ -218,7 +218,8 @@ fn a_decision_of_another_run_or_gate_or_without_a_name_is_refused() {
             by: by.into(),
             ..file.clone()
         };
-        // Such a name must not be recorded as a claim beside another one either.
+        // A file with such a name is refused even if the importer decides in another name, because the log would
+        // contain both.
         for own in [None, Some("raymond".to_owned())] {
             let error = run.at(NOON, &DecideAsSeen::imported(&file, own));
             let error = error.unwrap_err();

@@ -209,7 +209,7 @@ fn a_gate_met_again_is_another_one_g1() {
         assert_eq!((second.gate.as_str(), second.visit), ("deploy#2", 2));
         let said: Value = serde_json::from_str(run.gates[1].metadata.as_deref().unwrap()).unwrap();
         assert_eq!(said, json!({ "gate": "deploy", "visit": 2 }));
-        // Each visit has its own decision.
+        // Each visit of a gate has its own decision.
         let no = reject("deploy#2", "raymond");
         run.at("2026-01-25 12:06:00", &no).unwrap();
         assert_eq!(node_word(&run, "deploy"), "approved");
@@ -350,7 +350,7 @@ fn past_its_deadline_a_gate_is_not_decided_g3() {
         in_time.at("2026-01-25 14:30:00", &yes).unwrap();
         assert_eq!(in_time.gates[0].status, GateStatus::Approved);
 
-        // A refused decision records nothing.
+        // A refused decision leaves no trace in the run.
         let late = run.at("2026-01-25 14:30:01", &approve("deploy", "raymond"));
         let error = late.unwrap_err();
         assert_eq!(rule(&error), "gate-past-deadline");

@@ -36,7 +36,7 @@ pub(crate) struct Memory {
     pub(crate) imports: Vec<(String, ImportFact)>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) audit: Vec<AuditEvent>,
-    /// Number of `execution` rows passed to plans.
+    /// How many `execution` rows were passed to plans.
     pub(crate) handed: Cell<usize>,
     /// The changes of the last command.
     pub(crate) changes: Vec<Change>,

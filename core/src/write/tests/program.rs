@@ -296,7 +296,7 @@ fn limits_are_the_programs() {
         assert_eq!(refusal(&mut run, &self::begin(11)), "loop-used-up");
         run.at(NOW, &ExitLoop::default()).unwrap();
 
-        // `retry: 3` has three attempts.
+        // The program's `retry: 3` allows three attempts.
         let id = run.at(NOW, &self::begin(5)).unwrap().id;
         let retry = Retry {
             id,
@@ -356,7 +356,7 @@ fn a_statement_runs_in_what_it_lies_in() {
         assert_eq!(refusal(&mut run, &wrong), "parent-differs");
         run.at(NOW, &ExitLoop::default()).unwrap();
 
-        // A call inside a call: the innermost is running, the outer ones wait.
+        // In a call inside a call, only the innermost call is running, and the outer ones wait.
         let outer = run.at(NOW, &begin(17)).unwrap();
         assert_eq!(
             (outer.block.as_deref(), outer.depth),
@@ -382,7 +382,7 @@ fn a_statement_runs_in_what_it_lies_in() {
         );
         done(&mut run, "result", step.id);
 
-        // With two calls side by side, as in branches, the caller must name one.
+        // If two calls run side by side, as in branches, the caller must name one of them.
         let mut side = begin(17);
         side.insist = FORCE;
         side.statement.text = Some("do process(other)".into());

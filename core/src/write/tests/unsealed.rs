@@ -70,7 +70,7 @@ fn a_gate_without_a_sealed_creation_is_decided_by_override_only_g7() {
             assert_eq!(report.state, ChainState::Contradicted);
         }
     }
-    // An unneeded override is not recorded.
+    // An override that is not needed is not recorded.
     let mut run = run_with_gate(Style::AppendOnly);
     let overrides = true;
     let command = ResolveGate {

@@ -105,7 +105,7 @@ fn of_very_many_bindings_and_segments_the_first_are_read_and_the_rest_is_said() 
     assert!(rules(&run).contains(&"segments-cut"), "{:?}", rules(&run));
     let read = run.agents[0].segments.iter().filter(|s| s.prompt.is_some());
     assert_eq!(read.count(), 20_000);
-    // Fifty issues are listed one by one; one more reports the rest.
+    // The run lists fifty issues one by one, and one more issue reports the rest.
     let told = rules(&run)
         .into_iter()
         .filter(|rule| *rule == "segment-number");

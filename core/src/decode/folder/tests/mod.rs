@@ -159,7 +159,7 @@ fn reads_a_whole_folder() {
         Some(None)
     );
     assert_eq!(rules(&run), ["agent-missing"]);
-    // A nested run opens as a run of its own.
+    // The nested run of an import opens as a run of its own.
     assert_eq!(
         decode(&source, ".prose/runs/r1/imports/r--research")
             .bindings

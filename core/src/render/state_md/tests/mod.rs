@@ -490,7 +490,7 @@ fn a_folder_renders_as_its_state_file_says() {
         ("agents/captain/memory.md", "x"),
     ];
     assert_eq!(rendered(&files), SAMPLE);
-    // The state file without the program has the same content.
+    // The state file is rendered with the same content if other files of the run are missing.
     assert_eq!(rendered(&files[..2]), SAMPLE);
     assert_eq!(rendered(&files[..1]), SAMPLE);
 }

@@ -461,7 +461,7 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
     let mut out = format!("{}\n", trace.verdict.status);
     for at in &trace.positions {
         let node = &trace.nodes[*at];
-        // Rows do not record the next statement.
+        // The next statement is left out, because rows do not record it.
         if node.inferred && node.status == NodeStatus::Pending {
             continue;
         }

@@ -14,7 +14,7 @@ use super::programs::{Pair, Pairs, certain};
 use crate::session::Opened;
 use crate::trace::{Node, NodeId, NodeKind};
 
-/// A row of both runs, or of one of them.
+/// An aligned row: a pair of rows of both runs, or a row of only one run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) a: Option<NodeId>,
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     /// The index of the entry around this one.
     pub(super) above: Option<u32>,
     pub(super) level: u32,
-    /// Whether it is a guess that the two rows correspond.
+    /// Whether the pair is a guess: the two rows may not correspond.
     pub(super) guessed: bool,
 }
 

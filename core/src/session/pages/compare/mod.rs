@@ -282,7 +282,7 @@ fn listed(aligned: &Aligned, differs: &[Vec<Difference>], all: bool) -> Vec<bool
             all || !differs.is_empty() && !above.is_some_and(is_only)
         })
         .collect();
-    // An entry comes before the entries inside of it, so this goes backward.
+    // An entry comes before the entries inside of it, so the loop goes backward to see those first.
     for (at, entry) in aligned.entries.iter().enumerate().rev() {
         if listed.get(at) == Some(&true)
             && let Some(above) = entry.above.and_then(|above| listed.get_mut(above as usize))

@@ -188,7 +188,7 @@ struct Pairing<'l> {
     a: &'l Listing,
     b: &'l Listing,
     of_b: BTreeMap<u32, Pair>,
-    /// Which statements of A are paired.
+    /// Whether each statement of A is already paired.
     taken: Vec<bool>,
 }
 

@@ -44,7 +44,7 @@ pub(super) struct Values {
     read: u64,
 }
 
-/// A binding of both runs, or of one of them.
+/// A pair of bindings of both runs, or a binding of only one run.
 #[derive(Debug, Default)]
 struct Both {
     a: Option<u32>,
@@ -146,7 +146,7 @@ impl Values {
         };
         let in_pair = row.is_none_or(|row| aligned.get(row).is_some_and(|entry| entry.is_pair()));
         if (of_a.is_none() || of_b.is_none()) && !in_pair {
-            // The row that wrote the value is only in one run.
+            // The row that wrote the value is only in one run, so the value has no counterpart.
             return;
         }
         self.compared += 1;

@@ -10,9 +10,9 @@ pub(super) const LINE: usize = 240;
 pub(super) enum Content {
     /// A text that is cut at its end if it does not fit.
     Text {
-        /// The text or its beginning, escaped.
+        /// The quoted text or its beginning, escaped.
         text: String,
-        /// Bytes of the whole text, as it is stored.
+        /// How many bytes the whole text has in the store.
         len: u64,
         /// Whether `text` is only its beginning.
         more: bool,
@@ -23,9 +23,9 @@ pub(super) enum Content {
         lines: Vec<String>,
         /// The index of the most important line.
         focus: usize,
-        /// How many lines there are before the first of `lines`.
+        /// How many lines come before the first of `lines`.
         before: usize,
-        /// How many lines there are in all.
+        /// How many lines the whole text has.
         total: usize,
     },
 }

@@ -115,7 +115,7 @@ fn a_completed_run_tells_of_a_failure_that_nothing_recovered() {
     let rows = pages::trace_page(&session, &Default::default(), 0, 100).rows;
     let marked = rows.iter().filter(|row| row.first_cause);
     assert_eq!(marked.map(|row| row.node).collect::<Vec<_>>(), [cause.node]);
-    // The run is over, so it cannot be resumed.
+    // A run that is over cannot be resumed.
     assert!(!pages::resume(&session, None).resumable);
 }
 

@@ -68,7 +68,7 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
 struct Asked<'s> {
     session: &'s Session,
     node: NodeId,
-    /// The time from its begin to its end.
+    /// When the statement began and when it ended, as far as that is recorded.
     span: (Option<i64>, Option<i64>),
     /// The frame in which its names are resolved; `Err` if the frame has no id.
     from: Result<Option<i64>, ()>,

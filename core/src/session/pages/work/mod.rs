@@ -51,7 +51,7 @@ fn tied(session: &Session, node: &Node) -> Option<u32> {
 pub(super) struct Asked {
     /// The text of the prompt.
     pub(super) prompt: Option<String>,
-    /// A note on the prompt, or why it is not known.
+    /// A note on the prompt, or why the prompt is not known.
     note: Option<String>,
     agent: Option<AgentOfTask>,
 }

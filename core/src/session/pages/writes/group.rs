@@ -24,9 +24,9 @@ pub(super) struct Group {
     recorded: Option<usize>,
     /// Nodes with both times as (end, node, begin), ordered by end; of equal ends, the later node comes first.
     ended: Vec<(i64, Reverse<NodeId>, i64)>,
-    /// Indices in `spans` of nodes without both times.
+    /// The indices in `spans` of the nodes of which begin or end is not recorded.
     untimed: Vec<usize>,
-    /// For an anonymous group: the bindings of each node, computed on first use.
+    /// The bindings of each node, for an anonymous group only; computed on first use.
     of_nodes: OnceLock<BTreeMap<NodeId, Vec<u32>>>,
 }
 
