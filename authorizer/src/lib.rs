@@ -23,18 +23,18 @@ pub enum Action<'a> {
         database: Option<Cow<'a, str>>,
         /// The table, or the name of a subquery if the statement reads no column of it.
         table: Cow<'a, str>,
-        /// The column; empty if the statement reads none, as in `count(*)`.
+        /// The column that the statement reads; empty if it reads none, as in `count(*)`.
         column: Cow<'a, str>,
     },
     /// A `WITH RECURSIVE`.
     Recursive,
-    /// `BEGIN`, `COMMIT` or `ROLLBACK`.
+    /// One of `BEGIN`, `COMMIT` and `ROLLBACK`.
     Transaction(Cow<'a, str>),
-    /// Calls a function of this name.
+    /// Calls the SQL function of this name.
     Function(Cow<'a, str>),
     /// A pragma and its value.
     Pragma(Cow<'a, str>, Option<Cow<'a, str>>),
-    /// Any other action; every write is one.
+    /// Any other action; writing is always one of these.
     Other,
 }
 
@@ -208,7 +208,8 @@ mod tests {
 
     #[test]
     fn names_that_are_no_text_are_asked_for_too() {
-        // The bytes are written into the file's schema: a statement passed as `&str` cannot contain them.
+        // The test writes these bytes into the file's schema, because a statement passed as `&str` cannot contain
+        // them.
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.db");
         let conn = Connection::open(&path).unwrap();
@@ -239,7 +240,7 @@ mod tests {
             assert!(authorize_during(&conn, |_, _| true, writes).unwrap());
             assert!(!writes());
         }
-        // Without a callback of `authorize`, everything is allowed again afterwards.
+        // A connection without a callback from `authorize` allows everything again afterwards.
         let conn = Connection::open_in_memory().unwrap();
         let selects = || conn.prepare("SELECT 1").is_ok();
         assert!(!authorize_during(&conn, |_, _| false, selects).unwrap());

@@ -1,4 +1,4 @@
-//! Fuzzes the file of a binding, whole and truncated at any byte.
+//! Fuzzes the parser of binding files, with each file whole and truncated at any byte.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Fuzzes a compact log of form B, alone and in a run folder with a program.
+//! Fuzzes the parser of the compact log (form B of state.md), with the log alone and in a run folder with a program.
 #![no_main]
 
 mod run;

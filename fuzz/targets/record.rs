@@ -19,7 +19,7 @@ use rusqlite::limits::Limit;
 
 const TABLES: [&str; 8] = ["run", "execution", "bindings", "gates", "gate_audit_log", "agents", "x_binding_history", "stolen"];
 
-/// Columns of those tables. If a table lacks the column, SQLite refuses the change.
+/// The columns that the changes name. If a table lacks the column, SQLite refuses the change.
 const COLUMNS: [&str; 12] = [
     "id", "name", "value", "status", "execution_id", "run_id", "comment", "memory", "metadata", "resolved_by", "kind", "parent_id",
 ];
@@ -120,7 +120,7 @@ fuzz_target!(|bytes: &[u8]| {
             Err(error) => assert!(before == after, "{error} changed {before:?} to {after:?}"),
             Ok(()) => {
                 let holds = plain(&path).query_row(HOLDS[command], [], |row| row.get::<_, Option<bool>>(0));
-                // If the plain reader cannot read a table, nothing is asserted about it.
+                // If the plain reader cannot read a table, the check asserts nothing about this table.
                 assert!(!matches!(holds, Ok(Some(false) | None)), "command {command} is not so: {after:?}");
                 assert!(after[3] == before[3] || before[3].is_none(), "something else was written: {after:?}");
             }
@@ -137,7 +137,7 @@ fn memory() -> &'static Path {
     }
 }
 
-/// Replaces the letters that stand alone by a table, a column and an expression.
+/// Replaces the placeholders `T`, `C` and `E` in a change by a table, a column and an expression.
 fn words(change: &str, table: &str, column: &str, expression: &str) -> String {
     let mut out = String::new();
     let mut last = ' ';
@@ -172,8 +172,8 @@ fn plain(path: &Path) -> Connection {
     conn
 }
 
-/// Returns what a plain reader sees: bindings, executions, gates, and the data that no command changes; `None` where
-/// it cannot read.
+/// Returns what a program with plain SQL reads: bindings, executions, gates, and the data that no command changes;
+/// `None` where it cannot read.
 fn told(path: &Path) -> [Option<String>; 4] {
     let conn = plain(path);
     [

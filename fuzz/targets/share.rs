@@ -11,7 +11,7 @@ use prosescope_share::archive::Archive;
 use prosescope_share::manifest::{self, Sink};
 use prosescope_share::{dense, page};
 
-/// The most unpacked bytes: less than in a shell, so that more inputs are tried.
+/// The most bytes to which an input may unpack: fewer than in a shell, so that more inputs are tried.
 const MOST: u64 = 4 << 20;
 
 #[derive(Default)]
@@ -40,7 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
         opened(&zip);
     }
     opened(bytes);
-    // Encoded bytes are decoded to the same bytes.
+    // Decoding the encoded bytes yields the same bytes.
     let text = dense::encode(bytes);
     assert_eq!(dense::decode(&text, bytes.len()).as_deref(), Some(bytes));
     if let Ok(text) = std::str::from_utf8(bytes) {

@@ -1,4 +1,4 @@
-//! Fuzzes a state file of form A, alone and in a run folder with a program.
+//! Fuzzes the parser of state files in form A, with the file alone and in a run folder with a program.
 #![no_main]
 
 mod run;
@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (file, _) = state_md::parse(&text);
     let printed = from_state_file(&file);
     let (again, _) = state_md::parse(&printed);
-    // A rendered state file, parsed and rendered again, stays the same.
+    // Parsing a rendered state file and rendering it again yields the same text.
     assert_eq!(from_state_file(&again), printed, "{text:?}");
     let mut whole = b"# Execution State\n".to_vec();
     whole.extend(bytes);

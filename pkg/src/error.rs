@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(raw_module = "./problem.js")]
 extern "C" {
-    /// Creates an error of a class.
+    /// Creates a JavaScript error of this class.
     fn problem(class: &str, code: &str, message: &str, hint: &str, file: Option<String>)
     -> JsValue;
 }

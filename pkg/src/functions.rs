@@ -20,7 +20,7 @@ struct Checked {
     rules: Vec<RuleView>,
 }
 
-/// A resolution, with its winner by name.
+/// The result of resolving a name: the winner by its name, and the candidates.
 #[derive(Serialize)]
 struct Resolution {
     #[serde(flatten)]

@@ -15,7 +15,7 @@ use crate::source::{Held, JsSource};
 
 #[wasm_bindgen]
 extern "C" {
-    /// Files, as `pkg/js/files.js` builds them from any input.
+    /// The files that a caller gave, as `pkg/js/files.js` builds them from any input.
     pub type Given;
 
     #[wasm_bindgen(method, getter)]
@@ -32,7 +32,7 @@ extern "C" {
     #[wasm_bindgen(method, getter)]
     fn lengths(this: &Given) -> Vec<f64>;
 
-    /// The modification time of each file, in milliseconds since 1970 UTC, or NaN.
+    /// The modification time of each file, in milliseconds since 1970 UTC; NaN if it is unknown.
     #[wasm_bindgen(method, getter)]
     fn modified(this: &Given) -> Vec<f64>;
 
@@ -92,7 +92,8 @@ fn place(source: &Rc<dyn Source>, run: Option<&str>, options: &Options) -> Resul
     }
 }
 
-/// Finds a run by its id if there is only one: a lone database or folder can have any name.
+/// Finds a run by the id that it records, if the source has only one run: the folder or file of a lone run can have
+/// any name.
 fn by_its_own_id(source: &Rc<dyn Source>, run: &str, options: &Options) -> Option<String> {
     let listed = list(source, options).runs;
     match listed.as_slice() {

@@ -13,7 +13,7 @@ use prosescope_share::{ReaderAt, page};
 use crate::error::Problem;
 use crate::source::Held;
 
-/// The most bytes to which it may unpack.
+/// The most bytes to which a shared file may unpack.
 const MOST: u64 = 1 << 30;
 
 /// The files of a shared file, and remarks about it.
@@ -25,7 +25,7 @@ pub(crate) struct Unpacked {
 /// Recognises a shared file by its content and unpacks it; returns `None` for any other file.
 pub(crate) fn unpacked(path: &str, len: u64, bytes: &Held) -> Result<Option<Unpacked>, Problem> {
     let mut head = vec![0; HEAD];
-    // A read error is reported when the file is opened.
+    // A read error is ignored here, because opening the file reports it.
     let read = bytes.read(len, 0, &mut head).unwrap_or(0);
     head.truncate(read);
     if is_zip(&head) {
@@ -34,7 +34,7 @@ pub(crate) fn unpacked(path: &str, len: u64, bytes: &Held) -> Result<Option<Unpa
     if !page::is_page(&head) {
         return Ok(None);
     }
-    // The packed run is shorter than its page, so the page's length is enough.
+    // The packed run is shorter than the page that contains it, so a buffer of the page's length is enough.
     let zip = Uint8Array::new_with_length(u32::try_from(len).unwrap_or(u32::MAX));
     let mut at = 0;
     let found = page::unpack(&InPlace { bytes, len }, &mut |piece| {
@@ -86,7 +86,7 @@ impl ReaderAt for InPlace<'_> {
     }
 }
 
-/// The receiver of unpacked files, and the number of bytes received of the last one.
+/// Receives the unpacked files; the number counts the bytes of the last file that have arrived.
 #[derive(Default)]
 struct Files(Vec<(FileEntry, Held)>, u32);
 

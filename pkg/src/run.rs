@@ -55,7 +55,7 @@ impl Run {
         &self.place
     }
 
-    /// Returns the time that counts as the present for this run.
+    /// Returns the time that the run's pages use as the present, in milliseconds since 1970 UTC.
     pub(crate) fn now(&self) -> i64 {
         clock(self.now)
     }
@@ -313,7 +313,7 @@ const SAFE: f64 = 9_007_199_254_740_991.0;
 /// cannot represent become texts.
 pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
     let plain = serde_wasm_bindgen::Serializer::json_compatible();
-    // Fails only for a view with a larger integer, which few runs have.
+    // This conversion fails only for a view with a larger integer, which few runs have.
     if let Ok(object) = view.serialize(&plain) {
         return Ok(object);
     }
@@ -362,7 +362,8 @@ fn choice_of(opened: &Session, choice: &JsValue) -> Result<TraceChoice, Problem>
     Ok(choice)
 }
 
-/// Returns a text. Takes any value, because wasm-bindgen would convert a value that is not a text to an empty one.
+/// Returns the text in a JavaScript value. Takes any value, because wasm-bindgen would convert a value that is not a
+/// text to an empty text.
 pub(crate) fn text(value: &JsValue) -> Result<String, Problem> {
     value.as_string().ok_or_else(|| {
         Problem::usage(

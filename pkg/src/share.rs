@@ -24,7 +24,7 @@ use crate::source::JsSource;
 
 #[wasm_bindgen]
 impl Run {
-    /// Returns what would be shared and replaced. `asked` is built by `pkg/js/wishes.js`.
+    /// Returns what a share would contain and replace. `asked` is built by `pkg/js/wishes.js`.
     #[wasm_bindgen(js_name = lookToShare)]
     pub fn look_to_share(&self, asked: &JsValue) -> Result<JsValue, JsValue> {
         let mut report = self.sharing(&Asked::of(asked)?, |sharing, _| sharing.look())?;
@@ -100,12 +100,12 @@ impl Run {
         Ok(then(&mut Sharing::new(runs, redactor)?, source)?)
     }
 
-    /// Returns the other named runs, each once.
+    /// Returns the runs with these names, each once and without this run.
     fn others(&self, names: &[String]) -> Result<Vec<(String, Session)>, Problem> {
         let dynamic: Rc<dyn Source> = self.source().clone();
         let mut others: Vec<(String, Session)> = Vec::new();
         for name in names {
-            // Readers of a copy see all of it, so everything must be read, without limits.
+            // Everything is read without limits, because the recipients of a copy see all of it.
             let options = Options::default();
             let place = choose(&dynamic, name, &options)?;
             if place != self.place() && others.iter().all(|(known, _)| *known != place) {
@@ -142,9 +142,9 @@ impl Asked {
     /// Creates a redactor for these choices, the given secrets and the known values.
     fn redactor(&self, mut known: Vec<Known>) -> Result<Redactor, Problem> {
         for (name, value) in &self.secrets {
-            // A file with a key ends with a line break, which is not part of the key.
+            // A file that contains only a key ends with a line break, which is not part of the key.
             let value = value.trim();
-            // An empty variable contains no secret.
+            // An environment variable that is empty contains no secret.
             if value.is_empty() {
                 continue;
             }

@@ -20,7 +20,7 @@ pub(crate) struct JsSource {
     label: String,
     files: Rc<JsFiles>,
     mount: Mount,
-    /// A remark about the origin of the files.
+    /// A remark about where the files came from.
     listed: Option<Issue>,
 }
 
@@ -98,7 +98,7 @@ struct JsFiles {
 pub(crate) enum Held {
     /// The whole array.
     Whole(Uint8Array),
-    /// A function that returns a part, given an offset and a length.
+    /// A JavaScript function that returns a part of the bytes, given an offset and a length.
     Parts(Function),
 }
 

@@ -65,8 +65,8 @@ fn main() {
     let names = time("10 MB of secrets", &all, &planted);
     let found = spent(|| Remains::of(&names).search(sources.as_bytes()));
     println!("remains: {found:?}");
-    // Texts that repeat a keyword, an example, or the beginning of an example: a pattern that fails late is slow on
-    // them.
+    // These texts repeat a keyword, an example, or the beginning of an example; a pattern that fails late is slow on
+    // such a text.
     let mut slow = Vec::new();
     for rule in rules() {
         let shapes = rule.found.iter().chain(&rule.kept);

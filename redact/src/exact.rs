@@ -141,7 +141,7 @@ pub fn variables(text: &str) -> Vec<Variable> {
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
         let value = match quote {
             Some(quote) => {
-                // Read from the whole text, because a quoted value may continue on later lines.
+                // The value is read from the whole text, because a quoted value may continue on later lines.
                 let at = line.find(value).unwrap_or(0) + 1;
                 let inside = &rest[at..];
                 match closing(inside, quote) {

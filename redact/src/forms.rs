@@ -8,7 +8,7 @@ pub(crate) struct Form {
     pub(crate) name: &'static str,
     /// The bytes to search for.
     pub(crate) bytes: Vec<u8>,
-    /// Whether the character before, and the one after, also encode a part of the value (base64).
+    /// Whether the character before the form, and the one after it, also encode a part of the value (base64).
     pub(crate) partial: (bool, bool),
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
     for (slash, unicode) in [(false, false), (true, false), (false, true), (true, true)] {
         forms.push(form("JSON-escaped", json(value, slash, unicode)));
     }
-    // JSON inside a JSON string.
+    // The value may be in JSON that is itself inside a JSON string, so it is escaped twice.
     let once = String::from_utf8_lossy(&json(value, false, false)).into_owned();
     forms.push(form("JSON-escaped", json(&once, false, false)));
     for upper in [false, true] {
@@ -153,7 +153,7 @@ fn json(value: &str, slash: bool, unicode: bool) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Writes each character as `\u0041`.
+/// Writes each character of a value as an escape such as `\u0041`.
 fn escapes(value: &str, upper: bool) -> Vec<u8> {
     let mut out = String::new();
     value.chars().for_each(|c| unit(c, upper, &mut out));

@@ -1,4 +1,4 @@
-//! Hints: texts as random as a key, for a human to judge. A preview lists them; they are never replaced.
+//! Finds hints: texts as random as a key, for a human to judge. A preview lists them; they are never replaced.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::plausible;
 
 /// The fewest characters of a hint.
 const SHORTEST: usize = 24;
-/// The longest run of letters and digits to consider: a longer one is data.
+/// The longest run of letters and digits that can be a hint: a longer one is data.
 const LONGEST: usize = 512;
 
 /// Returns up to `most` runs of letters and digits that are as random as a key and that no hit covers. Common ids are
@@ -43,7 +43,7 @@ fn random(run: &str) -> bool {
         && plausible::random(run)
 }
 
-/// Returns the entropy in bits per character, from how often each occurs.
+/// Returns the entropy of a text in bits per character, computed from how often each character occurs.
 fn entropy(run: &str) -> f64 {
     let mut counts = [0u32; 256];
     run.bytes().for_each(|b| counts[usize::from(b)] += 1);

@@ -7,9 +7,9 @@ use crate::rule::Kind;
 /// One place in one text to replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// The bytes of the text to replace.
+    /// The range of bytes to replace.
     pub range: Range<usize>,
-    /// The rule's id; `exact` for an exact value, `pattern` for a user's pattern.
+    /// The id of the rule that found the hit; `exact` for an exact value, `pattern` for a user's pattern.
     pub rule: &'static str,
     /// Whether the hit is a secret or personal data.
     pub kind: Kind,
@@ -40,7 +40,8 @@ pub fn replace(text: &str, hits: &[Hit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for hit in hits {
-        // A caller can pass the hits of another text: ranges that do not fit are skipped instead of causing a panic.
+        // A caller can pass the hits of another text by mistake: ranges that do not fit are skipped instead of
+        // causing a panic.
         let (Some(before), Some(secret)) =
             (text.get(at..hit.range.start), text.get(hit.range.clone()))
         else {
@@ -81,8 +82,8 @@ pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (St
     if !text.is_char_boundary(start) || !text.is_char_boundary(end) || start > end {
         return Default::default();
     }
-    // A character has at most four bytes, so the window holds `width` characters. A hit partly inside it is replaced
-    // as a whole.
+    // A character has at most four bytes, so the window contains `width` characters. A hit that is partly inside the
+    // window is replaced as a whole.
     let from = text[..start]
         .rfind('\n')
         .map_or(0, |at| at + 1)

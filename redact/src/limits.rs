@@ -1,4 +1,4 @@
-//! The limits of the rules, for the documentation.
+//! Lists the kinds of secrets that no rule finds, for the documentation.
 
 /// Returns the kinds of secrets that no rule finds, one sentence each; `docs/reference/sharing.md` quotes them.
 pub fn not_found() -> &'static [&'static str] {

@@ -7,7 +7,7 @@ use crate::hit::floor;
 use crate::plausible;
 use crate::rule::Kind;
 
-/// A hit before overlapping ones are merged.
+/// A hit of a rule or a value, before overlapping hits are merged.
 #[derive(Clone)]
 pub(crate) struct Raw<'a> {
     pub(crate) range: Range<usize>,
@@ -16,7 +16,7 @@ pub(crate) struct Raw<'a> {
     pub(crate) kind: Kind,
     pub(crate) rank: u8,
     pub(crate) form: &'static str,
-    /// The secret itself, if the text contains it in another form.
+    /// The secret as it was given, if the text contains it in another form.
     pub(crate) value: Option<&'a str>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
     let mut raws = raws.to_vec();
     raws.sort_by_key(|raw| (raw.range.start, Reverse(raw.range.end), Reverse(raw.rank)));
     let mut merged: Vec<Raw<'a>> = Vec::new();
-    // The length of the hit that gave the name.
+    // The length of the hit whose name the merged hit gets.
     let mut winner = 0;
     for raw in raws {
         if inside_marker(text, &raw.range) {

@@ -52,14 +52,14 @@ impl Names {
         name
     }
 
-    /// Records that this secret is replaced somewhere.
+    /// Records that this secret is replaced at some place.
     pub(crate) fn replaced(&mut self, secret: &str) {
         if let Some(named) = self.by_secret.get_mut(secret) {
             named.replaced = true;
         }
     }
 
-    /// Records that this secret is kept somewhere, so that [`crate::Remains`] does not search for it.
+    /// Records that this secret is kept at some place, so that [`crate::Remains`] does not search for it.
     pub(crate) fn kept(&mut self, secret: &str) {
         if let Some(named) = self.by_secret.get_mut(secret) {
             named.kept = true;

@@ -12,9 +12,9 @@ use crate::forms::{Form, forms};
 /// The forms of a set of values, prepared for searching.
 pub(crate) struct Needles {
     automaton: Option<NFA>,
-    /// The value's index and the form, for each pattern.
+    /// The index of the value and the form, for each pattern of the automaton.
     owners: Vec<(usize, Form)>,
-    /// Whether the value must be a whole word, for each value.
+    /// Whether a value counts only as a whole word, for each value.
     words: Vec<bool>,
 }
 
@@ -32,7 +32,8 @@ impl Needles {
         let mut owners = Vec::new();
         let mut words = Vec::new();
         for (index, (value, word)) in values.enumerate() {
-            // A short value is searched for only as written: its two letters in hexadecimal would occur by chance.
+            // A short value is searched for only as written, because its few letters in another form, such as
+            // hexadecimal, would occur by chance.
             let found = forms(value, wide)
                 .into_iter()
                 .filter(|form| form.name == "plain" || value.len() >= SHORTEST);
@@ -85,7 +86,8 @@ impl Needles {
             };
             let mut range = hit.start()..hit.end();
             if let Some(squeezed) = squeezed {
-                // An unsplit value was found by the first pass, and a short one can be split by chance.
+                // This pass is only for split values: the first pass found the others, and a short value can be split
+                // by chance.
                 if self.words[*value] || form.bytes.len() < SHORTEST {
                     continue;
                 }
@@ -108,7 +110,7 @@ impl Needles {
                 }
             }
             match found[first..].last_mut() {
-                // Overlapping matches, as in a row of equal letters, are one place.
+                // Overlapping matches of one value, as in a row of equal letters, are one place.
                 Some(last)
                     if last.value == *value
                         && last.form == form.name

@@ -19,7 +19,7 @@ pub struct Remains {
 /// A place that still contains a secret. It holds the secret's name, never the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The bytes that contain the secret.
+    /// The range of bytes that contains the secret.
     pub range: Range<usize>,
     /// The secret's name: `github-token #1`.
     pub name: String,
@@ -38,7 +38,7 @@ impl Remains {
         )
     }
 
-    /// Searches for these secrets, each with its name.
+    /// Prepares a search for these secrets, each with its name.
     pub fn new<'a>(secrets: impl Iterator<Item = (&'a str, String)>) -> Self {
         let (secrets, names): (Vec<&str>, Vec<String>) =
             secrets.filter(|(secret, _)| !secret.is_empty()).unzip();
@@ -48,11 +48,11 @@ impl Remains {
         }
     }
 
-    /// Returns the first place that was found.
+    /// Returns the first place that contains one of the secrets.
     pub fn search(&self, bytes: &[u8]) -> Option<Place> {
         let mut first = None;
         self.needles.find(bytes, &mut |found| {
-            // A secret can itself be part of a replacement's name, such as `token`.
+            // The name in a replacement, such as `token`, can itself be a secret, so replacements are skipped.
             let before = bytes[..found.range.start]
                 .iter()
                 .rev()

@@ -5,9 +5,9 @@ use std::ops::Range;
 /// The kind of a finding. A user keeps secrets one by one; a switch keeps all personal data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Grants access to something: a token, a key, a password.
+    /// A secret, which grants access to something: a token, a key, a password.
     Secret,
-    /// Identifies a person or their workplace: a home directory, an e-mail address, a user name.
+    /// Personal data, which identifies a person or their workplace: a home directory, an e-mail address, a user name.
     Personal,
 }
 
@@ -33,22 +33,23 @@ pub struct Rule {
     pub what: &'static str,
     /// Whether the rule finds secrets or personal data.
     pub kind: Kind,
-    /// Shapes in which the rule finds something. The part between `⟦` and `⟧`, or else the whole text, is replaced.
+    /// The shapes of texts in which the rule finds something. The part between `⟦` and `⟧`, or else the whole text,
+    /// is replaced.
     pub found: [&'static str; 2],
-    /// Similar shapes in which the rule finds nothing.
+    /// The shapes of similar texts in which the rule finds nothing.
     pub kept: [&'static str; 2],
-    /// The rule applies only to a text that contains one of these, in any case.
+    /// The keywords of the rule: it applies only to a text that contains one of them, in any case.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) how: How,
-    /// The numbers of bytes before its keyword at which a match may begin, the largest first.
+    /// The distances in bytes from the keyword back to where a match may begin, the largest first.
     pub(crate) back: &'static [usize],
     /// Whether a letter, digit or `_` may directly precede a match.
     pub(crate) inside: bool,
     /// Whether a letter or digit may directly follow a match.
     pub(crate) open: bool,
-    /// Rejects placeholders and other matches that are not secrets.
+    /// Accepts a match that can be a secret, and rejects placeholders and other texts.
     pub(crate) check: fn(&str) -> bool,
-    /// Of two hits of equal length, the one with the higher rank gives the name.
+    /// The rank of the rule: of two hits of equal length, the one with the higher rank gives the name.
     pub(crate) rank: u8,
 }
 

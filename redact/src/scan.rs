@@ -14,7 +14,7 @@ use crate::rule::Kind;
 use crate::rules::rules;
 use crate::table::TABLE;
 
-/// How many times a text with hits is scanned again.
+/// The most times that a text with hits is scanned again.
 const ROUNDS: usize = 4;
 
 /// The rules of one share: the table, exact values, the user's patterns, and exceptions.
@@ -39,12 +39,12 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Returns the whole table, without exact values.
+    /// Returns a set of all rules, without exact values.
     pub fn new() -> Self {
         Rules::default()
     }
 
-    /// Switches off all rules of a kind; exact values stay.
+    /// Switches off all rules of a kind; exact values are still replaced.
     pub fn without(mut self, kind: Kind) -> Self {
         self.off
             .extend(rules().filter(|rule| rule.kind == kind).map(|rule| rule.id));

@@ -94,7 +94,8 @@ fn write(class: &str, length: usize, dice: &mut Dice, out: &mut String) {
                     .map_or("?", |(_, of)| of),
             };
             for n in 0..length {
-                // Begins and ends a token with a letter or a digit: a sign there would make tests depend on the seed.
+                // A token begins and ends with a letter or a digit: if it could end with a sign, tests would depend
+                // on the seed.
                 let of = if n == 0 || n + 1 == length {
                     of.trim_end_matches(|c: char| !c.is_ascii_alphanumeric())
                 } else {

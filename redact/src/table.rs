@@ -14,7 +14,8 @@ use crate::merge::Raw;
 use crate::rule::{How, Rule};
 use crate::rules::rules;
 
-/// How many bytes after its keyword a pattern searches. A longer token extends over all following base64 characters.
+/// The number of bytes after a keyword that a pattern searches. A longer token extends over all following base64
+/// characters.
 const AHEAD: usize = 400;
 /// Limits the bytes passed to patterns, per byte of a text, plus a fixed amount (`STEPS`): a text full of secrets
 /// needs one pattern for each of them.
@@ -135,7 +136,7 @@ impl Compiled {
         }
     }
 
-    /// Finds the secret at this keyword. The budget is how many more bytes patterns may search.
+    /// Finds the secret at this keyword. `budget` is the number of bytes that patterns may still search in this text.
     fn by_pattern(
         &self,
         pattern: &str,
@@ -156,7 +157,7 @@ impl Compiled {
         let to = floor(text, keyword.end.saturating_add(AHEAD));
         let cost = (to - first).min(keyword.end - first + run(&text[keyword.end..to]) + 8);
         if *budget < cost {
-            // The budget is spent: this text repeats the beginning of a token over and over. All of the run is
+            // The budget is spent, because this text repeats the beginning of a token over and over. The whole run is
             // replaced without further search.
             let rest = text.as_bytes()[keyword.end..].iter();
             let rest = rest.take_while(|b| !b.is_ascii_whitespace()).count();
@@ -196,7 +197,7 @@ fn token_byte(byte: &&u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-+/=.~%".contains(byte)
 }
 
-/// Returns how far a pattern can match at most: nearly every one ends at the end of the run.
+/// Returns how many bytes a pattern may search: nearly every match ends at the end of the run.
 fn run(text: &str) -> usize {
     text.bytes()
         .take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\''))

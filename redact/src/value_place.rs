@@ -7,14 +7,14 @@ use crate::hit::floor;
 /// The longest value, in bytes.
 const VALUE: usize = 8 << 10;
 
-/// Where a value begins, and how to find its end.
+/// The place of a value in a text: where it begins, and how to find its end.
 pub(crate) struct Place {
     at: usize,
     /// The quote around the value, and the number of backslashes before the quote.
     pub(crate) quote: Option<(u8, usize)>,
     /// Whether the value is in an XML element and ends at a tag.
     pub(crate) element: bool,
-    /// `NAME=value` without blanks, as in environments, URLs and connection strings.
+    /// Whether the value is written as `NAME=value` without blanks, as in environments, URLs and connection strings.
     pub(crate) tight: bool,
     /// `--name value`.
     pub(crate) option: bool,
@@ -74,13 +74,13 @@ impl Place {
                 }
                 (b':', b':') => return None,
                 (b':', _) => value = block(bytes, typed(bytes, value + 1)),
-                // A cell in a row of a table.
+                // The name and the value are cells in a row of a table.
                 (b'|', next) if next != b'|' => {
                     value += 1;
                     pair = true;
                 }
-                // A pair, as in `("TOKEN", "…")`. Two items of a plain list look the same; the caller judges by the
-                // value.
+                // The name and the value form a pair, as in `("TOKEN", "…")`. Two items of a plain list look the
+                // same, so the caller judges by the value.
                 (b',', _) if closed && matches!(before, b'"' | b'\'') => {
                     value += 1;
                     pair = true;
@@ -92,7 +92,7 @@ impl Place {
         let begin = blanks(value);
         tight &= begin == value;
         let mut open = begin;
-        // Prefixes of Python's and Rust's string literals.
+        // Skips a prefix of Python's and Rust's string literals.
         if matches!(byte(open), b'b' | b'r' | b'u' | b'f') && matches!(byte(open + 1), b'"' | b'\'')
         {
             open += 1;

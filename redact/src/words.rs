@@ -19,7 +19,7 @@ pub fn names_secret(name: &str) -> bool {
 pub(crate) fn says(name: &str) -> Option<Says> {
     let words = words(name);
     let mut last: Vec<&str> = words.iter().map(String::as_str).collect();
-    // Ignores suffixes, as in `TOKEN_2`, `api_key_prod`, `PASSWORD_OLD`.
+    // Ignores the suffixes of names such as `TOKEN_2`, `api_key_prod`, `PASSWORD_OLD`.
     while last.len() > 1
         && last.last().is_some_and(|word| {
             word.bytes().all(|b| b.is_ascii_digit())

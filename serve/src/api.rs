@@ -32,7 +32,7 @@ pub(crate) struct Site {
     pub(crate) pool: Arc<Pool>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) metrics: Arc<Metrics>,
-    /// Up to where events are settled, for clients that read by pages.
+    /// The event id up to which events are settled, for clients that read events by pages.
     pub(crate) horizon: Arc<Mutex<Horizon>>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Returns the version in `If-Match`.
+/// Returns the version that the client sent as `If-Match`.
 fn version(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
     let Some(value) = headers.get(header::IF_MATCH) else {
         return Ok(None);
@@ -108,7 +108,7 @@ fn version(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
     }
 }
 
-/// Runs the command that `make` builds from the store, and records it.
+/// Builds a command with `make`, which may read the store, and records the command.
 async fn recorded<C>(
     site: &Arc<Site>,
     headers: &HeaderMap,
@@ -138,7 +138,7 @@ fn uuid(id: &str) -> Result<String, Problem> {
     Ok(id.to_string())
 }
 
-/// Converts an error to the form that is recorded.
+/// Converts a client's error into the form in which it is recorded.
 fn error_of(error: Json) -> Json {
     match error.value() {
         serde_json::Value::String(text) => Json::of_message(&text),

@@ -13,14 +13,14 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::problem::Problem;
 
-/// A JSON body; an empty one counts as an empty object.
+/// The JSON body of a request; an empty body counts as an empty object.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Body<T>, Problem> {
-        // A form of another page can send text without the browser's preflight; it cannot send JSON.
+        // A form on a page of another site can send text without the browser's preflight, but it cannot send JSON.
         let of = request.headers().get(header::CONTENT_TYPE);
         let of = of
             .and_then(|of| of.to_str().ok())
@@ -59,7 +59,7 @@ fn wrong(cause: &serde_json::Error) -> Problem {
     Problem::bad(format!("the body cannot be read: {cause}")).hint("/openapi.json describes it")
 }
 
-/// The query of the address.
+/// The query in the address of a request.
 pub(crate) struct Asked<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {

@@ -28,7 +28,7 @@ pub struct Access {
     pub token: Option<String>,
     /// Allowed host names besides those of loopback, without ports.
     pub hosts: Vec<String>,
-    /// Origins of pages that have access, such as `https://app.example`.
+    /// The origins whose pages have access, such as `https://app.example`.
     pub origins: Vec<String>,
     /// Requests per second and peer, and the size of a burst; 0 for no limit. Requests without the token are counted
     /// separately, with the same limit.
@@ -40,11 +40,11 @@ type Rate = RateLimiter<IpAddr, DefaultKeyedStateStore<IpAddr>, DefaultClock>;
 /// The check that every request must pass.
 pub(crate) struct Guard {
     access: Access,
-    /// The rate of requests with the token.
+    /// The limit on requests with the token.
     rate: Option<Rate>,
-    /// The rate of all other requests, including those that are refused.
+    /// The limit on all other requests, including those that are refused.
     rate_of_strangers: Option<Rate>,
-    /// The largest body, in bytes.
+    /// The largest body of a request, in bytes.
     body: u64,
     metrics: Arc<Metrics>,
 }
@@ -98,7 +98,7 @@ impl Guard {
         caller?;
         let length = request.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        // Refused by its declared length, before the server waits for the body.
+        // The request is refused by its declared length, before the server waits for the body.
         if length.is_some_and(|length| length > self.body) {
             return Err(too_large(self.body));
         }
@@ -268,7 +268,7 @@ pub(crate) async fn guard(
             .get(header::CONTENT_TYPE)
             .is_some_and(|of| bare && of.as_bytes().starts_with(b"text/"))
     {
-        // axum itself refuses an unknown route, method or size, without a problem as its body.
+        // axum refuses an unknown route, method or size itself, with a body that is not a problem of RFC 9457.
         let status = response.status();
         let said = match status {
             StatusCode::NOT_FOUND => "there is nothing at this path",

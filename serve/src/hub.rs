@@ -15,10 +15,10 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use crate::metrics::Metrics;
 use crate::{Wake, Workplace};
 
-/// The most events waiting for a stream. A stream with more is too slow and is closed.
+/// The most events that wait in the queue of a stream. A stream with more is too slow and is closed.
 const QUEUE: usize = 1024;
 
-/// The interval between two reads of the feed.
+/// The interval between two reads of the feed while the store does not notify it.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The interval while the store notifies the feed of changes.
@@ -40,9 +40,9 @@ pub(crate) enum Feed {
     Joined(i64),
     /// An event of the stream's workflow.
     Event(Arc<Event>),
-    /// Transactions that hold back later events.
+    /// The transactions that hold back later events.
     Waiting(Arc<Vec<Waiting>>),
-    /// Event ids started again, so the stream must check its cursor.
+    /// The store assigns event ids from the beginning again, so the stream must check its cursor.
     Restarted,
 }
 
@@ -125,10 +125,10 @@ struct Feeding {
     place: Arc<dyn Workplace>,
     store: Option<Box<dyn Tables + Send>>,
     wake: Option<Box<dyn Wake>>,
-    /// When the feed last tried to be notified by the store.
+    /// The time of the last attempt to have the store notify the feed.
     wake_tried: Option<Instant>,
     horizon: Horizon,
-    /// The feed has sent all events up to this id.
+    /// The id of the last event that the feed has sent.
     fed: i64,
     waits: Vec<Waiting>,
 }
@@ -193,7 +193,7 @@ impl Feeding {
             self.store = Some(self.place.open()?);
             self.wake_tried = None;
         }
-        // Set up before the read, so that a change right after the read causes a notification.
+        // The notification is set up before the read, so that a change right after the read wakes the feed.
         if self.wake.is_none() && self.wake_tried.is_none_or(|tried| tried.elapsed() > REWAKE) {
             self.wake = self.place.wake();
             self.wake_tried = Some(Instant::now());
@@ -210,7 +210,7 @@ impl Feeding {
             return Ok(());
         }
         if !self.hub.state().streams.iter().any(|stream| stream.joined) {
-            // The feed has sent nothing yet: streams that join read past events by pages.
+            // The feed has sent nothing yet. A stream that joins reads the past events by pages.
             self.fed = settled;
         }
         while self.fed < settled {

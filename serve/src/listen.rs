@@ -184,7 +184,7 @@ impl Server {
             Arc::clone(&metrics),
         ));
         let app = app(site, Arc::clone(&guarded), &self.limits);
-        // Each connection receives `stopping` and holds `alive` until it ends.
+        // Each connection receives `stopping`, and holds `alive` until the connection ends.
         let (stopping, stopped) = watch::channel(false);
         let (alive, mut ended) = mpsc::channel::<()>(1);
         let connections = Arc::new(Connections::default());
@@ -195,7 +195,7 @@ impl Server {
                 accepted = listener.accept() => match accepted {
                     Ok(accepted) => accepted,
                     Err(_) => {
-                        // Too many files are open; a short wait lets connections end.
+                        // The process has too many open files; a short wait lets connections end.
                         tokio::time::sleep(Duration::from_millis(20)).await;
                         continue;
                     }
@@ -238,7 +238,7 @@ impl Server {
             tokio::spawn(async move {
                 metrics.connections.inc();
                 let mut connection = std::pin::pin!(connection);
-                // A broken connection affects only its own client, so the error is dropped.
+                // A broken connection affects only its own client, so its error is dropped.
                 let stops = tokio::select! {
                     _ = &mut connection => false,
                     () = open.close.notified() => false,
@@ -258,13 +258,13 @@ impl Server {
         drop(alive);
         let all = async {
             ended.recv().await;
-            // A WebSocket is no longer one of these connections; each ends after its client has received the cursor.
+            // A WebSocket is no longer counted as a connection; each ends after its client has received the cursor.
             while metrics.streams.get() > 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
         let _ = tokio::time::timeout(self.limits.stop, all).await;
-        // The feed may be waiting for a store that does not answer.
+        // The thread of the feed may be waiting for a store that does not answer, so this wait is limited.
         let fed = tokio::task::spawn_blocking(move || feed.join());
         let _ = tokio::time::timeout(LAST_LOOK, fed).await;
         Ok(())

@@ -13,9 +13,9 @@ use prometheus_client::registry::Registry;
 /// The labels of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Route {
-    /// The route rather than the path: a path contains ids, so there would be a metric for each.
+    /// The route of the request, not its path: a path contains ids, so there would be a metric for each id.
     pub(crate) route: String,
-    /// The status code of the answer.
+    /// The status code of the answer that was sent.
     pub(crate) status: u16,
 }
 

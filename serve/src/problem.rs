@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 use serde::Serialize;
 
-/// An error for programs and people.
+/// An error that a route returns, for programs and people.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub(crate) struct Problem {
     /// `about:blank`, because the status already names the kind.
@@ -15,9 +15,9 @@ pub(crate) struct Problem {
     title: String,
     /// The status code.
     status: u16,
-    /// The fault, and why it is refused.
+    /// The sentence that describes the fault and why the request is refused.
     detail: String,
-    /// The violated rule, in kebab-case.
+    /// The name of the violated rule, in kebab-case.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<&'static str>,
     /// The next step.
@@ -89,7 +89,7 @@ impl From<&Fault> for Problem {
                 NEXT,
             ),
             FaultKind::ReadOnly => (StatusCode::FORBIDDEN, "the store is read-only", NEXT),
-            // The connection may have been lost after a command was recorded.
+            // A command may have been recorded before the connection was lost.
             FaultKind::Io => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the store does not answer",

@@ -123,7 +123,7 @@ async fn joined(
             None if site.hub.is_stopping() => return Some("stopping"),
             None => return Some("slow"),
             Some(Feed::Joined(until)) => {
-                // The table may have been emptied since past events were read.
+                // The table of events may have been emptied since the past events were read.
                 if until < *cursor && !is_cursor_valid(site, *cursor).await {
                     return Some("restarted");
                 }
@@ -287,7 +287,7 @@ pub(crate) async fn ws(
     let upgrade =
         upgrade.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
     let (workflow, after) = requested(&site, id, &query, &headers).await?;
-    // A client only sends pongs.
+    // A client of this WebSocket sends nothing but pongs, so small messages are enough.
     let upgrade = upgrade.max_message_size(4096).max_frame_size(4096);
     // The answer selects `prose`, so that a token sent as a protocol is not echoed.
     let upgrade = upgrade.protocols(["prose"]);

@@ -12,19 +12,19 @@ use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
 
 /// The most entries of a zip: as many files as a folder may contain.
 pub const ENTRIES: u64 = 200_000;
-/// The most levels of folders.
+/// The most levels of folders in a zip.
 const DEPTH: usize = 128;
 /// The longest path, and the longest name in it, in bytes: the limits of common file systems.
 const PATH: usize = 4096;
 const NAME: usize = 255;
-/// Below this total of unpacked bytes, the compression ratio is not checked.
+/// The total of unpacked bytes below which the compression ratio is not checked.
 const SMALL: u64 = 64 << 20;
-/// The highest compression ratio of a larger zip. A run compresses by a factor of 3 to 20.
+/// The highest compression ratio that a larger zip may have. A run compresses by a factor of 3 to 20.
 const RATIO: u64 = 200;
 /// The bits of a Unix mode with the file type, and their value for a regular file.
 const KIND: u32 = 0o170_000;
 const FILE: u32 = 0o100_000;
-/// Bytes passed on at a time.
+/// The number of bytes that are passed on at a time.
 const PIECE: usize = 64 << 10;
 
 /// The reason why a zip is not opened, or an entry of it not unpacked.
@@ -41,7 +41,7 @@ pub enum ArchiveError {
     Entry {
         /// The entry's path.
         path: String,
-        /// The reason for the refusal.
+        /// The reason why the entry is refused.
         why: String,
     },
     /// The bytes of an entry differ from the zip's directory.
@@ -49,7 +49,7 @@ pub enum ArchiveError {
     Damaged {
         /// The entry's path.
         path: String,
-        /// The difference from the zip's directory.
+        /// The way in which the bytes differ from the zip's directory.
         why: String,
     },
     /// The zip would unpack to more than is allowed.
@@ -61,7 +61,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// Returns what the user can do.
+    /// Returns advice on what the user can do next.
     pub fn next_step(&self) -> &'static str {
         match self {
             ArchiveError::Empty => "Ask for the file again: nothing was packed into this one.",
@@ -93,9 +93,9 @@ impl ArchiveError {
 /// A file in a zip.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The entry's path: plain names separated by `/`.
+    /// The path of the entry: plain names separated by `/`.
     pub path: String,
-    /// The declared length after unpacking, in bytes; [`Archive::unpack`] enforces it.
+    /// The declared length of the entry after unpacking, in bytes; [`Archive::unpack`] enforces it.
     pub len: u64,
     deflated: bool,
     way: rawzip::ZipArchiveEntryWayfinder,
@@ -297,7 +297,7 @@ fn list<R: ReaderAt>(
         if found.is_dir() {
             continue;
         }
-        // A regular file, or a zip without Unix modes.
+        // Accepts a regular file, and every entry of a zip without Unix modes.
         if !matches!(found.mode().value() & KIND, 0 | FILE) {
             return refused("is a link or a device");
         }

@@ -5,7 +5,7 @@
 //! element cannot contain three of these characters (NUL, carriage return, `<`); each is combined with the next group
 //! into one character of two bytes. The text is longer than the bytes by about a seventh.
 
-/// Groups whose characters cannot occur in a script element.
+/// The groups of seven bits whose characters cannot occur in a script element.
 const ODD: [u8; 3] = [0, b'\r', b'<'];
 /// The first character with two bytes in UTF-8.
 const TWO: u32 = 0x80;
@@ -47,7 +47,7 @@ pub struct Decoder {
     left: u64,
     held: u32,
     bits: u32,
-    /// Bits after the last whole byte.
+    /// The bits that are left over after the last whole byte.
     spare: u32,
     /// The first byte of a character that a later piece completes.
     lead: Option<u8>,

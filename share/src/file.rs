@@ -55,7 +55,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the form's name, which is also the file's extension.
+    /// Returns the name of the form, which is also the extension of the file.
     pub fn word(self) -> &'static str {
         match self {
             Form::Html => "html",
@@ -101,7 +101,7 @@ pub fn file(
 
 /// A copy that was packed and checked.
 pub(crate) struct Checked {
-    /// The replacements and omissions.
+    /// The report of what was replaced and left out.
     pub(crate) report: RunShared,
     /// The copy, packed.
     pub(crate) zip: Vec<u8>,

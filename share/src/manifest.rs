@@ -14,13 +14,13 @@ use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
 use crate::signed::SIGNATURE;
 
-/// The manifest's path in the zip.
+/// The path of the manifest in the zip.
 pub const MANIFEST: &str = "prosescope-share.json";
-/// The format that this version writes.
+/// The version of the manifest's format that this program writes.
 pub const FORMAT: &str = "prosescope-share-1";
 /// The longest manifest that is read, in bytes.
 pub(crate) const LONGEST: u64 = 64 << 20;
-/// The most differences listed.
+/// The most differences that are listed.
 const SAID: usize = 20;
 
 /// The contents of a shared copy, its replacements and its omissions. Contains neither a secret nor the hash of one, from which a
@@ -33,7 +33,7 @@ pub struct Manifest {
     pub made_by: String,
     /// The time of sharing: RFC 3339, UTC.
     pub made_at: String,
-    /// Whether nothing was replaced.
+    /// Whether the copy is raw: nothing was replaced.
     pub raw: bool,
     /// The runs, by id.
     pub runs: Vec<String>,
@@ -64,20 +64,20 @@ pub(crate) fn is_row(text: &str) -> bool {
 pub struct Part {
     /// The file's path.
     pub path: String,
-    /// The file's size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
-    /// The file's SHA-256 in hexadecimal digits.
+    /// The SHA-256 of the file in hexadecimal digits.
     pub sha256: String,
 }
 
 /// Whether a packed run matches its manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verified {
-    /// The zip has no manifest, so `prosescope share` did not make it.
+    /// The zip has no manifest, so it was not made by `prosescope share`.
     NoManifest,
     /// Every part is present and unchanged.
     Unchanged(Box<Manifest>),
-    /// Parts differ; one sentence for each.
+    /// Some parts differ from the manifest; one sentence for each.
     Changed(Vec<String>),
 }
 
@@ -180,7 +180,7 @@ impl Verified {
         }
     }
 
-    /// Returns the finding that `check` reports for the run.
+    /// Returns the finding that `check` reports for a run in this state.
     pub fn issue(&self) -> Option<Issue> {
         let issue = match self {
             Verified::NoManifest => return None,

@@ -19,7 +19,7 @@ use crate::file::{Shareable, checked};
 use crate::pack::{Made, ShareError};
 use crate::sharing::Sharing;
 
-/// The subject and the size of the text.
+/// A request for a run, or one of its rows, as text for a language model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked {
     /// A row of the trace; `None` for the row that needs attention first.
@@ -48,7 +48,7 @@ pub fn for_model(
         return Ok(text);
     }
     let called = original.map(|session| session.name());
-    // In the copy, a row keeps its id and its position.
+    // A row keeps its id and its position in the copy, so it is found by these.
     let row = asked.node.and_then(|node| original?.trace().node(node)?.id);
     let called = called.map(|name| sharing.masked(&name));
     let copy: Rc<dyn Source> = checked(sharing, source, made)?.copy;

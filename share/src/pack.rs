@@ -22,8 +22,8 @@ use crate::signed::{SIGNATURE, Sign};
 
 /// Bytes copied at a time.
 const PIECE: usize = 64 << 10;
-/// Bytes searched at a time, and how many of them are searched again with the next ones, so that no secret is missed
-/// between two pieces.
+/// The number of bytes that are searched at a time, and how many of these are searched again together with the next
+/// ones, so that a secret across two pieces is found.
 const SEARCHED: usize = 4 << 20;
 const OVERLAP: usize = 64 << 10;
 
@@ -38,7 +38,7 @@ pub enum ShareError {
     Read {
         /// The file.
         path: String,
-        /// The reason for the failure.
+        /// The reason why the part cannot be read.
         cause: String,
     },
     /// The copy cannot be written.
@@ -96,7 +96,7 @@ impl ShareError {
         }
     }
 
-    /// Returns what the user can do.
+    /// Returns advice on what the user can do next.
     pub fn next_step(&self) -> String {
         let step = match self {
             ShareError::Alike(_) => {
@@ -136,7 +136,7 @@ fn too_large(report: &RunShared) -> String {
     )
 }
 
-/// Opens and rebuilds databases, which only a shell can do.
+/// Opens and rebuilds databases; each shell has its own way to do so.
 pub trait Databases {
     /// Passes each row of a database, as it would be rebuilt, to `rows`, and writes nothing.
     ///
@@ -157,7 +157,7 @@ pub trait Databases {
     fn whole(&mut self, path: &str) -> Result<Box<dyn Read>, ShareError>;
 }
 
-/// The maker of a copy, and the circumstances.
+/// The program that makes a copy, and the settings of the copy.
 #[derive(Debug, Clone)]
 pub struct Made {
     /// The program and its version.
@@ -402,7 +402,7 @@ mod tests {
         let mut redactor = Redactor::new(Rules::new(), What::default());
         let place = Place { of: "", at: "" };
         assert!(redactor.text(place, &secret).is_some());
-        // The secret lies across the boundary of two pieces.
+        // The secret begins in one searched piece and ends in the next.
         let long = format!("{}{secret}", " ".repeat(SEARCHED - 20));
         for held in ["r/a.md", MANIFEST, ""] {
             let files = ["r/a.md", MANIFEST].map(|path| {

@@ -20,7 +20,7 @@ const TITLE_SLOT: &str = "<title>Prosescope</title>";
 
 /// The most bytes of a packed run in a page: a browser opens several times as many, but slowly.
 pub const MOST: u64 = 150 << 20;
-/// Bytes of a page read at a time.
+/// The number of bytes of a page that are read at a time.
 const PIECE: usize = 256 << 10;
 
 /// The reason why a page is not written, or its run not read.
@@ -41,7 +41,7 @@ pub enum PageError {
 }
 
 impl PageError {
-    /// Returns what the user can do.
+    /// Returns advice on what the user can do next.
     pub fn next_step(&self) -> &'static str {
         match self {
             PageError::Viewer(_) => "Use the viewer that belongs to this program.",
@@ -121,7 +121,7 @@ pub fn is_page(head: &[u8]) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(b"<!doctype html>"))
 }
 
-/// Returns the position of the run's length.
+/// Returns the position in the page where the run's length is written.
 fn begin<R: ReaderAt>(page: &R) -> Result<Option<u64>, PageError> {
     let mut piece = vec![0; PIECE];
     let mut at = 0;

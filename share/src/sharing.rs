@@ -23,7 +23,7 @@ pub struct Sharing<'a> {
     databases: Vec<Box<dyn Databases + 'a>>,
     redactor: Redactor,
     sign: Option<Box<Sign<'a>>>,
-    /// The result of the scan: a raw copy itself records no hits.
+    /// The report of the scan; needed because a raw copy itself records no hits.
     looked: Option<RunShared>,
     /// Whether each rule's hits are secret or personal data.
     kinds: BTreeMap<String, String>,
@@ -72,8 +72,8 @@ impl<'a> Sharing<'a> {
         self.redactor.again();
         let mut parts = look(&self.runs, &mut self.redactor, &mut self.databases)?;
         if !self.redactor.found().is_empty() {
-            // The secrets found by the first pass may also occur in other forms: this pass reports them as they will
-            // be replaced.
+            // The second pass finds the secrets of the first pass in their other forms too, and reports them as they
+            // will be replaced.
             self.redactor.again();
             parts = look(&self.runs, &mut self.redactor, &mut self.databases)?;
         }
@@ -194,7 +194,7 @@ impl<'a> Sharing<'a> {
         self.runs.iter().find_map(|run| run.session)
     }
 
-    /// Returns whether nothing is replaced.
+    /// Returns whether the copy is raw: nothing is replaced.
     pub(crate) fn is_raw(&self) -> bool {
         self.redactor.is_raw()
     }
@@ -204,7 +204,7 @@ impl<'a> Sharing<'a> {
         self.redactor.masked(text)
     }
 
-    /// Returns the names of the replaced texts.
+    /// Returns the names that stand for the replaced texts.
     pub(crate) fn names(&self) -> &Names {
         self.redactor.names()
     }
@@ -220,7 +220,7 @@ impl<'a> Sharing<'a> {
         self.kinds.extend(replaced.map(|of| (of.rule, of.kind)));
     }
 
-    /// Returns the runs' ids as in the copy: an id can contain a secret.
+    /// Returns the ids of the runs as the copy shows them, because an id can contain a secret.
     fn ids(&mut self) -> Vec<String> {
         let ids = self.runs.iter().map(|run| match run.session {
             Some(session) => session.run().id.to_string(),

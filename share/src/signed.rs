@@ -26,7 +26,8 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// Reads both from a zip; `None` if it has no signature.
+    /// Reads the manifest and its signature from a zip; `None` if the zip has no signature. # Errors The reason why
+    /// one of them cannot be read.
     ///
     /// # Errors
     /// The reason why one of them cannot be read.

@@ -20,7 +20,8 @@ pub fn redacted(
     text: &str,
     redactor: &mut Redactor,
 ) -> Result<(String, Vec<SecretFound>), ShareError> {
-    // Scanned twice, like a run: the second pass also finds the secrets of the first in their other forms.
+    // The text is scanned twice, as a run is: the second pass also finds the secrets of the first in their other
+    // forms.
     redactor.text(TEXT, text);
     redactor.again();
     let redacted = redactor.text(TEXT, text);

@@ -20,7 +20,8 @@ pub struct Wishes {
     pub history: bool,
     /// Names of secrets to keep (`github-token #1`), and rules whose hits to keep (`github-token`).
     pub keep: Vec<String>,
-    /// Texts to replace in addition; between slashes, regular expressions.
+    /// Texts that are replaced in addition to the findings of the rules; a text between slashes is a regular
+    /// expression.
     pub redact: Vec<String>,
     /// The longest value to share, in bytes.
     pub max_value: Option<u64>,
@@ -82,7 +83,8 @@ impl Wishes {
                 Kind::Personal if self.personal => continue,
                 Kind::Personal => Exact::personal(&name, &value),
             };
-            // A value that is too short is skipped, because it would also be replaced where it occurs by chance.
+            // A value that is too short is refused here and skipped, because it would also be replaced where it
+            // occurs by chance.
             let _ = table.exact(exact);
         }
         for text in &self.redact {

@@ -132,7 +132,7 @@ fn no_two_files_claim_one_place_or_one_stretch_of_bytes() {
     refused("a duplicate", &twice, "occurs twice");
     let both = zip(&[stored("a/b"), stored("a"), stored("a-")]);
     refused("a file and a folder", &both, "is a file and a folder");
-    // The first entry's bytes contain a second, complete entry.
+    // The bytes of the first entry contain a second, complete entry.
     let inner = zip(&[Entry::stored("b", b"within")]);
     let outer = Entry::stored("a", &inner);
     let mut within = Entry::stored("b", b"within");
@@ -290,7 +290,8 @@ fn a_signature_is_read_beside_its_manifest_and_is_no_part_of_the_run() {
     );
 }
 
-/// Each altered byte is reported, except in fields without effect, such as a time or a version.
+/// Each altered byte is reported, except in fields without effect, such as a time or a version; a truncated zip is
+/// refused.
 #[test]
 fn an_altered_byte_is_said_and_a_cut_is_refused() {
     let (sound, _) = shared();

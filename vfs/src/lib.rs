@@ -21,7 +21,7 @@ use prosescope_core::source::{FileEntry, SourceError};
 use prosescope_core::sqlite::{HEAD, Header, limit, probe, wal_missing};
 use rusqlite::{Connection, OpenFlags};
 
-/// A `-wal` file shorter than its header contains no pages.
+/// The length of the header of a `-wal` file; a shorter file contains no pages.
 const WAL_HEADER: u64 = 32;
 
 /// Files that can be read in parts, each identified by a number.
@@ -102,7 +102,8 @@ impl Mount {
         let connection =
             Connection::open_with_flags_and_vfs(name, flags, sqlite::NAME).map_err(failed)?;
         limit(&connection).map_err(undecodable)?;
-        // Must come before the first read: without shared memory, SQLite reads a WAL only in exclusive mode.
+        // This statement must come before the first read: without shared memory, SQLite reads a WAL only in exclusive
+        // mode.
         connection
             .pragma_update(None, "locking_mode", "exclusive")
             .map_err(failed)?;

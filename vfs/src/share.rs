@@ -1,4 +1,4 @@
-//! Rebuilds databases in memory for sharing, where there is no disk.
+//! Rebuilds databases in memory for sharing, for hosts without a disk.
 
 use std::io::{Cursor, Read};
 

@@ -22,7 +22,7 @@ thread_local! {
     static NEXT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Registers files under a new number, until [`remove`].
+/// Registers files under a new number; they stay registered until [`remove`].
 pub(crate) fn add(files: Rc<dyn Files>) -> u32 {
     register();
     let number = NEXT.replace(NEXT.get().wrapping_add(1));
@@ -194,6 +194,6 @@ fn register() {
     };
     // SAFETY: the crate's default callbacks and layouts are used on one thread, and the file system stays registered.
     let registered = unsafe { register_vfs::<Io, Vfs>(NAME, state, false) };
-    // If this failed, each later opening fails with SQLite's message "no such vfs".
+    // If the registration failed, each later opening fails with SQLite's message "no such vfs".
     drop(registered);
 }

@@ -9,7 +9,7 @@ use super::json::Members;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::WriteError;
 
-/// Number of messages that the tail keeps by default.
+/// The number of messages that the tail keeps, unless the caller chooses another number.
 const TAIL: u32 = 100;
 
 /// A message as stored.
@@ -21,8 +21,8 @@ struct Message<'a> {
     at: String,
 }
 
-/// The content of a message and its run. The message also records the question that it answers, because an answered
-/// question is removed from its run.
+/// A message to append, and the run that it belongs to. The message also records the question that it answers,
+/// because an answered question is removed from its run.
 #[derive(Serialize)]
 pub(super) struct Said<'a> {
     pub(super) role: &'a str,
@@ -33,12 +33,12 @@ pub(super) struct Said<'a> {
     pub(super) question: Option<String>,
 }
 
-/// A context with one more message.
+/// The result of appending a message: the longer context.
 pub(super) struct Longer {
     pub(super) context: Json,
     /// The number of the new message.
     pub(super) seq: i64,
-    /// Number of messages dropped from the tail that no summary covers.
+    /// The number of messages that were dropped from the tail although no summary covers them.
     pub(super) dropped: u32,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn summarise(context: &Json, summary: &str) -> Result<Json, WriteErro
     Ok(Json::of(&members))
 }
 
-/// Returns the members of a column that contains an object; an empty set for null.
+/// Returns the members of a column that contains an object; no members if the column contains null.
 pub(super) fn object(json: &Json, column: &str) -> Result<Members, WriteError> {
     if json.as_str() == "null" {
         return Ok(Members::new());

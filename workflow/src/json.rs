@@ -19,7 +19,7 @@ impl Json {
     /// # Errors
     /// The fault and its position.
     pub fn parse(text: &str) -> Result<Json, serde_json::Error> {
-        // Builds a value only to bound the depth.
+        // The parsed value is dropped; building it only checks the depth.
         serde_json::from_str::<serde_json::Value>(text)?;
         // Events are printed one per line. A line break is never inside a JSON string, which writes it as `
         // `.
@@ -51,27 +51,27 @@ impl Json {
         &self.0
     }
 
-    /// Returns the parsed value.
+    /// Returns the value that the text stands for.
     pub fn value(&self) -> serde_json::Value {
         serde_json::from_str(&self.0).unwrap_or_default()
     }
 
-    /// Returns the members, if it is an object.
+    /// Returns the members if the value is an object, else `None`.
     pub(super) fn members(&self) -> Option<Members> {
         serde_json::from_str(&self.0).ok()
     }
 
-    /// Returns whether it is null.
+    /// Returns whether the value is null.
     pub fn is_null(&self) -> bool {
         self.0 == "null"
     }
 
-    /// Returns whether it is an object.
+    /// Returns whether the value is an object.
     pub fn is_object(&self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// Returns whether both are the same value, whatever their spelling.
+    /// Returns whether both texts stand for the same value, whatever their spelling.
     pub fn is_same(&self, other: &Json) -> bool {
         self.0 == other.0 || self.value() == other.value()
     }

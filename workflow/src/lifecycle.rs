@@ -1,4 +1,4 @@
-//! Which action is allowed in which status (errata M8), as two tables of words.
+//! The two tables of the actions that each status allows (errata M8), with OpenProse's words.
 
 use super::{TurnStatus, WorkflowStatus};
 
@@ -40,16 +40,16 @@ pub enum Action {
 pub enum Allowed {
     /// Allowed.
     Yes,
-    /// The status is already the wanted one: the caller is told, and nothing changes.
+    /// The status is already the wanted one: the caller learns that, and nothing changes.
     Already,
-    /// Nothing changes if the new content equals the recorded content; otherwise refused.
+    /// The action changes nothing if the new content equals the recorded content; otherwise it is refused.
     Same,
     /// Refused.
     No,
 }
 
 impl Action {
-    /// Returns the word of commands for the action.
+    /// Returns the word that commands use for the action.
     pub fn word(self) -> &'static str {
         match self {
             Action::Start => "start",
@@ -75,7 +75,7 @@ impl Action {
     }
 }
 
-/// Allowed actions by the status of the workflow: active, paused, error, cancelled.
+/// Whether each status of a workflow (active, paused, error, cancelled) allows an action.
 const BY_WORKFLOW: &[(Action, &str)] = &[
     (Action::Start, "yes no no no"),
     (Action::Ask, "yes yes no no"),
@@ -93,8 +93,8 @@ const BY_WORKFLOW: &[(Action, &str)] = &[
     (Action::Heartbeat, "yes yes yes no"),
 ];
 
-/// Allowed actions by the status of the run: running, waiting_for_input, completed, failed, cancelled. Actions that do
-/// not concern a run are not listed.
+/// Whether each status of a run (running, waiting_for_input, completed, failed, cancelled) allows an action. Actions
+/// that do not concern a run are not listed.
 const BY_RUN: &[(Action, &str)] = &[
     (Action::Ask, "yes same no no no"),
     (Action::Input, "no yes no no no"),

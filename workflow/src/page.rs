@@ -14,7 +14,7 @@ use prosescope_core::time::Stamp;
 /// Limit for one text of a page, in bytes; a longer text is cut.
 const MOST: usize = 256 << 10;
 
-/// Columns of other programs, with their values as text.
+/// The columns that another program added, with their values as text.
 pub type Extra = Vec<(String, Option<String>)>;
 
 /// A text, or JSON as it was recorded.
@@ -24,7 +24,7 @@ pub struct Shown {
     pub text: String,
     /// Whether the text is JSON; false for the content of a JSON string and for text that is not JSON.
     pub json: bool,
-    /// Size of the whole text in bytes, if it was cut.
+    /// The size of the whole text in bytes, if the page contains only its beginning.
     pub cut_from: Option<u64>,
 }
 
@@ -44,11 +44,11 @@ pub struct Message {
     pub seq: Option<String>,
     /// Its author.
     pub role: Option<String>,
-    /// The run that it belongs to, if recorded.
+    /// The run that the message or step belongs to, if recorded.
     pub run: Option<String>,
-    /// The question that it answers, if recorded.
+    /// The question that the message answers, if recorded.
     pub question: Option<Shown>,
-    /// The content, if recorded.
+    /// The content of the message or step, if recorded.
     pub content: Option<Shown>,
     /// Time of writing.
     pub at: Option<Stamp>,
@@ -61,11 +61,11 @@ pub struct Message {
 pub struct Asking {
     /// The run.
     pub run: String,
-    /// The question; `None` where none is recorded.
+    /// The question that the run asks; `None` if none is recorded.
     pub question: Option<String>,
     /// Time of asking.
     pub at: Option<Stamp>,
-    /// The command that answers; `None` if the workflow's status does not allow an answer.
+    /// The command that answers the question; `None` if the workflow's status does not allow an answer.
     pub command: Option<String>,
 }
 
@@ -74,9 +74,9 @@ pub struct Asking {
 pub struct TurnShown {
     /// Its id.
     pub id: String,
-    /// Its status: OpenProse's word if it has one.
+    /// The run's status: OpenProse's word if OpenProse defines the status.
     pub status: String,
-    /// The message that began it.
+    /// The person's message that began the run.
     pub input: Option<Shown>,
     /// The open question.
     pub question: Option<String>,
@@ -84,23 +84,23 @@ pub struct TurnShown {
     pub output: Option<Shown>,
     /// The error.
     pub error: Option<Shown>,
-    /// Whether the engine may ask questions.
+    /// Whether the engine may ask the person questions.
     pub may_ask: Option<bool>,
-    /// Data with which the engine continues.
+    /// The data with which the engine continues the run.
     pub state: Option<Shown>,
-    /// Who works on it; unverified.
+    /// The name of the engine that works on the run; not verified.
     pub owner: Option<String>,
-    /// Time of the last heartbeat of its engine.
+    /// The time of the engine's last heartbeat.
     pub heartbeat: Option<Stamp>,
     /// Time of creation.
     pub created_at: Option<Stamp>,
     /// Time of the last change.
     pub updated_at: Option<Stamp>,
-    /// Milliseconds from its beginning to its last change, if it has ended.
+    /// Milliseconds from the run's beginning to its last change, if the run has ended.
     pub took_ms: Option<i64>,
-    /// Increases with every change.
+    /// The version of the run, which increases with every change.
     pub version: Option<i64>,
-    /// Columns of other programs.
+    /// The columns that another program added to the run.
     pub extra: Extra,
 }
 
@@ -109,41 +109,41 @@ pub struct TurnShown {
 pub struct WorkflowPage {
     /// Its id.
     pub id: String,
-    /// Its first message, as one short line.
+    /// The first message of the workflow, as one short line.
     pub title: Option<String>,
     /// Messages, runs and questions, in order of time.
     pub thread: Vec<Part>,
-    /// Its status: OpenProse's word if it has one.
+    /// The workflow's status: OpenProse's word if OpenProse defines the status.
     pub status: String,
-    /// The error of the workflow itself.
+    /// The error of the workflow itself, not of a run.
     pub error: Option<Shown>,
     /// Time of creation.
     pub created_at: Option<Stamp>,
     /// Time of the last change.
     pub updated_at: Option<Stamp>,
-    /// Increases with every change.
+    /// The version of the workflow, which increases with every change.
     pub version: Option<i64>,
-    /// Runs that wait for a person.
+    /// The runs that wait for an answer of the person.
     pub asks: Vec<Asking>,
-    /// The summary of the messages before these.
+    /// The summary of the messages that are no longer in the context.
     pub summary: Option<Shown>,
     /// The newest messages, in order.
     pub messages: Vec<Message>,
-    /// The other members of the context.
+    /// The members of the context other than the summary and the messages.
     pub context: Vec<Member>,
     /// Settings of the conversation.
     pub preferences: Vec<Member>,
     /// Steps worth keeping across runs.
     pub steps: Vec<Message>,
-    /// Other members of the column of important steps.
+    /// The members of the column of important steps other than the steps.
     pub more_steps: Vec<Member>,
-    /// Its runs, the oldest first.
+    /// The runs of the workflow, the oldest first.
     pub runs: Vec<TurnShown>,
-    /// The newest run, as the workflow records it.
+    /// The id of the newest run, as the workflow records it.
     pub newest_run: Option<String>,
-    /// Named followers of its events.
+    /// The named followers of the workflow's events.
     pub followers: Vec<Follower>,
-    /// Columns of other programs.
+    /// The columns that another program added to the workflow.
     pub extra: Extra,
 }
 
@@ -152,11 +152,11 @@ pub struct WorkflowPage {
 pub struct EventLine {
     /// Its id: the cursor.
     pub id: i64,
-    /// Its kind: OpenProse's word if it has one.
+    /// The kind of the event: OpenProse's word if OpenProse defines the kind.
     pub kind: String,
-    /// The beginning of its text.
+    /// The beginning of the event's text.
     pub text: String,
-    /// The run that it belongs to.
+    /// The run that the event belongs to.
     pub run: Option<String>,
     /// Time of recording.
     pub at: Option<Stamp>,
@@ -171,7 +171,7 @@ pub struct EventShown {
     pub text: Shown,
     /// Its payload.
     pub payload: Option<Shown>,
-    /// Columns of other programs.
+    /// The columns that another program added to the event.
     pub extra: Extra,
 }
 
@@ -289,7 +289,7 @@ fn turn(turn: Turn) -> TurnShown {
     let times = millis(&turn.created_at).zip(millis(&turn.updated_at));
     let took = times.map(|(from, to)| to.saturating_sub(from));
     TurnShown {
-        // A row that was written only once does not show a duration.
+        // A row that was written only once has equal times, from which no duration follows.
         took_ms: took.filter(|ms| has_ended && *ms > 0),
         question: turn.question(),
         status: word(&turn.status, |text| {
@@ -342,7 +342,8 @@ fn message(raw: &RawValue) -> Message {
     })
 }
 
-/// Parses a message; a value without members becomes the content. `known` removes the members that it uses.
+/// Parses a message. A value without members becomes the content. `known` removes the members that it uses from the
+/// set, so that the others are kept.
 fn said(raw: &RawValue, known: impl FnOnce(&mut Members) -> Message) -> Message {
     let Ok(mut found) = serde_json::from_str::<Members>(raw.get()) else {
         return Message {
@@ -358,7 +359,7 @@ fn said(raw: &RawValue, known: impl FnOnce(&mut Members) -> Message) -> Message 
     }
 }
 
-/// Takes a text member out of the set; a member of another type stays.
+/// Removes a text member from the set and returns it; a member of another type stays.
 fn taken(found: &mut Members, name: &str) -> Option<String> {
     let text = serde_json::from_str(found.get(name)?.get()).ok();
     if text.is_some() {

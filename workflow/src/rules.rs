@@ -6,7 +6,7 @@ use super::tables::{Facts, Plan};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use prosescope_core::write::WriteError;
 
-/// Returns a plan without changes.
+/// Returns a plan that changes nothing and has this result.
 pub(super) fn told<D>(done: D) -> Plan<D> {
     Plan {
         changes: Vec::new(),

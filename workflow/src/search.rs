@@ -8,7 +8,7 @@ use super::{Rows, events_from};
 use prosescope_core::session::search::Needle;
 use prosescope_core::write::Fault;
 
-/// Limit for the listed hits of one kind; a second limit counts for one text.
+/// The number of hits that are listed for one kind; a second limit counts for one text.
 const HITS: usize = 50;
 const HITS_OF_TEXT: usize = 5;
 
@@ -76,9 +76,9 @@ pub struct Hit {
     pub to: To,
     /// The line of the text, from 1.
     pub line: u64,
-    /// The line, or the part of a long line that is around the match.
+    /// The matching line, or the part of a long line around the match.
     pub text: String,
-    /// The match in `text`, in characters.
+    /// The range of the match in `text`, in characters.
     pub range: (u32, u32),
 }
 
@@ -87,22 +87,22 @@ pub struct Hit {
 pub struct Group {
     /// The kind.
     pub kind: Kind,
-    /// The first fifty, and of one text the first five.
+    /// The hits: at most fifty of the kind, and at most five of one text.
     pub hits: Vec<Hit>,
-    /// How many more lines match.
+    /// The number of matching lines that `hits` does not list.
     pub more: u64,
 }
 
 /// The results so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// By kind; kinds without a hit are left out.
+    /// The hits by kind; a kind without a hit is left out.
     pub groups: Vec<Group>,
     /// Events that were read.
     pub events: u64,
     /// Whether the search has ended.
     pub done: bool,
-    /// Number of long texts of which only the beginning was searched.
+    /// The number of long texts of which only the beginning was searched.
     pub cut: u64,
 }
 
@@ -110,9 +110,9 @@ pub struct Found {
 pub struct Search {
     needle: Needle,
     workflow: String,
-    /// The page to search in the next step.
+    /// The page that the next step searches; `None` once it has been searched.
     page: Option<WorkflowPage>,
-    /// The id of the next event to read.
+    /// The id from which the next step reads events.
     next: i64,
     found: Found,
 }

@@ -10,18 +10,18 @@ use prosescope_core::write::Fault;
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Its type, in the database's spelling.
+    /// The column's type, in the database's spelling.
     pub of: String,
-    /// The allowed words, if its type is an enum.
+    /// The words that the column accepts, if its type is an enum.
     pub labels: Vec<String>,
 }
 
 /// A table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableShape {
-    /// Its quoted name for statements.
+    /// The table's name, quoted for statements.
     pub name: String,
-    /// Its columns, in their order.
+    /// The table's columns, in their order.
     pub columns: Vec<Column>,
 }
 
@@ -87,7 +87,7 @@ impl Shape {
             let found = self.tables.iter_mut().find(|(known, _)| *known == table);
             let columns = found.map(|(_, found)| found.columns.iter_mut());
             let column = columns.and_then(|mut all| all.find(|column| column.name == name));
-            // An enum type or a CHECK already lists the words.
+            // The column's enum type or CHECK already lists the words.
             let Some(column) = column.filter(|column| column.labels.is_empty()) else {
                 continue;
             };
@@ -146,7 +146,7 @@ pub trait Dialect {
     fn read(&self, column: &Column) -> String;
     /// Returns the placeholder of the n-th value (from 1), for a column.
     fn place(&self, n: usize, column: &Column) -> String;
-    /// Returns a value as it is bound.
+    /// Returns a value in the form in which the database binds it.
     fn value(&self, value: &Value, column: &Column) -> Value;
 }
 
@@ -160,9 +160,9 @@ pub fn quoted(name: &str) -> String {
 pub struct Statement {
     /// The SQL text.
     pub sql: String,
-    /// The bound values, in order.
+    /// The values to bind, in order.
     pub values: Vec<Value>,
-    /// The columns of the result.
+    /// The names of the columns in the result.
     pub columns: Vec<String>,
 }
 
@@ -182,7 +182,7 @@ impl Shape {
         let order = wanted.order.iter().filter_map(|(name, down)| {
             let column = table.column(name)?;
             let way = if *down { " DESC" } else { "" };
-            // Includes the table: a bare name would mean the column of the result, which is text.
+            // The name includes the table, because a bare name would mean the column of the result, which is text.
             Some(format!("{}.{}{way}", table.name, quoted(&column.name)))
         });
         let order: Vec<String> = order.collect();
@@ -300,7 +300,7 @@ fn conditions(
                 format!("{name} IN ({})", places.join(", "))
             }
             Op::Begins(text) => {
-                // Ids are hexadecimal, so wildcard characters can be removed.
+                // Ids are hexadecimal, so removing wildcard characters changes no valid id.
                 let text = text.replace(['%', '_', '\\', '\''], "");
                 format!("{} LIKE '{text}%'", dialect.read(column))
             }
@@ -438,7 +438,7 @@ impl Turn {
         }
     }
 
-    /// Returns whether its status is open.
+    /// Returns whether the status of the run is open.
     pub fn is_open(&self) -> bool {
         self.known_status().is_some_and(TurnStatus::is_open)
     }

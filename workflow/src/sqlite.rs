@@ -18,7 +18,7 @@ use prosescope_core::write::{Fault, FaultKind, WriteError};
 /// Limit for a value of an unknown column, in bytes.
 const SHOWN: usize = 64 << 10;
 
-/// Workflow tables in SQLite.
+/// Workflow tables in a SQLite database, open for reading and writing.
 #[derive(Debug)]
 pub struct SqliteTables {
     conn: Connection,
@@ -212,7 +212,7 @@ impl SqliteTables {
     }
 
     fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
-        // Reading never selects a computed column.
+        // A reading statement needs no check, because it never selects a computed column.
         if statement.sql.starts_with("SELECT") {
             return self.rows(statement);
         }

@@ -29,12 +29,12 @@ impl Table {
     }
 }
 
-/// A value that is written to a column or compared with it.
+/// A value that is written to a column, or with which a column is compared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// NULL.
     Null,
-    /// A text; for a column of ids, an id.
+    /// A text; in a column of ids, the text of an id.
     Text(String),
     /// A word of an enum, which a table may write in another case.
     Word(&'static str),
@@ -44,7 +44,7 @@ pub enum Value {
     Bool(bool),
     /// A number.
     Int(i64),
-    /// Milliseconds since 1970 UTC.
+    /// A time, in milliseconds since 1970 UTC.
     Time(i64),
 }
 
@@ -65,9 +65,9 @@ impl From<Option<String>> for Value {
 pub enum Op {
     /// Equals the value.
     Is(Value),
-    /// Equals one of the values.
+    /// The column equals one of these values.
     In(Vec<Value>),
-    /// Is larger than the value.
+    /// The column is larger than the value.
     Above(Value),
     /// Is at most the value.
     UpTo(Value),
@@ -91,11 +91,11 @@ pub struct Filter {
 pub struct Select<'a> {
     /// The table.
     pub table: Table,
-    /// The columns; `None` for all, including unknown ones.
+    /// The columns to read; `None` for all, including unknown ones.
     pub columns: Option<&'a [&'static str]>,
-    /// Conditions that must all hold.
+    /// The conditions, which must all hold.
     pub filters: Vec<Filter>,
-    /// Columns to order by; true means descending.
+    /// The columns to order by; true means descending.
     pub order: &'a [(&'static str, bool)],
     /// Most rows to return.
     pub limit: Option<u32>,
@@ -166,10 +166,10 @@ impl Row {
 pub struct Change {
     /// The table.
     pub table: Table,
-    /// The row to update; `None` inserts one.
+    /// The id of the row to update; `None` inserts a row.
     pub row: Option<String>,
-    /// Columns and their new values. Columns that the table lacks are skipped, except those that the command checked
-    /// with [`Shape::has`].
+    /// The columns and their new values. Columns that the table lacks are skipped, except those that the command
+    /// checked with [`Shape::has`].
     pub values: Vec<(&'static str, Value)>,
 }
 
@@ -196,7 +196,7 @@ impl Change {
 /// The workflow whose row is locked while a command is planned and applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target<'a> {
-    /// The command creates the workflow.
+    /// A workflow that the command creates, so that no row is locked.
     New,
     /// The workflow with this id.
     Workflow(&'a str),
@@ -313,7 +313,7 @@ pub trait Tables: Rows {
 
 /// A recording command.
 pub trait Command {
-    /// The result for the caller.
+    /// The result that a command returns to its caller.
     type Done;
 
     /// Returns the workflow to lock.
@@ -332,9 +332,9 @@ pub trait Command {
 /// The plan of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<D> {
-    /// The changes, in this order.
+    /// The changes to apply, in this order.
     pub changes: Vec<Change>,
-    /// The result for the caller.
+    /// The result that is returned to the caller.
     pub done: D,
 }
 

@@ -22,19 +22,19 @@ const TITLE: usize = 90;
 pub enum Part {
     /// A message.
     Message {
-        /// Its index in the messages.
+        /// The index of the message in the list of messages.
         at: usize,
-        /// True if it neither began a run nor answers a recorded question, although other messages did.
+        /// Whether this message neither began a run nor answers a recorded question, although other messages did.
         is_loose: bool,
     },
     /// A run.
     Run {
         /// Its index in the runs.
         at: usize,
-        /// Whether its place between the messages is known.
+        /// Whether the position of the run between the messages is known.
         is_placed: bool,
     },
-    /// A question that no longer waits.
+    /// A question that was asked and no longer waits for an answer.
     Question {
         /// The index of its run.
         run: Option<usize>,
@@ -42,7 +42,7 @@ pub enum Part {
         text: Shown,
         /// Time of asking.
         at: Option<Stamp>,
-        /// Whether the next message answers it.
+        /// Whether the next message answers the question.
         is_answered: bool,
     },
 }
@@ -86,7 +86,7 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     let mut begun: Vec<usize> = begins.iter().flatten().copied().collect();
     begun.sort_unstable();
     for (run, turn) in runs.iter().enumerate() {
-        // A waiting question is at the end.
+        // A question that still waits is shown at the end of the thread.
         let waits = turn.known_status() == Some(TurnStatus::WaitingForInput);
         let Some(question) = turn.question().filter(|_| !waits) else {
             continue;
@@ -153,7 +153,7 @@ fn named(messages: &[Message], runs: &[Turn]) -> Vec<Option<usize>> {
     let run = |message: &Message| {
         let id = message.run.as_deref()?;
         let is_it = |at: &usize| runs.get(*at).is_some_and(|run| is_id(&run.id, id));
-        // Messages of one run are adjacent.
+        // The messages of one run are adjacent, so the run of the previous message is tried first.
         last = last
             .filter(is_it)
             .or_else(|| runs.iter().position(|run| is_id(&run.id, id)));
@@ -219,7 +219,7 @@ fn place(
         let later = said.iter().position(|at| *at > created);
         return (later.unwrap_or(said.len()), true);
     }
-    // Keeps the runs in their order.
+    // Places a run no later than the runs after it, so that runs keep their order.
     let next = (run + 1..runs.len()).find_map(begun);
     (next.unwrap_or(named.len()), named.is_empty())
 }

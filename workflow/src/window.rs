@@ -1,4 +1,4 @@
-//! Parts of long lists: first reads all ids from an index, then only the rows near the visible part.
+//! Reads parts of long lists: first all ids from an index, then only the rows near the visible part.
 
 use std::collections::{BTreeMap, BTreeSet};
 

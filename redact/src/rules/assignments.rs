@@ -71,7 +71,7 @@ fn named(text: &str, keyword: Range<usize>) -> Option<(Range<usize>, Says)> {
     if left > NAME || right > NAME {
         return None;
     }
-    // In JSON inside a JSON string, the n of an escaped line break is not part of the name.
+    // In JSON inside a JSON string, the `n` of the escape `\n` is not part of the name.
     if start > 0
         && bytes[start - 1] == b'\\'
         && matches!(bytes[start], b'n' | b't' | b'r')
@@ -133,7 +133,7 @@ fn token(name: &str, value: &str, place: &Place) -> bool {
     {
         return false;
     }
-    // A value named `auth` is a secret only in base64, as in Docker's config.json.
+    // The value of a key named `auth` is a secret only in base64, as in Docker's config.json.
     if name.trim_matches(['-', '_']).eq_ignore_ascii_case("auth") {
         return place.quote.is_some() && value.len() >= 16 && plausible::random(value);
     }

@@ -130,7 +130,7 @@ fn cut(text: &str) -> usize {
             ["Proc-Type", "DEK-Info", "Comment", "Version"].contains(&name)
         });
         if !(body || header) {
-            // The last line of a truncated text, or one that continues with something else.
+            // The last line of a truncated text, or a line that continues with something else, ends the block.
             let run = line.len() - line.trim_start().len();
             let run = run
                 + line[run..]

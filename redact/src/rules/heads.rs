@@ -119,7 +119,7 @@ fn cookie(value: &str) -> bool {
     !plausible::placeholder(value) && value.len() >= 16 && value.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// The longest user and password of a URL.
+/// The longest user and password that are searched for in a URL, in bytes.
 const LONGEST_USER: usize = 1024;
 
 /// Returns the password before the host of a URL, or the user name if it is a token.
@@ -146,7 +146,7 @@ fn url_password(value: &str) -> bool {
     !plausible::placeholder(value) && !value.starts_with(':') && !value.contains("//")
 }
 
-/// Decides as [`url_password`], but also rejects two numbers, which are a user and a group.
+/// Accepts a user's password as [`url_password`] does, but also rejects two numbers, which are a user and a group.
 fn user_password(value: &str) -> bool {
     url_password(value) && !value.bytes().all(|b| b.is_ascii_digit())
 }

@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     .personal(),
 ];
 
-/// Accounts that do not belong to a person: of images, of services, of examples.
+/// Names of accounts that do not belong to a person: accounts of images, of services, of examples.
 const NOBODY: [&str; 40] = [
     "user",
     "users",
@@ -104,7 +104,7 @@ fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
             let width = before[end..].chars().next().map_or(1, char::len_utf8);
             &before[end + width..]
         });
-    // In JSON, the n of an escaped line break is not part of the name.
+    // In JSON, the `n` of the escape `\n` is not part of the name.
     let escaped =
         text[..at.start - local.len()].ends_with('\\') && local.starts_with(['n', 't', 'r']);
     let local = if escaped { &local[1..] } else { local };
@@ -115,7 +115,7 @@ fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
         .find(|c: char| !(letter(c) || c == '.' || c == '-'))
         .map_or(ahead, |end| &ahead[..end]);
     let domain = domain.trim_end_matches(['.', '-']);
-    // In a URL, a user name and possibly a password precede the `@`; other rules find these.
+    // In a URL, a user name and possibly a password precede the `@`; other rules find these, so this one does not.
     let token = text[floor(text, start.saturating_sub(128))..start]
         .rsplit(char::is_whitespace)
         .next()?;

@@ -26,7 +26,7 @@ fn at_least_a_hundred_kinds_each_with_its_source_and_another_secret_by_seed() {
     }
 }
 
-/// The text before and after a planted secret.
+/// The texts to put before and after a planted secret.
 const PLACES: [(&str, &str); 7] = [
     ("", ""),
     ("The agent used ", " to log in.\n"),
@@ -45,7 +45,7 @@ fn missed(kind: &Kind) -> Vec<String> {
         for (before, behind) in PLACES {
             let text = format!("{before}{}{behind}", planted.text);
             let redacted = replace(&text, &rules.scan(&text, &mut Names::new()));
-            // The last line of a block is the same in each key, so only its secret part counts.
+            // The last line of a key block is the same for each key, so only the secret part before it counts.
             let left = planted
                 .secret
                 .lines()
@@ -79,7 +79,7 @@ fn of_the_planted_kinds_at_least_98_in_100_are_found() {
     );
 }
 
-/// Notations around one value, and the text that remains after redaction.
+/// Each notation with one value, and the text that must remain after redaction.
 #[test]
 fn a_value_is_found_in_every_notation() {
     let value = prosescope_redact::shape::fill("{A:30}", 5);
@@ -101,7 +101,7 @@ fn a_value_is_found_in_every_notation() {
         let written = text.replace('@', &value);
         let redacted = replace(&written, &Rules::new().scan(&written, &mut Names::new()));
         assert!(!redacted.contains(&value), "{redacted}");
-        // The text around the value stays.
+        // The text around the value must stay unchanged.
         let (before, behind) = text.split_once('@').expect("a place");
         assert!(
             redacted.starts_with(before) && redacted.ends_with(behind),

@@ -29,7 +29,7 @@ fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Allows at most one false hit per megabyte; prints each hit.
+/// Allows at most one false hit per megabyte of text; prints each hit.
 fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<Kind>) {
     let mut rules = Rules::new();
     if kind == Some(Kind::Secret) {
@@ -40,7 +40,7 @@ fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<Kind>) {
     for (path, text) in texts {
         let hits = rules.scan(text, &mut Names::new());
         for (index, hit) in hits.iter().enumerate() {
-            // Tests of database connections contain passwords, which the rule finds rightly.
+            // Tests of database connections contain passwords, so this rule is right to find them.
             if what == "sources" && hit.rule == "url-password" {
                 continue;
             }

@@ -1,4 +1,5 @@
-//! Tests what the rules find and what they leave: the table's own examples, the planted list, texts without secrets.
+//! Tests what the rules find and what they leave: the rules' own examples, the planted secrets, texts without
+//! secrets.
 
 mod found;
 mod innocent;

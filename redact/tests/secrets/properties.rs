@@ -1,4 +1,4 @@
-//! Property tests over arbitrary texts: lines stay, a second scan finds nothing, no byte of a secret remains.
+//! Property tests over arbitrary texts: line breaks stay, a second scan finds nothing, no byte of a secret remains.
 
 use proptest::prelude::*;
 use prosescope_redact::{
@@ -132,7 +132,7 @@ proptest! {
             prop_assert!(!once.contains(value.trim()) || value.trim().len() < value.len());
         }
         let _ = hints(&text, &hits, 10);
-        // Scans again as when a file is redacted, now with the values from the first scan in every form.
+        // Scans again as for a file, now with the values from the first scan in every form.
         rules.learn(&names);
         let learned = replace(&text, &rules.scan(&text, &mut names));
         prop_assert_eq!(text.matches('\n').count(), learned.matches('\n').count());

@@ -25,7 +25,7 @@ fn who_has_no_token_or_comes_from_elsewhere_is_refused() {
         site.ask("GET", "/workflows", &[("Authorization", wrong)], "")
             .problem(401);
     }
-    // Only streams accept a token in the address or as a protocol.
+    // Only the routes of streams accept a token in the address or as a protocol.
     let protocol = format!("prose, bearer.{TOKEN}");
     for path in [
         "/workflows",
@@ -99,7 +99,8 @@ fn who_has_no_token_or_comes_from_elsewhere_is_refused() {
     );
 }
 
-/// Programs disagree about which of two hosts counts, so one could be checked and the other be meant.
+/// Programs disagree about which of two host names counts, so the server could check one while a proxy used the
+/// other.
 #[test]
 fn a_request_that_names_two_hosts_is_refused() {
     let site = Site::new();
@@ -129,7 +130,7 @@ fn a_request_that_names_two_hosts_is_refused() {
     }
 }
 
-/// For an image, a browser sends no `Origin` but reports that a page of another site caused the request.
+/// A browser that loads an image sends no `Origin`, but reports that a page of another site caused the request.
 #[test]
 fn a_page_of_another_site_is_refused_without_an_origin_too() {
     let site = Site::new();
@@ -231,7 +232,7 @@ fn idle_and_slow_connections_leave_others_answered() {
     };
     let site = Site::with(access(), limits);
     let (of, _) = site.begin();
-    // More connections than allowed, all silent or in the middle of a head.
+    // The test opens more connections than are allowed, all silent or in the middle of a head.
     let mut idle = Vec::new();
     for n in 0..900 {
         let mut stream = site.connect();
@@ -266,7 +267,7 @@ fn idle_and_slow_connections_leave_others_answered() {
         count("prose_connections_crowded_out_total") >= 500,
         "{metrics}"
     );
-    // The last connection is closed too, because its head never comes.
+    // The last connection never sends the rest of its head, so the server closes it too.
     let mut last = idle.pop().unwrap();
     let mut byte = [0];
     assert!(matches!(last.read(&mut byte), Ok(0) | Err(_)));

@@ -86,7 +86,7 @@ impl Site {
         WorkflowStore::open(&self.file()).unwrap()
     }
 
-    /// Starts the server, after the first time at the same address.
+    /// Starts the server; a restart uses the same address as before.
     pub(crate) fn start(&mut self, access: Access, limits: Limits) {
         let place = Arc::new(Place(self.file(), Arc::clone(&self.failures)));
         let server = Server::listen(self.address, place, access, limits).unwrap();
@@ -101,7 +101,7 @@ impl Site {
         }));
     }
 
-    /// Stops the server as a signal does.
+    /// Stops the server in the way that a signal does.
     pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -137,7 +137,7 @@ impl Site {
                 head.push_str(&format!("{name}: {value}\r\n"));
             }
         }
-        // The server may refuse before it has read everything.
+        // The write may fail, because the server may refuse the request before it has read everything.
         let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
         let reply = Reply::read(stream);
         described::check(method, path, &reply);

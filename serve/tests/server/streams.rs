@@ -72,7 +72,7 @@ fn ws(site: &Site, of: &str, after: i64) -> Option<Socket> {
         site.address
     );
     let mut request = url.into_client_request().unwrap();
-    // Sent like this by browsers, which cannot set other headers.
+    // Browsers send the token like this, because they cannot set other headers.
     let protocols = format!("prose, bearer.{TOKEN}");
     request
         .headers_mut()
@@ -227,7 +227,7 @@ fn a_stop_under_load_loses_nothing_acknowledged_and_followers_go_on() {
                 };
                 while let Some(event) = next(&mut socket) {
                     match event["type"].as_str() {
-                        // The last message contains the position reached.
+                        // The last message of a stream contains the cursor that the client has reached.
                         Some("closed") => assert_eq!(
                             event["cursor"].as_i64(),
                             ids.last().copied().or(Some(after))

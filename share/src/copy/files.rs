@@ -51,7 +51,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Shares a database of workflows.
+    /// Returns what to share of a database of workflows.
     pub fn workflows(source: &'a dyn Source, database: &str) -> Shared<'a> {
         Shared {
             database: Some(database.to_owned()),
@@ -66,7 +66,7 @@ impl<'a> Shared<'a> {
         files.filter(|file| !self.alone || self.database.as_ref() == Some(&file.path))
     }
 
-    /// Shares a whole source, whatever it contains.
+    /// Returns a whole source to share, whatever it contains.
     pub fn whole(source: &'a dyn Source) -> Shared<'a> {
         Shared {
             session: None,
@@ -94,7 +94,7 @@ pub struct File {
     pub len: u64,
 }
 
-/// The kind of a file, which decides how it is redacted.
+/// The kind of a file, which decides how the file is redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
     /// A database.
@@ -103,7 +103,8 @@ pub enum FileKind {
     Text,
     /// Text of a kind that the user can leave out.
     Content(Content),
-    /// The audit log. It sorts last, because it records hashes of texts in the other files.
+    /// The audit log. It sorts last, because it records hashes of texts in the other files, which must be redacted
+    /// first.
     Log,
 }
 
@@ -173,7 +174,7 @@ fn free_path(path: &str, taken: &mut Taken) -> String {
 
 /// Returns the kind of a file from its path within the run; `None` if the file is never shared.
 fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
-    // The folder of an import contains a run of its own.
+    // The folder of an import contains a run of its own, so the path inside that run decides.
     let mut inside = path;
     while let Some((_, rest)) = inside
         .strip_prefix("imports/")

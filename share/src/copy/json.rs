@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 
 use super::{Place, Redactor};
 
-/// Keys whose strings are names of people, in the formats of OpenProse and Prosescope.
+/// The keys whose strings are names of people, in the formats of OpenProse and Prosescope.
 const PEOPLE: [&str; 7] = [
     "allow",
     "on_behalf_of",
@@ -34,13 +34,14 @@ impl Redactor {
         self.parsed(place, text, Some(key))
     }
 
-    /// Redacts JSON; with a `key`, also the names of people under the keys that hold them.
+    /// Redacts JSON. With a `key` (that of the whole text, or empty), a string under a key of [`PEOPLE`] is redacted as
+    /// a name.
     fn parsed(&mut self, place: Place<'_>, text: &str, key: Option<&str>) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
             return self.text(place, text);
         }
         let strings = self.strings(place, text, key);
-        // Scanned as a whole too: some rules need a key together with its value.
+        // The JSON is also scanned as a whole, because some rules need a key together with its value.
         let whole = self.text(place, strings.as_deref().unwrap_or(text));
         whole.or(strings)
     }
@@ -54,7 +55,7 @@ impl Redactor {
             let end = start + end_of(text.get(start..)?)?;
             at = end;
             let token = text.get(start..end)?;
-            // A lone surrogate is not valid text and stays as written.
+            // A lone surrogate is not valid text, so this string stays as written.
             let Ok(said) = serde_json::from_str::<String>(token) else {
                 continue;
             };
@@ -120,12 +121,12 @@ mod tests {
                 r#"{"a" : "x hunter2 y", "n": 1e2}"#.to_owned(),
                 Some(r#"{"a" : "x [asked #1] y", "n": 1e2}"#),
             ),
-            // Escaped letters are scanned as letters.
+            // The scan sees escaped letters as letters.
             (
                 r#"["h\u0075nter2", "\"hunter2\""]"#.to_owned(),
                 Some(r#"["[asked #1]", "\"[asked #1]\""]"#),
             ),
-            // A lone surrogate stays as written.
+            // A string with a lone surrogate stays as written.
             (
                 r#"["\ud800", "hunter2"]"#.to_owned(),
                 Some(r#"["\ud800", "[asked #1]"]"#),

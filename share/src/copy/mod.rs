@@ -22,11 +22,11 @@ use crate::what::{Content, What};
 pub use files::{File, FileKind, Shared, Taken, files_of, values_of};
 pub use rows::Rows;
 
-/// The most hits listed; further ones are only counted.
+/// The most hits that are listed; the hits after these are only counted.
 const LISTED: usize = 10_000;
-/// A longer text, in bytes, must respect the user's limit on values, wherever it occurs.
+/// The length in bytes from which a text must respect the user's limit on values, wherever the text occurs.
 const LONG: u64 = 4096;
-/// Characters shown on each side of a hit.
+/// The number of characters that are shown on each side of a hit.
 const AROUND: usize = 30;
 
 /// The place of a text in the run.
@@ -43,9 +43,9 @@ pub struct Redactor {
     rules: Rules,
     names: Names,
     what: What,
-    /// Whether nothing is replaced.
+    /// Whether the redactor replaces nothing and only reports.
     raw: bool,
-    /// Names of people that are kept everywhere.
+    /// The names of people that the redactor keeps everywhere.
     stay: BTreeSet<String>,
     found: Vec<SecretFound>,
     replaced: BTreeMap<(String, &'static str, String), u64>,
@@ -65,7 +65,7 @@ struct Progress {
 /// Bytes between two progress reports.
 const STEP: u64 = 256 << 10;
 
-/// Names of an approver that do not identify a person.
+/// Words in the place of an approver that do not name a person.
 const NOBODY: [&str; 6] = ["user", "any", "anyone", "system", "cli", "owner"];
 
 impl Redactor {
@@ -158,7 +158,7 @@ impl Redactor {
         }
     }
 
-    /// Starts a new pass that also finds each known secret in its other forms.
+    /// Starts a new pass over the runs, in which each known secret is also found in its other forms.
     pub fn again(&mut self) {
         self.rules.learn(&self.names);
         self.found.clear();
@@ -167,7 +167,7 @@ impl Redactor {
         self.sealed.again();
     }
 
-    /// Returns whether nothing is replaced.
+    /// Returns whether the redactor replaces nothing.
     pub fn is_raw(&self) -> bool {
         self.raw
     }
@@ -177,7 +177,7 @@ impl Redactor {
         &self.found
     }
 
-    /// Returns the secrets with their names.
+    /// Returns the names that the replaced secrets got.
     pub fn names(&self) -> &Names {
         &self.names
     }
@@ -194,7 +194,7 @@ impl Redactor {
         all.collect()
     }
 
-    /// Returns what was left out.
+    /// Returns the contents that were left out of the copy.
     pub fn left_out(&self) -> Vec<LeftOutOfShare> {
         let all = self.left.iter();
         let all = all.map(|(what, (count, bytes))| LeftOutOfShare {
@@ -205,7 +205,7 @@ impl Redactor {
         all.collect()
     }
 
-    /// Returns the logs that were sealed again.
+    /// Returns the audit logs that were sealed again.
     pub fn sealed_anew(&self) -> Vec<LogSealedAnew> {
         self.sealed.heads()
     }
@@ -258,7 +258,7 @@ impl Redactor {
 
     fn replaced(&mut self, place: Place<'_>, text: &str, hits: &[Hit]) -> Option<String> {
         for (index, hit) in hits.iter().enumerate() {
-            // A hit of a learned secret is reported under the rule that first found it.
+            // The rule that first found the secret is reported, even if this hit was found by its text.
             let rule = match hit.rule {
                 "exact" => hit.name.split(" #").next().unwrap_or(hit.rule),
                 rule => rule,

@@ -11,7 +11,7 @@ use crate::what::Content;
 /// Redacts the rows of a database one by one.
 pub struct Rows<'a> {
     redactor: &'a mut Redactor,
-    /// The row's number in its table, from 1.
+    /// The number of the row in its table, from 1.
     nth: u64,
     table: String,
     /// The columns of the table, known from its first row.
@@ -21,23 +21,23 @@ pub struct Rows<'a> {
 /// A column of the table.
 struct Known {
     name: String,
-    /// The kind of place, for reports.
+    /// The kind of place that reports name for this column.
     of: String,
     column: Column,
 }
 
-/// How the text of a column is redacted.
+/// Selects how the text of a column is redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     /// As text or JSON.
     Text,
-    /// As content that the user can leave out.
+    /// Text that the user can leave out as a whole.
     Content(Content),
     /// As names of people.
     People,
     /// As a list of approvers.
     Allow,
-    /// As a gate's text, of which the log records a hash.
+    /// The text of a gate, of which the audit log records a hash.
     Hashed,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Rows<'a> {
         let mut row = Map::new();
         let mut changed = false;
         for ((name, value), at_column) in cells.iter_mut().zip(0..) {
-            // Bytes in hexadecimal digits, as the sealed form has them, cannot be scanned.
+            // A value of bytes is written as hexadecimal digits in the sealed form, which rules cannot scan.
             if value.as_text().is_none()
                 && let Some(now) = self.cell(at_column, None, at, value)
             {

@@ -1,4 +1,5 @@
-//! Seals changed audit logs again, so that the copy is consistent, and reports the original head.
+//! Seals changed audit logs again, so that the copy is consistent, and reports the last link (head) of each original
+//! log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +14,9 @@ use super::{Place, Redactor};
 #[derive(Default)]
 pub(super) struct Seals {
     logs: BTreeMap<String, Log>,
-    /// The hash of each changed long text, mapped to its new hash.
+    /// The hash of each changed long text, mapped to the hash of the text in the copy.
     hashes: BTreeMap<String, String>,
-    /// Runs whose logs keep their original links.
+    /// The runs whose logs keep their original links, because these are inconsistent.
     broken: BTreeSet<String>,
 }
 
@@ -24,11 +25,11 @@ pub(super) struct Seals {
 struct Log {
     /// The run's id in the copy.
     run: String,
-    /// The last link of the copy.
+    /// The link of the last row in the copy.
     last: Option<Chain>,
-    /// The last link of the original.
+    /// The link of the last row in the original.
     head: Option<Chain>,
-    /// Whether the copy differs from some row on.
+    /// Whether an earlier row of the log was changed, so that all later rows need new links.
     changed: bool,
 }
 
@@ -65,7 +66,7 @@ impl Seals {
         self.broken.insert(run.to_owned());
     }
 
-    /// Replaces the hash of a changed text; returns whether it did.
+    /// Replaces the hash of a changed text by its new hash; returns whether it did.
     fn rehash(&self, value: Option<&mut Value>) -> bool {
         let Some(Value::String(hash)) = value else {
             return false;
@@ -181,7 +182,7 @@ impl Redactor {
     }
 }
 
-/// A row's metadata without its link, after redaction.
+/// The metadata of a row without the link, after redaction.
 struct Rest {
     text: String,
     changed: bool,

@@ -39,7 +39,7 @@ fn one_waiting_run_is_answered_by_its_workflow_and_several_by_name() {
         Some("prosescope workflow input w1 --run 'r 1' --text …")
     );
     assert_eq!(two.asks[1].question, None);
-    // Errata M8: an answer is refused, so the page has no command.
+    // In these statuses an answer is refused, so the page shows no command (errata M8).
     for status in ["error", "cancelled", "archived"] {
         let refused = page(view(status, "{}", vec![waiting("r", question)]));
         assert_eq!(refused.asks[0].command, None, "{status}");
@@ -65,7 +65,7 @@ fn a_context_of_any_form_is_shown_whole() {
     assert_eq!(second.content, Some(text("loose")));
     let names: Vec<&str> = shown.context.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["meta", "mood"]);
-    // A context that is not JSON, and a tail that is not a list.
+    // The first context is not JSON; in the second, `tail` is not a list.
     let odd = page(view("active", "no json {", Vec::new()));
     assert_eq!(odd.context[0].value, text("no json {"));
     let odd = page(view("active", r#"{"tail":7}"#, Vec::new()));

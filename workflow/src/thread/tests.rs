@@ -104,12 +104,12 @@ fn other_programs_are_understood_by_what_was_said_and_when() {
         said("user", "because", None),
     ];
     let runs = [run("a", "one", None), run("b", "two", None)];
-    // A message that began no run may be an answer, but its question is unknown.
+    // A message that began no run may answer a question, but nothing records which one.
     assert_eq!(told(&both, &runs), "m0 r0 m1 m2 r1 ?m3");
-    // The oldest messages are dropped, so the same text belongs to the newer run.
+    // The oldest messages are dropped from a context, so a repeated text belongs to the newer run.
     let again = [run("a", "two", None), run("b", "two", None)];
     assert_eq!(told(&both[2..], &again), "(r0) m0 r1 m1");
-    // The same text at a later time did not begin the run.
+    // The second message has the same text but a later time, so it did not begin the run.
     let twice = [said("user", "two", Some(5)), said("user", "two", Some(9))];
     assert_eq!(told(&twice, &[run("b", "two", Some(5))]), "m0 r0 ?m1");
 }
@@ -151,7 +151,7 @@ fn a_question_that_a_run_still_holds_stands_before_its_answer() {
     assert_eq!(with("cancelled", untimed), "m0 r0 ?m1 ?m2 q!:Which? m3 r1");
     let timed = r#"{"pending_input":{"question":"Which?","asked_at":"1970-01-01T00:02:00Z"}}"#;
     assert_eq!(with("failed", timed), "m0 r0 q:Which? m1 ?m2 m3 r1");
-    // A waiting question is at the end.
+    // A question that still waits is shown at the end.
     assert_eq!(with("waiting_for_input", untimed), "m0 r0 ?m1 ?m2 m3 r1");
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 
 /// A text with a secret in it.
 pub(crate) struct Planted {
-    /// The text, without the marks.
+    /// The text with the secret, without the marks of the shape.
     pub(crate) text: String,
     /// The secret, which must not remain.
     pub(crate) secret: String,
