@@ -1,18 +1,18 @@
 use serde::{Deserialize, Serialize};
 
-/// A table of a database, defined by OpenProse or not.
+/// A table of a database, whether OpenProse defines it or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableInfo {
     /// Its name.
     pub name: String,
-    /// `table`, `view`, `virtual` or `shadow`.
+    /// The kind of table: `table`, `view`, `virtual` or `shadow`.
     #[cfg_attr(
         feature = "typescript",
         ts(type = "\"table\" | \"view\" | \"virtual\" | \"shadow\" | (string & {})")
     )]
     pub kind: String,
-    /// Number of rows; `None` if counting would evaluate a view or take too long.
+    /// The number of rows; `None` if counting would evaluate a view or take too long.
     pub rows: Option<u64>,
     /// Whether OpenProse defines the table; other tables are extensions (`x_…`) or foreign.
     pub known: bool,
@@ -36,7 +36,7 @@ pub struct ColumnInfo {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FileInfo {
-    /// Path inside the run folder, with `/` as separator.
+    /// The path inside the run folder, with `/` as separator.
     pub path: String,
     /// Size in bytes.
     pub len: u64,
@@ -53,12 +53,12 @@ pub struct TableRows {
     pub table: String,
     /// Its columns.
     pub columns: Vec<String>,
-    /// Number of further columns that are not included here.
+    /// The number of further columns that are not included here.
     #[serde(default)]
     pub more_columns: u32,
     /// Index of the first row.
     pub from: u64,
-    /// Total number of rows, if counted.
+    /// The total number of rows, if counted.
     pub total: Option<u64>,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
@@ -68,14 +68,14 @@ pub struct TableRows {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Cell {
-    /// `null`, `integer`, `real`, `text`, `blob`.
+    /// The storage type of the cell: `null`, `integer`, `real`, `text`, `blob`.
     #[serde(rename = "type")]
     #[cfg_attr(feature = "typescript", ts(as = "crate::view::known::CellType"))]
     pub stored: String,
     /// The cell as text, possibly cut; a blob as hexadecimal digits.
     pub text: String,
-    /// Length of the whole cell in bytes.
+    /// The length of the whole cell in bytes.
     pub len: u64,
-    /// Whether `text` is only the beginning.
+    /// Whether `text` contains only the beginning of the cell.
     pub cut: bool,
 }

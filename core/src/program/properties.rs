@@ -1,4 +1,4 @@
-//! Parses the properties of a statement's head: in brackets, in braces, and and listed after the head.
+//! Parses the properties of a statement's head: in brackets, in braces, and listed after the head.
 
 use super::head::is_known;
 use super::lex::{Tok, Token};

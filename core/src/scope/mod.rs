@@ -22,7 +22,7 @@ use parents::{instance, nearest, way};
 pub struct Resolution {
     /// The name that was asked for.
     pub name: String,
-    /// The frame it was asked from; `None` is the root.
+    /// The frame from which the name was resolved; `None` is the root.
     pub from: Option<i64>,
     /// Index of the winning binding in [`Run::bindings`].
     pub winner: Option<usize>,
@@ -58,9 +58,9 @@ pub struct Candidate {
 pub enum Outcome {
     /// The name means this binding.
     Wins,
-    /// The binding is in reach, but another is nearer.
+    /// The binding is in reach, but another binding is nearer.
     Shadowed,
-    /// The binding's frame is not on the way from the frame asked from to the root.
+    /// The binding's frame is not on the way from the starting frame to the root.
     OutOfReach,
     /// A later row claims the same name and frame (errata S2).
     Superseded,

@@ -9,22 +9,22 @@ use std::collections::BTreeMap;
 
 use crate::program::{Tie, TiedBy};
 
-/// A measure of the evidence against a statement.
+/// A number that measures the evidence against tying observations to statements; lower is better.
 pub(super) type Cost = u32;
 
-/// A tie is a guess if the best alternative path costs less than this more.
+/// The smallest cost difference to the best alternative path with which a tie is certain; below it, a tie is a guess.
 const GAP: Cost = 5;
 
-/// Maximum number of paths that are followed at the same time.
+/// Limit for the number of paths through the program that are followed at the same time.
 const BEAM: usize = 8;
 
-/// A statement that an observation may belong to.
+/// A statement to which an observation may be tied.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) statement: u32,
     pub(super) cost: Cost,
     pub(super) by: TiedBy,
-    /// Whether the statement runs elsewhere, so that the path's place does not change.
+    /// Whether the statement runs elsewhere, so that the path does not move to it.
     pub(super) elsewhere: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) type Place = Option<(u32, usize)>;
 pub(super) trait Course {
     /// Returns the number of observations.
     fn len(&self) -> usize;
-    /// Returns the possible statements of an observation, given the place before it.
+    /// Returns the statements to which an observation may be tied, given the place before it.
     fn candidates(&self, at: usize, from: Place) -> Vec<Candidate>;
     /// Returns the cost of leaving an observation without a tie.
     fn untied(&self, at: usize) -> Cost;
@@ -75,7 +75,7 @@ fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
         for candidate in course.candidates(at, path.place) {
             may_be.entry(candidate.statement).or_insert(candidate);
         }
-        // Paths are sorted, so the first at a place is the best.
+        // Paths are sorted by cost, so the first path to a place is the cheapest.
         untied.entry(path.place).or_insert(Path {
             tied: None,
             cost: path.cost + course.untied(at),
@@ -110,7 +110,7 @@ fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
 /// Returns the ties of the best path, each compared with the best path that has another tie for the same observation.
 fn chosen(course: &impl Course, layers: &[Vec<Path>]) -> Vec<Option<Tie>> {
     let mut ties = vec![None; course.len()];
-    // The cost from each path of a layer to the end.
+    // For each path of a layer, the lowest cost from there to the last observation.
     let mut ahead: Vec<Cost> = layers.last().map_or(Vec::new(), |last| vec![0; last.len()]);
     let mut own = 0;
     for at in (0..course.len()).rev() {

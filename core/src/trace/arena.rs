@@ -23,7 +23,7 @@ impl NodeId {
         NodeId(place)
     }
 
-    /// Returns the index, as views and pages print it.
+    /// Returns the node's index in [`Trace::nodes`], as views and pages print it.
     pub fn get(self) -> u32 {
         self.0
     }
@@ -33,12 +33,12 @@ impl NodeId {
         self.after(1)
     }
 
-    /// Returns the node that many places later.
+    /// Returns the node that many places later in preorder.
     pub(super) fn after(self, places: u32) -> NodeId {
         NodeId(self.0.saturating_add(places))
     }
 
-    /// Returns the nodes from this one up to, but excluding, `end`.
+    /// Returns the nodes in preorder from this one up to, but excluding, `end`.
     pub fn to(self, end: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + Clone {
         (self.0..end.0).map(NodeId)
     }
@@ -79,13 +79,13 @@ impl Trace {
         (*row == id).then_some(*node)
     }
 
-    /// Returns the end of a subtree: the node after its last one.
+    /// Returns the end of a node's subtree: the node after the last one in it.
     pub fn end(&self, at: NodeId) -> NodeId {
         let below = self.node(at).map_or(0, |node| node.descendants);
         at.after(below.saturating_add(1))
     }
 
-    /// Returns the direct children of a node, or the roots.
+    /// Returns the direct children of a node; for `None`, the roots.
     pub fn children(&self, of: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         children(&self.nodes, of)
     }
@@ -155,7 +155,7 @@ impl NodeKind {
     }
 }
 
-/// Returns the direct children of a node, or the roots.
+/// Returns the direct children of a node; for `None`, the roots.
 pub(super) fn children(nodes: &NodeSlice, of: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
     let (mut at, end) = match of.and_then(|at| Some((at, nodes.get(at)?))) {
         Some((at, node)) => (at.after(1), at.after(1 + node.descendants)),

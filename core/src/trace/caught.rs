@@ -37,7 +37,7 @@ fn ran(node: &Node) -> bool {
 
 /// Marks all nodes from a `try` row to the `catch` row after it.
 fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
-    // The nodes since the open `try`, by their parent.
+    // The nodes recorded since the open `try`, by their parent.
     let mut bodies: BTreeMap<Option<NodeId>, Vec<NodeId>> = BTreeMap::new();
     for (at, node) in nodes.iter_enumerated() {
         match lead(node) {
@@ -62,7 +62,7 @@ fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
 
 /// Marks a statement in the body of a `try` if a later statement of the same round or frame is tied into its `catch`.
 fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId, bool>) {
-    // Real programs do not nest deeper; the limit makes hostile ones cheap.
+    // Limit for enclosing statements: real programs do not nest deeper, and hostile ones stay cheap.
     const DEEPEST: usize = 32;
     // The node's statement and the statements around it in the program.
     let program_around = |node: &Node| {
@@ -72,7 +72,7 @@ fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId,
     };
     let mut around: TiVec<NodeId, Option<NodeId>> = TiVec::with_capacity(nodes.len());
     for node in nodes {
-        // The node's round or frame, because a catch of another round does not handle its failure.
+        // The round or frame around a node, because a catch in another round does not handle the node's failure.
         let inside = node.parent.and_then(|p| {
             let parent = nodes.get(p)?;
             match parent.kind {

@@ -1,4 +1,5 @@
-//! Collects each source's claim about the run's status, and explains why one counts (errata T10).
+//! Collects what each source (row, state file, log, disk) records as the run's status, and explains which counts
+//! (errata T10).
 
 use super::emit::word;
 use super::lower::disk::Stale;
@@ -18,7 +19,7 @@ pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale)
         .any(|c| c.status.is_finished() || c.status == RunStatus::Interrupted);
     let outdated = claims.is_empty() || stale.any();
     if !ended && outdated && all_is_over(run, facts, nodes) {
-        // If the disk is ahead of the state file, its call stack is outdated too.
+        // If bindings on disk are newer than the state file, the state file's call stack is outdated too.
         claims.push(match root_is_open(run) && !stale.any() {
             true => Claim::new("call stack", RunStatus::Running, None),
             false => Claim::new(completion_source(run), RunStatus::Completed, None),
@@ -83,7 +84,7 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
             "the log contains only its header: the run started, and nothing more is recorded"
                 .clone_into(&mut verdict.reason);
         }
-        // The note after the trailer's status word.
+        // The words after the status in the log's last line, for example the text of an error.
         let trailer = log.trailer.and_then(|at| log.lines.get(at as usize));
         let note_of_end = trailer.and_then(|line| line.note.as_ref());
         if let (Some(note), "log") = (note_of_end, verdict.source.as_str()) {
@@ -97,7 +98,7 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
                 format!("every statement is over, but the {told_by} does not record the end");
         }
     }
-    // A log that records its end is as recent as the bindings on disk.
+    // A log that records the run's end is as recent as the bindings on disk, so they do not contradict it.
     let has_end = run.state_file.is_none() && status.as_ref().is_some_and(RunStatus::is_finished);
     if !stale.any() || has_end {
         return;

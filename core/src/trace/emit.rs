@@ -15,7 +15,7 @@ struct Emit<'a, 'e> {
     rows: &'e Rows<'a>,
     gates: &'e gates::Ties,
     next_row: Vec<u32>,
-    /// The last name used, shared by all recursive calls.
+    /// The name used last; recursive calls with the same name share its text.
     name: Text,
     ledger: &'e mut Ledger,
 }
@@ -138,7 +138,7 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// Returns a name as a shared text: the row's own, or the one used last.
+    /// Returns a row's name as a shared text, reusing the text of the name used last.
     fn named(&mut self, name: &str, held: Option<&Text>) -> Text {
         if let Some(held) = held.filter(|held| ***held == *name) {
             return held.clone();

@@ -39,7 +39,7 @@ pub(crate) fn finish(
         Some(RunStatus::Completed) => (None, Vec::new()),
         _ => failure(&nodes, &rows, believed == Some(RunStatus::Failed)),
     };
-    // A round has no row that could record a failure, so it is not listed as a consequence.
+    // Rounds are marked as failed only now: no row records them, so they are not listed as consequences of a failure.
     fail_rounds(&mut nodes);
     let positions = if finished {
         Vec::new()
@@ -48,7 +48,7 @@ pub(crate) fn finish(
     };
     let mut positions = positions;
     if run.log.is_some() && run.state_file.is_none() && !run.told_by_rows() {
-        // A log records ends, so a status in other words is not the run's position.
+        // A log records ends, so a statement whose status is an unknown word is over and not a position.
         let odd = |at: &NodeId| {
             nodes
                 .get(*at)
@@ -77,7 +77,7 @@ pub(crate) fn finish(
     }
 }
 
-/// Orders events by the row of a node's last status, else by the node's place in the tree.
+/// Orders events by the row with a node's last status; for nodes without rows, by place in the tree.
 struct Order<'a> {
     run: &'a Run,
 }
@@ -114,7 +114,7 @@ fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Led
             continue;
         }
         if !stands_open(node) {
-            // An announced branch that never ran.
+            // The branch was announced but never ran.
             node.status = NodeStatus::Skipped;
             continue;
         }
@@ -176,7 +176,7 @@ fn failure(
         .filter(|(at, node)| failed(node) && below.get(*at) == Some(&false))
         .min_by_key(|(at, node)| (order.last(node, *at), *at))
         .map(|(at, _)| at);
-    // A rejected gate is not a failed row, but it ends a run as well.
+    // A rejected gate is not a failed row, but it ends a run too.
     let refused = || {
         let is = |node: &Node| matches!(node.status, NodeStatus::Rejected | NodeStatus::Timeout);
         nodes
@@ -197,7 +197,7 @@ fn failure(
     loop {
         let parent = nodes.get(at).and_then(|n| n.parent);
         let parent_failed = parent.and_then(|p| nodes.get(p)).is_some_and(failed);
-        // While the run continues, a skipped statement may have other reasons.
+        // While the run continues, a statement may have been skipped for other reasons than the failure.
         if run_failed || parent_failed {
             for sibling in arena::children(nodes, parent) {
                 let Some(node) = nodes.get(sibling).filter(|_| sibling != at) else {
@@ -242,7 +242,7 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
         if let Some(slot) = over.get_mut(at) {
             *slot = stands_open(node) && node.last_row.is_some() && above > last;
         }
-        // A row updated in place closes at an unknown time, so its id does not show the order.
+        // A row that is updated in place is closed at an unknown time, so its id does not show the order.
         let closes = !node.status.is_open()
             && !node.aliases.is_empty()
             && !matches!(node.kind, NodeKind::Round { .. });
@@ -273,7 +273,7 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
 
 fn collect(nodes: &NodeSlice, open: impl Fn(NodeId, &Node) -> bool) -> Vec<NodeId> {
     let below = arena::above(nodes, &open);
-    // For each parent, whether an earlier child is open.
+    // Parents of which an earlier child is still open.
     let mut busy: BTreeSet<Option<NodeId>> = BTreeSet::new();
     let mut found = Vec::new();
     for (at, node) in nodes.iter_enumerated() {

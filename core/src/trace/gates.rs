@@ -12,7 +12,7 @@ use crate::model::{Gate, GateStatus, Run, Status};
 /// The gate that the gates table assigns to an execution row, by the row's id and the gate's base id.
 pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
 
-/// Reads the column `gates.execution_id`.
+/// Returns the gates by the row that the column `gates.execution_id` names.
 pub(super) fn by_row(run: &Run) -> ByRow<'_> {
     run.gates
         .iter()
@@ -39,14 +39,14 @@ pub(super) fn status_word(status: &GateStatus) -> NodeStatus {
 /// The ties between gates and instances.
 #[derive(Default)]
 pub(super) struct Ties {
-    /// From instance to index in [`Run::gates`].
+    /// The index in [`Run::gates`] of each tied instance's gate.
     pub(super) of_inst: BTreeMap<u32, usize>,
     /// Gates that no row refers to.
     pub(super) alone: Vec<usize>,
 }
 
 impl Ties {
-    /// Returns all gates without a tie; those of other runs come last.
+    /// Returns all gates of a run as untied; gates that name another run come last.
     pub(super) fn of_all(run: &Run) -> Ties {
         let mut alone: Vec<usize> = (0..run.gates.len()).collect();
         alone.sort_by_key(|at| run.gates.get(*at).is_some_and(|gate| is_foreign(run, gate)));
@@ -103,7 +103,7 @@ pub(super) fn tie<'a>(
     by_name(run, by_name_of, ties)
 }
 
-/// Ties the remaining gates to instances by name, in order; then by name without the visit number.
+/// Ties the remaining gates to instances of the same name, in order; then ignoring the visit number in a gate's id.
 pub(super) fn by_name(run: &Run, mut names: BTreeMap<&str, VecDeque<u32>>, mut ties: Ties) -> Ties {
     let Ties { of_inst, alone } = &mut ties;
     for by_base in [false, true] {
@@ -139,7 +139,7 @@ fn is_foreign(run: &Run, gate: &Gate) -> bool {
     !run.id.is_empty() && gate.run_id.as_ref().is_some_and(|id| *id != run.id)
 }
 
-/// Returns the node of a gate that has no other record.
+/// Returns the node of a gate that no row or statement records.
 pub(super) fn alone(gate: &Gate) -> Node {
     let kind = NodeKind::Gate {
         gate: gate.id.clone(),

@@ -87,7 +87,7 @@ pub(crate) use verdict::{NOT_UNDERSTOOD, STATE_FILE, recorded};
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let mut trace = folded(run, program, now);
     let before = run.remarks.iter().map(|line| (None, line.clone()));
-    // Sections unknown to OpenProse follow the trace.
+    // The lines of sections unknown to OpenProse are added after the trace.
     let end = trace.nodes.next_key();
     let sections = run.state_file.iter().flat_map(|file| file.remarks());
     let behind = sections.map(|line| (Some(end), line));
@@ -194,7 +194,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     trace
 }
 
-/// Returns the round for a remark after a round's marker.
+/// Returns the round to which a remark belongs that follows the marker of a round.
 fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) -> NodeId {
     let before = (line as usize)
         .checked_sub(1)
@@ -246,7 +246,7 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let story = lower::state::lower(run, &evidence);
     let (mut nodes, _) = story.finish(run, Some(listing), &mut ledger);
     let claims = match unordered {
-        // The program's other statements are unknown.
+        // Without the program, its other statements are unknown, so only recorded claims count.
         true => verdict::recorded(run),
         false => claims::of(run, &evidence.facts, &nodes, &stale),
     };
@@ -277,7 +277,7 @@ fn quoted(run: &Run) -> String {
         .fold(String::new(), |all, source| all + source + "\n")
 }
 
-/// Returns the status that counts among the claims.
+/// Returns the status of the claim that counts; `None` without a claim.
 fn ending(claims: &[verdict::Claim]) -> Option<RunStatus> {
     let claim = claims.get(verdict::believed(claims)?)?;
     Some(claim.status.clone())
@@ -300,7 +300,7 @@ pub struct Trace {
     pub nodes: Nodes,
     /// The run's positions (errata T8), ascending. There may be several (errata X8).
     pub positions: Vec<NodeId>,
-    /// The first cause of a failure (errata T9).
+    /// The node that is the first cause of the run's failure (errata T9).
     pub first_cause: Option<NodeId>,
     /// Nodes that failed or were stopped as a consequence: failed ancestors from the inside out, then siblings in
     /// order.
@@ -323,41 +323,41 @@ pub struct Trace {
 /// One thing that happened: an instance, a round, or an announced branch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// The id of its first row; `None` for a round and for a derived branch.
+    /// The id of the node's first row; `None` for a round and for a derived branch.
     pub id: Option<i64>,
-    /// Ids of its later rows (errata X7).
+    /// The ids of the node's later rows (errata X7).
     pub aliases: Vec<i64>,
     /// The kind of node.
     pub kind: NodeKind,
-    /// Its statement as recorded in the row, or the name of its branch, loop or round.
+    /// The node's statement as recorded in the row, or the name of its branch, loop or round.
     pub text: Text,
     /// Its status.
     pub status: NodeStatus,
     /// The node that contains it.
     pub parent: Option<NodeId>,
-    /// Levels below the root, 0 at the root.
+    /// The number of levels above the node; 0 for a root.
     pub level: u32,
-    /// Number of descendants, which directly follow it in preorder.
+    /// The number of descendants, which directly follow the node in preorder.
     pub descendants: u32,
-    /// Line in the program's source, from 1, if it is tied to one.
+    /// The line in the program's source, from 1, if the node is tied to a statement.
     pub line: Option<u32>,
-    /// Whether the tie to the line is a guess.
+    /// Whether the tie between the node and the line is a guess.
     pub line_guessed: bool,
-    /// The evidence for that tie, if known.
+    /// The evidence for the tie between the node and the line, if known.
     pub line_by: Option<TiedBy>,
-    /// Number of attempts; 1 without a retry.
+    /// The number of attempts; 1 without a retry.
     pub attempts: u32,
-    /// Maximum number of attempts or rounds, if recorded.
+    /// The maximum number of attempts or rounds, if recorded.
     pub max: Option<u32>,
-    /// Whether it failed but succeeded on a retry or was caught (errata T9).
+    /// Whether the node failed but succeeded on a retry or was caught (errata T9).
     pub recovered: bool,
-    /// Whether its place in the tree was inferred, not recorded (errata T5).
+    /// Whether the node's place in the tree was inferred, not recorded (errata T5).
     pub inferred: bool,
-    /// Whether it is derived from other records (announced branches, abandoned status).
+    /// Whether the node is derived from other records (announced branches, abandoned status).
     pub derived: bool,
-    /// Index into [`crate::model::Run::executions`] of its first row.
+    /// The index in [`crate::model::Run::executions`] of the node's first row.
     pub first_row: Option<u32>,
-    /// Index into [`crate::model::Run::executions`] of its last row.
+    /// The index in [`crate::model::Run::executions`] of the node's last row.
     pub last_row: Option<u32>,
     /// For a run with a state file and no rows: index into [`crate::model::StateFile::trace`] of its annotated line.
     /// For a run with a compact log: index into [`crate::model::CompactLog::lines`] of the last line that records it.
@@ -365,12 +365,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// Returns the statement of the program that it is tied to.
+    /// Returns the statement of the program to which the node is tied.
     pub(crate) fn statement<'l>(&self, program: Option<&'l Listing>) -> Option<&'l Statement> {
         program?.get(program?.begun_at(self.line?)?)
     }
 
-    /// Returns when it began and ended, as far as its first and last row record that.
+    /// Returns when the node began and ended, as far as its first and last row record that.
     pub fn times<'r>(&self, run: &'r Run) -> (Option<&'r Stamp>, Option<&'r Stamp>) {
         let row = |row: Option<u32>| run.executions.get(row? as usize);
         let (first, last) = (row(self.first_row), row(self.last_row));
@@ -381,13 +381,13 @@ impl Node {
         )
     }
 
-    /// Returns when it began and ended in milliseconds since 1970 UTC, if the times are in UTC.
+    /// Returns when the node began and ended in milliseconds since 1970 UTC, if the times are in UTC.
     pub(crate) fn worked(&self, run: &Run) -> (Option<i64>, Option<i64>) {
         let (from, to) = self.times(run);
         (from.and_then(Stamp::millis), to.and_then(Stamp::millis))
     }
 
-    /// Returns its error message: that of its last row, or of the state file's annotation.
+    /// Returns the node's error message: from its last row, or from the state file's annotation.
     pub fn error<'a>(&self, run: &'a Run) -> Option<&'a Text> {
         if let Some(row) = self.last_row {
             return run.executions.get(row as usize)?.error.as_ref();
@@ -420,7 +420,7 @@ impl Node {
         self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
     }
 
-    /// Returns the word in brackets before its name in a compact log: `input`, `preflight`.
+    /// Returns the word in brackets before the node's name in a compact log: `input`, `preflight`.
     pub fn tag<'a>(&self, run: &'a Run) -> Option<&'a str> {
         self.log_line(run)?.tag()
     }
@@ -433,7 +433,7 @@ impl Node {
             || own.is_some_and(|own| own.kind == StatementKind::Input)
     }
 
-    /// Returns whether its condition held, if a compact log records that.
+    /// Returns whether the node's condition held, if a compact log records that.
     pub fn held(&self, run: &Run) -> Option<bool> {
         self.log_line(run)?.held
     }
@@ -452,7 +452,7 @@ impl Node {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum NodeKind {
-    /// A session, a resume, an exec: a statement without a structure of its own.
+    /// A session, a resume or an exec: a statement that contains no others.
     Statement,
     /// A parallel block.
     Parallel,
@@ -468,11 +468,11 @@ pub enum NodeKind {
         /// Its number, from 1.
         n: u32,
     },
-    /// A call of a block; its id is the scope of its bindings (errata T6).
+    /// A call of a block. The node's id is the scope of the frame's bindings (errata T6).
     Frame {
         /// The block.
         block: Text,
-        /// Number of frames above it, plus one.
+        /// The number of frames above this one, plus one.
         depth: u32,
     },
     /// An approval gate.
@@ -483,7 +483,7 @@ pub enum NodeKind {
 }
 
 impl Node {
-    /// Whether it failed and was not recovered.
+    /// Whether the node failed and was not recovered.
     pub fn has_failed(&self) -> bool {
         self.status == NodeStatus::Failed && !self.recovered
     }
@@ -514,13 +514,13 @@ pub enum NodeStatus {
     Executing,
     /// Entered, not left.
     Started,
-    /// Waits for another node (a gate, a frame it called).
+    /// The node waits for another node (a gate, a called frame).
     Waiting,
     /// A loop between rounds.
     Iteration,
     /// Another attempt is under way.
     Retry,
-    /// Done; `joined` and `exited` count as completed too.
+    /// The node is done; `joined` and `exited` count as completed too.
     Completed,
     /// Ended with an error.
     Failed,
@@ -532,11 +532,11 @@ pub enum NodeStatus {
     Rejected,
     /// A gate whose deadline passed.
     Timeout,
-    /// Never closed, although the run finished (derived).
+    /// The node was never closed, although the run finished (derived).
     Abandoned,
     /// A round that was running when its loop was left, and in which nothing failed (derived). Its word is `cut off`.
     CutOff,
-    /// Started, but its end is not recorded, and the run may be over (derived).
+    /// The node started, but its end is not recorded, and the run may be over (derived).
     Unknown,
     /// Another word, as written.
     Other(Text),
@@ -584,7 +584,7 @@ impl NodeStatus {
         }
     }
 
-    /// Whether it is open, so that it may be a position.
+    /// Whether a node with this status is open, so that it may be a position.
     pub fn is_open(&self) -> bool {
         matches!(
             self,
@@ -599,18 +599,18 @@ impl NodeStatus {
     }
 }
 
-/// The run's status that counts, and why (errata T10).
+/// The status of the run that Prosescope believes, and why (errata T10).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// `completed`, `failed`, `interrupted`, `waiting`, `running`, or a recorded word unknown to OpenProse.
     pub status: String,
-    /// The source of the status: `run row`, `state file`, `pending gate at every position`, `open rows`, ….
+    /// The source that gave the status: `run row`, `state file`, `pending gate at every position`, `open rows`, ….
     pub source: String,
-    /// One sentence: `running, no sign of life for 3 d`, or why one source counts more than another.
+    /// The reason in one sentence: `running, no sign of life for 3 d`, or why one source counts more than another.
     pub reason: String,
-    /// The latest time in any row, or in the file.
+    /// The latest time that any row of the run, or its file, records.
     pub last_sign: Option<Stamp>,
-    /// The place of that time: `execution 31`, `bindings/a.md`, `the file's date`.
+    /// The record that contains the time of the last sign: `execution 31`, `bindings/a.md`, `the file's date`.
     pub last_sign_from: Option<String>,
     /// Whether a running run has had no sign of life for a day (derived, never written).
     pub stale: bool,

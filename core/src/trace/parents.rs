@@ -1,4 +1,5 @@
-//! Resolves parents that come later, contradict each other, or form a cycle (errata T11, errata X2).
+//! Resolves parents that are recorded later than their children, contradict each other, or form a cycle (errata T11,
+//! errata X2).
 
 use super::preorder;
 use super::rows::{self, Ledger, Rows};
@@ -9,7 +10,8 @@ use crate::issue::Severity;
 const PLACED: &str =
     "Its metadata determines the parent. Some writers put a statement index into parent_id.";
 
-/// Resolves parents that come later, reports those that metadata overruled, and cuts cycles (errata T11).
+/// Resolves parents recorded later than their children, reports those that metadata overruled, and cuts cycles (errata
+/// T11).
 pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mut Ledger) {
     let Instances {
         list,
@@ -110,7 +112,8 @@ fn judge(
                 "execution {id} names parent {claimed}, which is not recorded; it belongs to {belongs}"
             )
         }),
-        // The parallel block, or its container: branches may be recorded as siblings of their parallel block.
+        // The parent is the parallel block or its container, because branches may be recorded as siblings of their
+        // block.
         Some(named) if named == parent || around.is_some_and(|around| around.parent == named) => {}
         Some(_) => note(ledger, "contradicting-parent", id, PLACED, || {
             let belongs = belongs();

@@ -1,4 +1,4 @@
-//! Determines the rounds of loops from rows, and which children are in which round (errata T5).
+//! Determines from rows the rounds of loops, and which children belong to which round (errata T5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +77,7 @@ struct Passing {
     children: Vec<u32>,
     /// The number of the last round that ended.
     last: Option<u32>,
-    /// `current_iteration` of the in-place dialect.
+    /// The round in the metadata key `current_iteration`, which the in-place dialect writes.
     counted: u32,
 }
 
@@ -99,7 +99,7 @@ impl Passing {
         if let Some(last) = self.last
             && n <= last
         {
-            // A repeated end of the same round has no effect.
+            // A second row that ends the same round has no effect.
             if n == last && self.children.is_empty() {
                 return;
             }

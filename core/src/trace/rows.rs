@@ -56,7 +56,7 @@ impl<'a> Rows<'a> {
         self.get(pos)?.meta.as_deref()
     }
 
-    /// Returns the position of the first row with that id.
+    /// Returns the position of the first row with this id.
     pub(super) fn find(&self, id: i64) -> Option<u32> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -87,7 +87,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     const CAP: u32 = 1_000;
 
-    /// Adds an issue of a rule; the text is only composed if there is room for it.
+    /// Adds an issue of a rule; composes its text only if the limit of the rule is not reached.
     pub(crate) fn note(
         &mut self,
         severity: Severity,
@@ -104,7 +104,7 @@ impl Ledger {
         }
     }
 
-    /// Returns all issues, with one line for each rule that has more.
+    /// Returns all issues, with one summary line for each rule that exceeded its limit.
     pub(crate) fn finish(mut self) -> Vec<Issue> {
         for (rule, (severity, count)) in self.counts {
             if count > Ledger::CAP {

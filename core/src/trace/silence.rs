@@ -1,4 +1,4 @@
-//! Interprets missing records of ends; this policy is the only part that differs between forms.
+//! Decides what it means if no record of an end exists; only this decision differs between the forms of runs.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use typed_index_collections::TiVec;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
 use crate::model::RunStatus;
 
-/// The meaning of a missing end in forms that record ends as they happen.
+/// The meaning of a missing end, for forms that record each end when it happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Silence {
     /// The run has ended, so open nodes ended with it.
     Over(RunStatus),
-    /// The run was interrupted, so open nodes are where it stopped.
+    /// The run was interrupted, so it stopped at its open nodes.
     Open,
     /// It is unknown whether the run continues.
     Unknown,
@@ -20,7 +20,7 @@ pub(super) enum Silence {
 
 /// Sets the status of open nodes; nodes are in preorder.
 pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
-    // Nodes that are over, because a later sibling ran.
+    // Nodes that must be over, because a later sibling ran.
     let mut passed: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
     let mut later: BTreeSet<Option<NodeId>> = BTreeSet::new();
     let in_parallel = |node: &Node| {
@@ -36,7 +36,7 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
     join(nodes);
     for at in nodes.keys() {
         let parent = nodes.get(at).and_then(|node| node.parent);
-        // A node inside a completed one is over, too.
+        // A node inside one that is over, or completed, is over too.
         let above = parent.is_some_and(|p| {
             let completed = |node: &Node| node.status == NodeStatus::Completed;
             passed.get(p) == Some(&true) || nodes.get(p).is_some_and(completed)
@@ -45,9 +45,9 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
             continue;
         };
         *passed |= above;
-        // A gate has its own record, and an announced branch never ran.
+        // A gate stays open, because its own record shows whether it was decided.
         let waits = matches!(node.kind, NodeKind::Gate { .. }) && !node.derived;
-        // An outcome in unknown words still is an outcome.
+        // A status in an unknown word is kept, because it may still be an outcome.
         let odd = matches!(&node.status, NodeStatus::Other(word) if !word.trim().is_empty());
         if !node.status.is_open() || waits || odd {
             continue;

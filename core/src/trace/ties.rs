@@ -10,10 +10,10 @@ use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 /// Maximum number of remembered ties: a loop repeats few rows, and 100,000 different ones are not worth the memory.
 const REMEMBERED: usize = 4096;
 
-/// Ties rows to statements; each text is tied once.
+/// Ties rows to statements of the program; each distinct text is looked up only once.
 pub(super) struct Ties<'a> {
     program: Option<&'a Listing>,
-    /// The program's ties, after learning from all rows how their indices count.
+    /// The ties of the program, after it is known how the rows' indices count.
     learned: Option<program::Ties<'a>>,
     rows: BTreeMap<Asked<'a>, Option<Tie>>,
     /// The first block of each name.
@@ -101,7 +101,7 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Returns the statement of a row, given what it ran in.
+    /// Returns the statement of a row, given the construct in which the row ran.
     pub(super) fn row(&mut self, row: &'a Execution, within: Option<Within>) -> Option<Tie> {
         let (program, learned) = (self.program?, self.learned.as_mut()?);
         let meta = row.meta.as_deref();
@@ -203,7 +203,8 @@ impl<'a> Ties<'a> {
             self.statement(program, inner),
         ) {
             (Some(a), Some(b)) if program.contains(a, b) => true,
-            // An open loop's parent runs nothing else, so a guessed tie does not exclude the statement.
+            // While a loop is open, its parent runs nothing else, so a guessed tie does not prove that a statement is
+            // elsewhere.
             (Some(_), Some(_)) => (around.1 || inner.1) && by_index,
             _ => by_index,
         }
@@ -241,7 +242,8 @@ fn of_gate(program: &Listing, id: &str, tie: Option<Tie>) -> Option<Tie> {
         [] => tie.filter(|tie| !tie.guessed || program.may_be_gate(tie.statement, id)),
         [first, ..] => Some(Tie {
             statement: *first,
-            // Several statements have the name, or the text certainly belongs to another.
+            // The tie is a guess if several statements have the name, or if the text certainly belongs to another
+            // statement.
             guessed: named.len() > 1 || tie.is_some_and(|tie| !tie.guessed),
             by: TiedBy::Name,
         }),
@@ -284,7 +286,7 @@ mod tests {
         assert_eq!(ties.row(&rows[1], None), Some(tie));
     }
 
-    /// Two blocks contain the same line; what a row ran in decides between them.
+    /// If two blocks contain the same line, the construct in which a row ran decides between them.
     #[test]
     fn equal_texts_are_told_apart_by_what_they_ran_in() {
         let program = crate::program::scan(
@@ -311,13 +313,13 @@ mod tests {
         let line = |tie: Option<Tie>| tie.map(|t| (t.statement, t.guessed));
         assert_eq!(line(ties.row(&rows[0], None)), Some((1, true)));
         assert_eq!(line(ties.row(&rows[0], in_call)), Some((3, false)));
-        // A contradicting index, a call that is a guess, a block known only by name.
+        // Three guesses: a contradicting index, a call that is a guess, and a block known only by name.
         assert_eq!(line(ties.row(&rows[1], in_call)), Some((3, true)));
         let guess = ties.within(4, None, true, false);
         assert_eq!(line(ties.row(&rows[0], guess)), Some((3, true)));
         let by_name = ties.within(NONE, Some("g"), false, false);
         assert_eq!(line(ties.row(&rows[0], by_name)), Some((3, true)));
-        // A branch is not more certain than its parallel block.
+        // The tie of a branch is at most as certain as the tie of its parallel block.
         assert_eq!(
             line(ties.branch((7, false), "a", &rows[2])),
             Some((8, false))

@@ -9,10 +9,10 @@ use crate::time::{DAY, Stamp};
 /// The [`Verdict::source`] if a statement ended with an unknown word and no other source gives a status.
 pub(crate) const NOT_UNDERSTOOD: &str = "outcome";
 
-/// One source's claim about the run's status.
+/// The status of the run that one source records.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Claim {
-    /// The source: `run row`, `state file`, `disk`.
+    /// The name of the source: `run row`, `state file`, `disk`.
     pub(crate) source: String,
     /// The claimed status.
     pub(crate) status: RunStatus,
@@ -64,7 +64,7 @@ pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
             .unwrap_or(i64::MIN)
     };
     let ends = (0..claims.len()).filter(|at| claims[*at].status.is_finished());
-    // Among equals the first counts; max_by_key takes the last, so the list is reversed.
+    // Of several latest claims the first one counts; max_by_key takes the last, so the list is reversed.
     ends.rev()
         .max_by_key(|at| millis(*at))
         .or_else(|| (!claims.is_empty()).then_some(0))
@@ -176,7 +176,7 @@ fn running(verdict: &mut Verdict, run: &Run, claim: Option<&Claim>, now: Option<
 ///
 /// `rows`: the run has rows; otherwise a file's markers show what is open.
 fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, ledger: &mut Ledger) {
-    // Waiting is a kind of running, so these two words do not disagree.
+    // A waiting run is also a running one, so these two words do not contradict each other.
     let way = |word: &str| match word {
         "waiting" => "running".to_owned(),
         other => other.to_owned(),
@@ -234,7 +234,7 @@ fn waiting_in_words(gates: &[String]) -> String {
 
 fn claim_in_words(claim: &Claim) -> String {
     let source = &claim.source;
-    // A file is called by its name, without an article.
+    // A source that is a file is called by its name, without an article.
     let the = if source.contains('.') { "" } else { "the " };
     format!("{the}{source} says {}", claim.status.word())
 }
@@ -255,7 +255,7 @@ fn waiting_gates(nodes: &NodeSlice, positions: &[NodeId]) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Whether some gate is decided and none is pending.
+/// Whether at least one gate is decided and no gate is pending.
 fn decided(nodes: &NodeSlice) -> bool {
     let mut decided = false;
     for node in nodes {
@@ -303,7 +303,7 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
             latest = Some((stamp.clone(), from));
         }
     };
-    // A folder's run takes its times from the state file; of two equal ones, the first is named.
+    // A folder's run takes its times from the state file; of two equal times, the first is named as the source.
     if let Some(file) = &run.state_file {
         see(&file.started, From::StateFile);
         see(&file.updated, From::StateFile);

@@ -8,7 +8,7 @@ use super::{Node, NodeId, NodeSlice, NodeStatus};
 use crate::issue::{Issue, Severity};
 use crate::program::{Listing, StatementKind as Kind};
 
-/// Maximum number of enclosing statements examined. Real programs do not nest deeper; the limit makes hostile ones
+/// Limit for the number of enclosing statements examined. Real programs do not nest deeper, and hostile ones stay
 /// cheap.
 const DEEP: usize = 64;
 
@@ -23,7 +23,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
         program.statement_at(line)
     };
     let is_way = |at: u32| program.get(at).is_some_and(|s| s.kind.is_way());
-    // Conditions that did not hold, with the parent of their node.
+    // The alternatives whose condition did not hold, each with the parent of its node.
     let mut refused: BTreeSet<(Option<NodeId>, u32)> = BTreeSet::new();
     for node in nodes.iter().filter(|n| n.status == NodeStatus::Skipped) {
         refused.extend(
@@ -34,7 +34,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
     }
     let mut taken: BTreeMap<(Option<NodeId>, u32), u32> = BTreeMap::new();
     for node in nodes {
-        // After a failure, another way may have been tried.
+        // A failed alternative does not count as taken, because another one may have been tried after it.
         let idle = matches!(
             node.status,
             NodeStatus::Skipped | NodeStatus::Pending | NodeStatus::Failed
@@ -42,7 +42,8 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
         let Some(at) = tied(node).filter(|_| !idle) else {
             continue;
         };
-        // The same holds if an enclosing node was retried, because rows do not record their attempt.
+        // Another alternative may also be right after a retry of an enclosing node, because rows do not record their
+        // attempt.
         let again = || {
             std::iter::successors(node.parent, |at| nodes.get(*at)?.parent)
                 .take(DEEP)

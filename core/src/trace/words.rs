@@ -3,16 +3,16 @@
 //! Rows often lack the metadata that identifies their construct (errata T4, T6: `parallel:a`, `do …`), and the
 //! program may be missing. Only names are read here; [`crate::program`] handles lines and bodies.
 
-/// The first word of a row's text, after `x =`, `let x =` and the like.
+/// The kind of the first word in a row's text, after a left side such as `let x =`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lead<'a> {
-    /// `parallel:`, `parallel ("first"):`, `parallel for …` (errata X6).
+    /// A parallel block: `parallel:`, `parallel ("first"):`, `parallel for …` (errata X6).
     Parallel,
-    /// `parallel:a`: the branch of the append-only dialect.
+    /// A branch, as the append-only dialect writes it: `parallel:a`.
     Branch(&'a str),
     /// `loop …`, `repeat …`, `for …`.
     Loop,
-    /// `do name(…)`: a block by its name. (`do:` is a plain sequence.)
+    /// A call of a block, with the block's name: `do name(…)`. (`do:` is a plain sequence.)
     Do(&'a str),
     /// `approve x:`, `gate x:`.
     Gate(&'a str),
@@ -31,7 +31,7 @@ pub(super) enum Lead<'a> {
 pub(super) struct Words<'a> {
     /// The name on the left of `=`.
     pub(super) name: Option<&'a str>,
-    /// The leading word on the right of `=`.
+    /// The kind of the leading word on the right of `=`.
     pub(super) lead: Lead<'a>,
 }
 

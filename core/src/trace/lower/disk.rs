@@ -11,24 +11,24 @@ use crate::program::{Statement, StatementKind, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::rows::Ledger;
 
-/// Maximum number of bindings named in a message.
+/// Limit for the number of bindings that one message names.
 const NAMED: usize = 5;
 
-/// Contradictions between the state file and the disk.
+/// Contradictions between the state file and the bindings on disk.
 #[derive(Debug, Default)]
 pub(in crate::trace) struct Stale {
-    /// Statements marked as running, or not marked, whose binding is written.
+    /// The statements that have written their binding although the state file marks them as running or not at all.
     pub(in crate::trace) overruled: Vec<String>,
-    /// Names of written bindings that no mark refers to.
+    /// The names of written bindings to which no mark in the state file refers.
     pub(in crate::trace) unmarked: Vec<String>,
-    /// Rounds that have bindings on disk but that the state file has not reached.
+    /// The rounds that have bindings on disk although the state file has not reached them.
     pub(in crate::trace) rounds: Vec<String>,
-    /// The round of such a loop in the state file; 0 if it does not count rounds.
+    /// The round that the state file records for such a loop; 0 if it does not count rounds.
     pub(in crate::trace) reached: u32,
 }
 
 impl Stale {
-    /// Whether the disk is ahead of the state file anywhere.
+    /// Whether the bindings on disk are newer than the state file anywhere.
     pub(in crate::trace) fn any(&self) -> bool {
         !self.overruled.is_empty() || !self.unmarked.is_empty() || !self.rounds.is_empty()
     }
@@ -41,7 +41,7 @@ pub(in crate::trace) type Written<'r> = BTreeMap<(u32, Option<i64>), (&'r Bindin
 /// that only one statement binds.
 pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<'r> {
     let mut binders: BTreeMap<(&str, bool), Vec<u32>> = BTreeMap::new();
-    // An input is not written by the program.
+    // The binding of an input is not written by a statement of the program.
     let wrote = |statement: &Statement| statement.kind != StatementKind::Input;
     for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
         if let (Some(name), Some(fact), true) = (statement.bound(), facts.get(at), wrote(statement))
@@ -95,7 +95,7 @@ pub(in crate::trace) fn compare(
         let (Some(statement), Some(fact)) = (facts.statement(at), facts.get(at)) else {
             continue;
         };
-        // In a block's body, the marks refer to the innermost frame that runs the block.
+        // Marks inside a block's body refer to the innermost frame that runs the block, not to earlier frames.
         let spoken_of = match fact.block {
             None => frame.is_none(),
             Some(block) => frame.is_some() && frames.innermost(block).map(|f| f.id) == frame,
@@ -134,7 +134,7 @@ pub(in crate::trace) fn compare(
 /// Reports written bindings that are not recorded otherwise. The message does not count them, because rounds and
 /// frames have written others.
 pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledger) {
-    // An encrypted envelope may contain the missing records.
+    // If part of the log is encrypted, the missing records may be in that part.
     let is_readable = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
     if names.is_empty() || !is_readable {
         return;
@@ -192,7 +192,7 @@ fn complete_earlier(
     }
 }
 
-/// Reports a binding on disk that contradicts a marker.
+/// Reports a binding on disk that contradicts a statement's mark in the state file.
 fn overrule(
     run: &Run,
     statement: &Statement,
@@ -226,7 +226,7 @@ fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
     };
     match (&fact.status, inside.round) {
         _ if inside.is_over() => true,
-        // Marked as running: the statement runs again.
+        // The statement is marked as running, so it runs again and the binding is from an earlier round.
         (Some(_), _) => false,
         (None, Some(round)) => round <= 1,
         (None, None) => true,

@@ -9,7 +9,7 @@ use crate::trace::NodeStatus;
 use crate::trace::emit::word;
 use crate::trace::rows::Ledger;
 
-/// The facts about all statements of a program.
+/// The facts that a state file and the disk give about each statement of a program.
 pub(in crate::trace) struct Facts<'a> {
     pub(in crate::trace) listing: &'a Listing,
     /// By statement.
@@ -29,40 +29,40 @@ pub(in crate::trace) struct Facts<'a> {
 pub(in crate::trace) struct Fact {
     /// Its status, if recorded.
     pub(in crate::trace) status: Option<NodeStatus>,
-    /// Its line in the state file's trace, from 0.
+    /// The statement's line in the state file's trace, from 0.
     pub(in crate::trace) state_line: Option<u32>,
-    /// Whether the tie of that line is a guess.
+    /// Whether the tie between that line and the statement is a guess.
     pub(in crate::trace) guessed: bool,
-    /// The evidence for the tie to its line.
+    /// The evidence for the tie between the statement and its line in the state file.
     pub(in crate::trace) by: Option<TiedBy>,
     /// Whether the statement is marked as the next one: `[...next...]`.
     pub(in crate::trace) ahead: bool,
     pub(in crate::trace) attempt: Option<(u32, Option<u32>)>,
     /// The gate at which it waits.
     pub(in crate::trace) gate: Option<Text>,
-    /// Whether the state file marks it as a declaration.
+    /// Whether the state file marks the statement as a declaration.
     pub(in crate::trace) declared: bool,
-    /// Whether a binding on disk is the only evidence.
+    /// Whether a binding on disk is the only evidence that the statement ran.
     pub(in crate::trace) derived: bool,
-    /// Its entry in "Active Constructs": an index into the file's parallels or loops.
+    /// The statement's entry in "Active Constructs": an index into the file's parallels or loops.
     pub(in crate::trace) construct: Option<usize>,
     /// The current round of a loop: from the state file, or from the disk if that is later.
     pub(in crate::trace) round: Option<u32>,
-    /// The block whose body contains it.
+    /// The block whose body contains the statement.
     pub(in crate::trace) block: Option<u32>,
     /// The innermost loop around it.
     pub(in crate::trace) in_loop: Option<u32>,
-    /// Whether it is inside an `if`, a `choice` or a `try`, so that it may never run.
+    /// Whether the statement is inside an `if`, a `choice` or a `try`, so that it may never run.
     pub(in crate::trace) may_not_run: bool,
 }
 
-/// An annotated line that is not in the program.
+/// An annotated line of a state file that is not in the program.
 pub(in crate::trace) struct Stray {
     pub(in crate::trace) fact: Fact,
     pub(in crate::trace) text: Text,
-    /// The statement around it, by the trace's own indentation.
+    /// The statement around the line, by the indentation of the state file's trace.
     pub(in crate::trace) inside: Option<u32>,
-    /// The statement that was tied before it.
+    /// The last statement that was tied to a line before this one.
     pub(in crate::trace) after: Option<u32>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Facts<'a> {
             let exact = is_trace.or_else(|| self.same_line(line?, told, statement.line));
             let tie = match exact {
                 Some(statement) => super::tied(statement, TiedBy::Text),
-                // Only annotated statements and their containers are searched for.
+                // A line is searched for in the program only if it is annotated or may contain annotated lines.
                 None if said.contains_key(&(at as u32)) || statement.kind.has_body() => {
                     ties.tie_nth(&told.own_text(at as u32), nth, after)
                 }
@@ -187,7 +187,7 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        // Receipts identify statements by ids of their own.
+        // A folder with receipts identifies statements by ids of its own.
         let by_receipts = matches!(
             run.form,
             Form::Folder {
@@ -268,7 +268,7 @@ fn annotations<'r>(run: &'r Run, told: &Listing) -> BTreeMap<u32, (u32, &'r Anno
 fn fact(line: u32, annotation: &Annotation, tie: Option<Tie>) -> Fact {
     let status = match &annotation.status {
         _ if annotation.ahead || annotation.declared => None,
-        // A path without a status means that the binding was written.
+        // An annotation with a path but without a status means that the binding was written.
         None => Some(NodeStatus::Completed),
         Some(Status::Other(said)) => Some(match &**said {
             "approved" => NodeStatus::Approved,

@@ -17,7 +17,7 @@ impl At {
         At(place)
     }
 
-    /// Returns its node; `of` lists the node of each happening.
+    /// Returns the happening's node; `of` lists the node of each happening.
     pub(in crate::trace) fn node(self, of: &[Option<NodeId>]) -> Option<NodeId> {
         of.get(self.0 as usize).copied().flatten()
     }
@@ -33,48 +33,48 @@ pub(in crate::trace) struct Happening {
     pub(in crate::trace) status: NodeStatus,
     /// The words that record it.
     pub(in crate::trace) text: Text,
-    /// Its name if neither it nor its statement has a text.
+    /// The happening's name if neither it nor its statement has a text.
     pub(in crate::trace) label: Option<Text>,
-    /// The statement that it is tied to.
+    /// The tie to the happening's statement in the program.
     pub(in crate::trace) tie: Option<Tie>,
-    /// Whether it is tied only by its position, because its statement is not named.
+    /// Whether the tie follows only from the position, because no record names the statement.
     pub(in crate::trace) by_place: bool,
     /// The last line that records it.
     pub(in crate::trace) line: Option<u32>,
-    /// The id by which bindings refer to it.
+    /// The id by which bindings refer to the happening.
     pub(in crate::trace) id: Option<i64>,
     /// The number of the attempt; 0 if unknown.
     pub(in crate::trace) attempts: u32,
-    /// Maximum number of attempts or rounds.
+    /// The maximum number of attempts or rounds.
     pub(in crate::trace) max: Option<u32>,
-    /// Whether it is not recorded but derived.
+    /// Whether the happening is derived from other records.
     pub(in crate::trace) derived: bool,
-    /// Whether its place was inferred, not recorded.
+    /// Whether the happening's place was inferred, not recorded.
     pub(in crate::trace) inferred: bool,
-    /// The branches that a parallel block announced.
+    /// The branches that the happening announced, if it is a parallel block.
     pub(in crate::trace) announced: Vec<Text>,
     pub(in crate::trace) failed: bool,
     pub(in crate::trace) parent: Place,
-    /// For a loop: the current round, and the number of the last one.
+    /// The current round, if the happening is a loop; `rounds` is the number of the last one.
     pub(in crate::trace) round: Place,
     pub(in crate::trace) rounds: u32,
     pub(in crate::trace) rows: Recorded,
 }
 
-/// Additional facts that only rows record.
+/// The additional facts about a happening that only rows record.
 #[derive(Debug, Clone, Default)]
 pub(in crate::trace) struct Recorded {
-    /// Ids of its rows except the first.
+    /// The ids of the happening's rows except the first.
     pub(in crate::trace) aliases: Vec<i64>,
-    /// Indices of its first and its last row.
+    /// The indices of the happening's first and last row.
     pub(in crate::trace) ends: Option<(u32, u32)>,
     /// Its depth.
     pub(in crate::trace) depth: Option<i64>,
-    /// Whether it is a branch that calls a block.
+    /// Whether the happening is a branch that calls a block.
     pub(in crate::trace) calls: bool,
-    /// Whether a parallel block may finish before all branches do, if recorded.
+    /// Whether the happening, a parallel block, may finish before all its branches do; `None` if not recorded.
     pub(in crate::trace) drops: Option<bool>,
-    /// Whether it ended by force, whatever was open in it.
+    /// Whether the happening was ended by force, so that what was open in it ended too.
     pub(in crate::trace) cuts: bool,
 }
 
@@ -83,7 +83,7 @@ impl Happening {
         Happening::told(kind, status, Text::default())
     }
 
-    /// Returns a happening with the words that record it.
+    /// Returns a happening with the text that records it.
     pub(in crate::trace) fn told(kind: NodeKind, status: NodeStatus, text: Text) -> Happening {
         Happening {
             kind,
@@ -112,7 +112,7 @@ impl Happening {
 #[derive(Debug, Default)]
 pub(in crate::trace) struct Story {
     list: Vec<Happening>,
-    /// Happenings that belong before a later one, with that one.
+    /// Happenings that belong before a later one, each mapped to that later one.
     early: BTreeMap<At, At>,
 }
 
@@ -139,7 +139,7 @@ impl Story {
         self.push(parent, new)
     }
 
-    /// Adds the next happening directly inside another.
+    /// Adds the next happening directly inside another one.
     pub(in crate::trace) fn push(&mut self, parent: Place, mut new: Happening) -> At {
         new.parent = parent;
         new.failed |= new.status == NodeStatus::Failed;
@@ -149,7 +149,7 @@ impl Story {
         At(self.list.len() as u32 - 1)
     }
 
-    /// Adds a happening before an existing sibling.
+    /// Adds a happening directly before an existing sibling.
     pub(in crate::trace) fn add_before(&mut self, later: At, new: Happening) -> At {
         let parent = self.get(later).and_then(|later| later.parent);
         let at = self.push(parent, new);
@@ -157,7 +157,7 @@ impl Story {
         at
     }
 
-    /// Continues an existing happening; `more` is the newer record.
+    /// Updates an existing happening from a newer record of it, `more`.
     pub(in crate::trace) fn go_on(&mut self, at: At, more: Happening) {
         let ends = match more.status {
             NodeStatus::Completed => Some(NodeStatus::Completed),
@@ -185,7 +185,7 @@ impl Story {
         }
     }
 
-    /// Begins a round of a loop and ends the one before. `derived`: only its number is known.
+    /// Begins a round of a loop and ends the one before. `derived` means that only the round's number is known.
     pub(in crate::trace) fn round(&mut self, looped: At, n: u32, derived: bool) {
         let Some(own) = self.get(looped) else { return };
         if own.rounds == n && own.round.is_some() {

@@ -11,7 +11,7 @@ use crate::trace::rows::{self, Ledger, NONE};
 use crate::trace::words::leaves_branches;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Nodes, gates, preorder};
 
-/// Maximum number of announced branches listed without a record.
+/// Limit for the number of listed branches that were announced but have no record.
 const MOST_ANNOUNCED: usize = 10_000;
 
 impl Story {
@@ -162,7 +162,7 @@ fn note_rounds(own: &Happening, ledger: &mut Ledger) {
 /// Properties that a node passes to its children.
 #[derive(Debug, Clone, Copy, Default)]
 struct Above {
-    /// Number of frames from the root, including the node.
+    /// The number of frames from the root down to the node, including itself.
     frames: u32,
     /// Whether the node is in a branch that its parallel block did not wait for, or that ended by force.
     dropped: bool,
@@ -200,7 +200,7 @@ fn node(
     let open = own.status.is_open();
     let dropped = open && (above.dropped || above.drops && is_branch);
     let drops = || own.rows.drops.unwrap_or_else(|| leaves_branches(&text));
-    // A round passes on its loop's properties, because it ends with the loop.
+    // A round passes its loop's properties on to its children, because it ends with the loop.
     let is_round = matches!(own.kind, NodeKind::Round { .. });
     let below = Above {
         frames,
@@ -231,7 +231,7 @@ fn node(
     (node, below)
 }
 
-/// Reports a wrong depth; the writer's depth is not used otherwise (errata T6).
+/// Reports a wrong depth in a row; the recorded depth has no other use (errata T6).
 fn note_depth(
     id: Option<i64>,
     said: Option<i64>,

@@ -32,41 +32,41 @@ pub(super) enum Kind<'a> {
     Gate(&'a str),
 }
 
-/// Rows that belong to the same instance.
+/// An instance: the rows that record one run of a statement.
 #[derive(Debug, Clone)]
 pub(super) struct Inst<'a> {
     /// Position of its first row.
     pub(super) first: u32,
     /// Position of its last row.
     pub(super) last: u32,
-    /// The parent instance; [`NONE`] at the root.
+    /// The index of the parent instance; [`NONE`] at the root.
     pub(super) parent: u32,
     /// The parent id in its row, if no earlier row has that id: it is the id of a later row, or of none.
     pub(super) wanted: Option<i64>,
     pub(super) kind: Kind<'a>,
-    /// Its `loop_id` or `parallel_id`, empty without one.
+    /// The instance's `loop_id` or `parallel_id`; empty without one.
     id: &'a str,
-    /// Its statement in the program; [`NONE`] without a tie.
+    /// The instance's statement in the program; [`NONE`] without a tie.
     pub(super) stmt: u32,
     pub(super) guessed: bool,
-    /// The evidence for the tie to its statement.
+    /// The evidence for the tie between the instance and its statement.
     pub(super) by: Option<TiedBy>,
-    /// Whether its last row leaves it open.
+    /// Whether the instance is open after its last row.
     pub(super) open: bool,
     /// Whether its last row is failed.
     failing: bool,
-    /// Whether any of its rows is failed.
+    /// Whether any row of the instance is failed.
     pub(super) failed: bool,
     pub(super) inferred: bool,
-    /// Whether one row records all rounds (in-place dialect).
+    /// Whether a single row records all rounds of the loop (in-place dialect).
     pub(super) in_place: bool,
     pub(super) attempts: u32,
-    /// Maximum number of attempts or rounds; [`NONE`] if not recorded.
+    /// The maximum number of attempts or rounds; [`NONE`] if not recorded.
     pub(super) max: u32,
 }
 
 impl Inst<'_> {
-    /// Whether it is a parallel block of which only the end is recorded: its branches precede it.
+    /// Whether only the end of a parallel block is recorded, so that its branches precede it.
     fn ends_only(&self, rows: &Rows<'_>) -> bool {
         self.kind == Kind::Parallel
             && rows
@@ -85,13 +85,13 @@ pub(super) struct Instances<'a> {
     pub(super) overruled: Vec<(u32, u32)>,
 }
 
-/// The key that identifies an instance among the children of one parent (errata T1).
+/// The key that distinguishes an instance from the others with the same parent (errata T1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Gate(&'a str),
     Loop(&'a str),
     Branch(&'a str),
-    /// A branch whose parallel block has no row yet.
+    /// A branch whose parallel block has no row yet: the block's `parallel_id` and the branch's name.
     Early(&'a str, &'a str),
     Parallel(&'a str),
     Index(i64),
@@ -119,7 +119,7 @@ struct Subject<'a> {
     key: Key<'a>,
     kind: Kind<'a>,
     id: &'a str,
-    /// Whether the parent comes from the metadata.
+    /// Whether the parent is known from the row's metadata.
     by_meta: bool,
 }
 
@@ -136,9 +136,9 @@ struct Sweep<'a, 't> {
     built_at: BTreeMap<(Scope, i64), u32>,
     /// Loops, parallel blocks and gates by their own id, in order of opening; closed ones are removed from the end.
     open_by_id: BTreeMap<Key<'a>, Vec<u32>>,
-    /// The parallel block with each id that closed last.
+    /// For each id, the parallel block with that id that closed last.
     closed_parallel: BTreeMap<&'a str, u32>,
-    /// The parallel block that opened last in each scope.
+    /// For each scope, the parallel block that opened last.
     last_parallel: BTreeMap<Scope, u32>,
     /// Branches whose parallel block has no row yet, by parallel_id.
     early: BTreeMap<&'a str, Vec<u32>>,
@@ -211,7 +211,8 @@ impl<'a> Sweep<'a, '_> {
         self.inst(at).is_some_and(|i| i.open)
     }
 
-    /// Returns the instance with the same key that is open, or that failed and continues (errata T2).
+    /// Returns the instance with the same key to which a row belongs: it is open, or it failed and continues (errata
+    /// T2).
     fn continued(
         &self,
         slot: (Scope, Key<'a>),
@@ -248,7 +249,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Returns the instance of a row that lacks some of its identifying data.
+    /// Returns the instance of a row that lacks its parent or some of its metadata.
     fn find_by_other_data(
         &mut self,
         subject: &Subject<'a>,
@@ -271,7 +272,7 @@ impl<'a> Sweep<'a, '_> {
         }
         match subject.key {
             Key::Gate(_) | Key::Loop(_) | Key::Parallel(_) => {
-                // The parent is missing, but an instance with the same id is open.
+                // The row's parent is missing, but an instance with the same id is open.
                 if goes_on
                     && !matches!(subject.parent, Named::Inst(_))
                     && let Some(at) = self.latest_open(subject.key)
@@ -281,7 +282,7 @@ impl<'a> Sweep<'a, '_> {
                 {
                     return Some(at);
                 }
-                // The opening row lacks its metadata, but has the same statement index.
+                // The row that opened the instance lacks metadata, but has the same statement index.
                 let at = *self.built_at.get(&(scope, row.index?))?;
                 let built = self.inst(at)?;
                 let same = built.open && built.id.is_empty() && built.kind == subject.kind;
@@ -475,9 +476,9 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Returns the innermost open loop of the same parent whose body contains the statement (errata T5).
+    /// Returns the innermost open loop that has the same parent and whose body contains the statement (errata T5).
     fn open_loop(&mut self, scope: Scope, inst: &Inst<'a>, row: &Execution) -> Option<u32> {
-        // Real programs do not nest deeper without a parent_id; the limit makes hostile rows cheap.
+        // Limit for nested loops without a parent_id: real programs do not nest deeper, and hostile rows stay cheap.
         const DEEPEST: usize = 16;
         let loops = self.loops.get_mut(&scope)?;
         while let Some(at) = loops.last().copied() {
@@ -502,7 +503,7 @@ impl<'a> Sweep<'a, '_> {
         None
     }
 
-    /// Updates the maps with the state after a row.
+    /// Updates the look-up maps after a row was assigned to an instance.
     fn settle(&mut self, at: u32, row: &'a Execution, slot: (Scope, Key<'a>)) {
         let terminal = row.is_over();
         let Some(inst) = self.out.list.get_mut(at as usize) else {
@@ -534,7 +535,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Assigns branches without an open parallel block to one that ended before, if there is one.
+    /// Assigns each branch without an open parallel block to a block that ended before, if there is one.
     fn finish(mut self) -> Instances<'a> {
         let early = std::mem::take(&mut self.early);
         let mut ended: BTreeMap<&str, u32> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Determines which instance a row belongs to, and its parent (errata T1, T4).
+//! Determines to which instance (one run of a statement) a row belongs, and its parent (errata T1, T4).
 
 use std::sync::LazyLock;
 
@@ -50,7 +50,7 @@ impl<'a> Sweep<'a, '_> {
             .as_deref()
             .filter(|id| self.is_of_loop(id, row, words, named));
         if gate.is_some() || own_loop.is_some() {
-            // A gate or a loop inside a branch may name the branch only in its metadata.
+            // A gate or a loop inside a branch may record that branch only in its metadata.
             if free && let Some(inside) = self.branch_around(meta, row, named) {
                 (parent, by_meta) = (Named::Inst(inside), true);
             }
@@ -189,7 +189,7 @@ impl<'a> Sweep<'a, '_> {
                 by_meta: true,
             });
         }
-        // A `branch` without any parallel block means something else.
+        // The key `branch` has another meaning if there is no parallel block.
         let pid = match (pid, words.lead) {
             (Some(pid), _) => pid,
             (None, Lead::Branch(_)) => "",
@@ -303,7 +303,7 @@ pub(in crate::trace) fn plain_kind<'a>(
         (Lead::Parallel, _) | (Lead::Unknown, Status::Joined) => Kind::Parallel,
         (Lead::Loop, _) | (Lead::Unknown, Status::Iteration | Status::Exited) => Kind::Loop,
         (Lead::Do(block), _) => Kind::Frame(meta.block.as_deref().unwrap_or(block)),
-        // On a session, `block` only states where the session runs.
+        // In the metadata of a session, `block` only records the block in which the session runs.
         (Lead::Unknown, _) => meta.block.as_deref().map_or(Kind::Statement, Kind::Frame),
         _ => Kind::Statement,
     }

@@ -33,17 +33,17 @@ pub struct Facts {
     pub psql: Tool,
     /// The version of the SQLite that is built into `prosescope`.
     pub library: String,
-    /// The programs called `prose` in PATH, in its order.
+    /// The programs called `prose` in PATH, in the order of PATH.
     pub second_names: Vec<Named>,
     /// Whether `.prose/.env` or the environment names a PostgreSQL database.
     pub postgres_url: bool,
-    /// The facts about that database, if it was asked.
+    /// The facts about the PostgreSQL server, if the server was asked.
     pub server: Option<server::ServerFacts>,
-    /// What git ignores; `None` outside a git repository, or without a `.prose`.
+    /// Which files of `.prose` git ignores; `None` outside a git repository, or without a `.prose`.
     pub git: Option<Git>,
     /// The file system of `.prose`.
     pub file_system: Option<String>,
-    /// The runs, and the agents' database.
+    /// The facts about each run's store, and about the agents' database.
     pub stores: Vec<StoreFacts>,
     /// The program for which a state mode is recommended.
     pub program: Option<ProgramFacts>,
@@ -55,9 +55,9 @@ pub enum Tool {
     /// The program is not in PATH.
     #[default]
     Missing,
-    /// The program starts; the first line of its version output.
+    /// The program starts; this is the first line of its version output.
     Says(String),
-    /// The program is in PATH but does not start; the reason.
+    /// The program is in PATH but does not start, for this reason.
     Fails(String),
 }
 
@@ -66,20 +66,20 @@ pub enum Tool {
 pub struct Git {
     /// Whether `.prose/.env` exists.
     pub env_exists: bool,
-    /// Whether `.prose/.env` is ignored.
+    /// Whether git ignores `.prose/.env`.
     pub env_ignored: bool,
-    /// Whether `.prose/runs` is ignored.
+    /// Whether git ignores `.prose/runs`.
     pub runs_ignored: bool,
 }
 
 /// A run, or a database of agents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StoreFacts {
-    /// Its name: a run's folder, or `agents.db`.
+    /// The store's name: a run's folder, or `agents.db`.
     pub name: String,
-    /// Its file system, if the system reports it.
+    /// The store's file system, if the system reports it.
     pub file_system: Option<String>,
-    /// Total size of its files in bytes.
+    /// The total size of the store's files in bytes.
     pub bytes: u64,
     /// Whether the run has ended.
     pub ended: bool,
@@ -87,14 +87,14 @@ pub struct StoreFacts {
     pub database: Option<DatabaseFacts>,
     /// Issues found by reading it.
     pub issues: Vec<Issue>,
-    /// The reason why it cannot be opened.
+    /// The reason why the database cannot be opened.
     pub error: Option<String>,
 }
 
 /// A database and the files beside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DatabaseFacts {
-    /// Whether its header sets WAL mode.
+    /// Whether the database's header sets WAL mode.
     pub wal_mode: bool,
     /// Size of its `-wal` in bytes.
     pub wal: Option<u64>,
@@ -113,7 +113,7 @@ pub enum State {
     Ok,
     /// Works, with a risk or a cost.
     Warning,
-    /// Data may be lost, or secrets are exposed.
+    /// A fault by which data may be lost or secrets are exposed.
     Error,
 }
 
@@ -130,7 +130,7 @@ pub struct Check {
     pub about: Option<String>,
     /// The finding, in a sentence.
     pub found: String,
-    /// The advice; empty if none is needed.
+    /// The advice on what to do next; empty if none is needed.
     pub next: String,
 }
 

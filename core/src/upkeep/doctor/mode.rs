@@ -23,9 +23,9 @@ const LARGE: u64 = 1_000_000_000;
 pub struct ProgramFacts {
     /// Its name.
     pub name: String,
-    /// Number of statements that are executed.
+    /// The number of statements that are executed.
     pub statements: usize,
-    /// Number of parallel blocks, and of pipes that run concurrently.
+    /// The number of parallel blocks, and of pipes that run concurrently.
     pub parallels: usize,
     /// The largest number of branches of one block; `None` if known only at run time (`parallel for`, `pmap`).
     pub widest: Option<usize>,
@@ -75,9 +75,9 @@ impl ProgramFacts {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Recommendation {
-    /// `in-context`, `filesystem`, `sqlite` or `postgres`.
+    /// The recommended mode: `in-context`, `filesystem`, `sqlite` or `postgres`.
     pub mode: String,
-    /// The program it is for, if one was given.
+    /// The program for which the mode is recommended, if one was given.
     pub program: Option<String>,
     /// The reasons, each in a sentence.
     pub reasons: Vec<String>,

@@ -7,17 +7,17 @@ use super::Check;
 /// The facts about a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// Its address, without the password.
+    /// The server's address, without the password.
     pub address: String,
     /// Why it could not be asked.
     pub error: Option<String>,
     /// Advice on that, if the cause is not the server.
     pub next: Option<String>,
-    /// Its version, as the server reports it: `15.7`.
+    /// The server's version, as the server reports it: `15.7`.
     pub version: String,
-    /// Whether it is too old to keep runs.
+    /// Whether the server is too old to keep runs.
     pub too_old: bool,
-    /// The version of the schema, if there is one.
+    /// The version of Prosescope's schema on the server; `None` without the schema.
     pub schema: Option<i64>,
     /// The schema version that this Prosescope creates.
     pub wanted: i64,
@@ -27,7 +27,7 @@ pub struct ServerFacts {
     pub role: String,
     /// Whether the role is a superuser.
     pub superuser: bool,
-    /// Rights of the role outside the schema, granted through PUBLIC.
+    /// The rights of the role outside the schema, granted through PUBLIC.
     pub public: Vec<String>,
     /// Whether the role may write the tables.
     pub writes: bool,
@@ -35,7 +35,7 @@ pub struct ServerFacts {
     pub read_only: bool,
     /// Whether the connection crosses the network without TLS.
     pub in_the_open: bool,
-    /// Rows without a run or execution: the table and the number; `None` if counting took too long.
+    /// The rows without a run or execution: each table and the number; `None` if counting took too long.
     pub orphans: Vec<(String, Option<i64>)>,
 }
 
@@ -43,13 +43,13 @@ pub struct ServerFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServerStatus {
-    /// Its address, without the password.
+    /// The server's address, without the password.
     pub address: String,
     /// The checks.
     pub checks: Vec<Check>,
     /// Number of runs.
     pub runs: u64,
-    /// Size of all tables and indexes of the schema in bytes.
+    /// The size of all tables and indexes of the schema in bytes.
     pub bytes: u64,
     /// The newest runs.
     pub newest: Vec<RunSize>,
@@ -61,9 +61,9 @@ pub struct ServerStatus {
 pub struct RunSize {
     /// The run.
     pub run: String,
-    /// Number of its executions, bindings, gates and segments.
+    /// The number of the run's executions, bindings, gates and segments.
     pub rows: u64,
-    /// Size of its values and attachments in bytes.
+    /// The size of the run's values and attachments in bytes.
     pub bytes: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct RunSize {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServerSetUp {
-    /// The database without its password, or the path of a database file.
+    /// The address of the database without its password, or the path of a database file.
     pub address: Option<String>,
     /// The statements.
     pub sql: String,
@@ -86,11 +86,11 @@ pub struct ServerSetUp {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Trusted {
-    /// Absolute path of the project's file.
+    /// The absolute path of the project's file `.prose/.env`.
     pub file: String,
     /// Whether its settings are trusted like the user's own, until the file changes.
     pub trusted: bool,
-    /// Its PostgreSQL settings (`KEY=value`), without passwords.
+    /// The PostgreSQL settings in the file (`KEY=value`), without passwords.
     pub names: Vec<String>,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::model::{CompactLog, LogEvent, LogLine};
 
-/// Facts from a first pass over the whole log.
+/// Facts that a first reading of the whole log collects.
 pub(super) struct Ahead {
     /// The last line that refers to each frame.
     last_of: BTreeMap<i64, usize>,
@@ -17,7 +17,7 @@ pub(super) struct Ahead {
     joins: BTreeMap<(Option<i64>, Option<u32>), usize>,
 }
 
-/// One pass through a loop, while its markers are read.
+/// One pass through a loop, from its first `loop:` marker to its last.
 struct Pass {
     id: u32,
     n: Option<u32>,
@@ -32,7 +32,7 @@ impl Ahead {
             ends: Vec::new(),
             joins: BTreeMap::new(),
         };
-        // The current loops, by frame and branch.
+        // The loops that are being passed through, by frame and branch.
         type Place<'l> = (Option<i64>, Option<&'l str>);
         let mut passes: BTreeMap<Place<'_>, Vec<Pass>> = BTreeMap::new();
         for (at, line) in log.lines.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Ahead {
         line.number.is_some() && last.is_some_and(|last| *last > at)
     }
 
-    /// Whether this is the last line that refers to a frame.
+    /// Whether a line is the last one that refers to a frame.
     pub(super) fn is_last_of(&self, frame: i64, at: usize) -> bool {
         self.last_of.get(&frame).is_none_or(|last| *last <= at)
     }

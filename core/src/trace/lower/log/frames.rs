@@ -14,7 +14,7 @@ use crate::trace::{NodeKind, NodeStatus};
 pub(super) struct Frames<'a> {
     pub(super) by_id: BTreeMap<i64, At>,
     open: BTreeMap<At, Entered>,
-    /// By number and branch, latest last; frames that were left are removed from the end.
+    /// The frames by line number and branch, the latest last; frames that were left are removed from the end.
     by_number: BTreeMap<(Option<u32>, Option<Text>), Vec<At>>,
     by_block: BTreeMap<u32, Vec<At>>,
     /// Pairs of a block in the program and the name of a block that it calls.
@@ -25,7 +25,7 @@ pub(super) struct Frames<'a> {
 struct Entered {
     has_id: bool,
     block: Text,
-    /// The block's declaration in the program.
+    /// The index of the block's declaration in the program, if known.
     in_program: Option<u32>,
 }
 
@@ -48,13 +48,13 @@ impl<'a> Frames<'a> {
         self.open.remove(&first);
     }
 
-    /// Returns the last open frame of a line's number.
+    /// Returns the frame entered last, and still open, on lines with this line's number.
     fn of_number(&mut self, line: &LogLine) -> Option<At> {
         let key = (line.number, line.branch.clone());
         last_open(self.by_number.get_mut(&key)?, &self.open)
     }
 
-    /// Returns the frame without an id that this line ends, by its block's name or without a name.
+    /// Returns the frame without an id that a line ends, either by its block's name or without a name.
     pub(super) fn nameless(&mut self, line: &LogLine, text: &str) -> Option<At> {
         let first = self.of_number(line)?;
         let open = self.open.get(&first)?;
@@ -163,7 +163,7 @@ impl Lowering<'_, '_, '_> {
             let failed = self.has_status(first, &NodeStatus::Failed);
             let open = self.is_open(first) && self.frames.open.contains_key(&first);
             if open || failed {
-                // Entering a failed frame again is the next attempt.
+                // If a failed frame is entered again, this is the next attempt of the same frame.
                 let again = failed && over.is_none();
                 let open = if failed {
                     NodeStatus::Retry

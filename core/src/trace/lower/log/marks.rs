@@ -1,19 +1,19 @@
-//! Extracts from a log's line what identifies its statement.
+//! Extracts the parts of a log's line that identify its statement.
 
 use crate::model::{LogEvent, LogLine};
 use crate::program::StatementKind as Kind;
 
 /// The parts of a line that identify its statement; missing parts are empty.
 pub(super) struct Mark<'l> {
-    /// The number: `3` of `3→` and of `3a→`.
+    /// The number before the arrow: `3` in `3→` and in `3a→`.
     pub(super) number: Option<u32>,
     /// The statement's kind, if the line determines it.
     pub(super) kind: Option<Kind>,
-    /// A name, or words: `plan`; the block of `block:implement#1`, the gate of `gate:fast_tests`.
+    /// The name or words: `plan`; the block in `block:implement#1`, the gate in `gate:fast_tests`.
     pub(super) label: &'l str,
 }
 
-/// Returns a line's mark; `None` if the line does not refer to a statement.
+/// Returns the identifying parts of a line; `None` if the line does not refer to a statement.
 pub(super) fn mark(line: &LogLine) -> Option<Mark<'_>> {
     let (kind, label): (Option<Kind>, &str) = match &line.event {
         LogEvent::Statement { text, .. } if line.held.is_some() => (condition(text), ""),

@@ -35,11 +35,11 @@ use places::Loop;
 /// A log, lowered to a story.
 pub(in crate::trace) struct Lowered {
     pub(in crate::trace) story: Story,
-    /// Lines that record something, with the happening that each belongs to.
+    /// The lines that record something, each with the happening to which it belongs.
     pub(in crate::trace) told: Vec<(At, u32)>,
-    /// Lines that do not record a statement, with the happening of the line before.
+    /// The lines that do not record a statement, each with the happening of the line before it.
     pub(in crate::trace) remarks: Vec<(Place, u32)>,
-    /// Names of bindings that the log does not mention.
+    /// The names of bindings that the log does not mention.
     pub(in crate::trace) unmarked: Vec<String>,
 }
 
@@ -89,13 +89,13 @@ pub(in crate::trace) fn lower(
 /// Identifies a happening within its place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// The statement of a number that a line referred to last.
+    /// The statement to which the last line with this number referred.
     Number(Option<u32>),
     Gate(Option<u32>, Text),
     /// The parallel block of a number.
     Parallel(Option<u32>),
     Branch(Text),
-    /// A branch, by the letter of its lines.
+    /// A branch, identified by the letter of its lines.
     Letter(Text),
 }
 
@@ -107,23 +107,23 @@ struct Lowering<'l, 'f, 'a> {
     ledger: &'f mut Ledger,
     story: Story,
     keys: BTreeMap<(Place, Key), At>,
-    /// The name that lines use for a statement.
+    /// The name that the log uses for each statement.
     names: BTreeMap<At, Text>,
-    /// Postponed statements, with the line that postpones each.
+    /// The postponed statements, each with the line that postpones it.
     deferred: BTreeMap<At, usize>,
-    /// Branches that a parallel block announced.
+    /// The branches that a parallel block announced.
     announced: BTreeSet<(At, Text)>,
     /// Happenings that contain others.
     holders: BTreeSet<At>,
     frames: Frames<'a>,
-    /// The place in which the last parallel block of a number began.
+    /// The place in which the last parallel block with a number began.
     forks: BTreeMap<Option<u32>, Place>,
     loops: BTreeMap<Place, Vec<Loop>>,
     /// The last happening in each place.
     newest: BTreeMap<Place, At>,
     /// The happening of the last line.
     last: Place,
-    /// The last happening of each statement.
+    /// The last happening tied to each statement of the program.
     of_statement: BTreeMap<u32, At>,
     /// Conditions that did not hold.
     not_run: BTreeSet<u32>,
@@ -136,7 +136,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let scope = match &line.event {
             LogEvent::Note => return self.remark(at),
             LogEvent::Trailer { status, .. } => {
-                // Only the last trailer describes the run; earlier ones are kept as remarks.
+                // Only the last trailer (`---end` or the like) describes the run; earlier ones are kept as remarks.
                 if self.log.trailer != Some(at as u32) {
                     self.remark(at);
                 }
@@ -175,7 +175,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         self.remarks.push((self.last, at as u32));
     }
 
-    /// Adds a happening that this line is the first to record.
+    /// Adds the happening that a line is the first to record.
     fn begin(&mut self, at: usize, parent: Place, mut new: Happening) -> At {
         new.tie = self.ties.get(at).copied().flatten();
         new.line = Some(at as u32);
@@ -184,7 +184,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let statement = statement.map(|statement| (statement, first));
         self.of_statement.extend(statement);
         self.holders.extend(parent);
-        // A frame is over once something else runs in its parent.
+        // A frame is over as soon as another statement runs beside it.
         let parent = self.story.get(first).and_then(|own| own.parent);
         if let Some(before) = self.newest.insert(parent, first) {
             self.frames.close(before);
@@ -261,13 +261,13 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
             && (frame.is_some() || !self.is_in_parallel(at))
             && !self.ahead.is_joined(at, line)
         {
-            // A letter without other evidence numbers a step, not a branch.
+            // Without other evidence, a letter numbers a step and does not name a branch.
             return frame;
         }
         Some(self.branch(at, line, frame, letter))
     }
 
-    /// Handles an end with an error: the running statement failed.
+    /// Handles a trailer that ends the run with an error: the running statement failed.
     fn trailer(&mut self, at: usize, status: &RunStatus) {
         let Some(last) = self.last.filter(|_| *status == RunStatus::Failed) else {
             return;
@@ -328,7 +328,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         (new.label, new.derived) = (Some(own.text.as_str().into()), true);
         new.tie = tied(statement, by);
         let parent = around.map(|(_, at)| at);
-        // Insert it before the statements that follow it in the program.
+        // The new happening comes before those that follow its statement in the program.
         let lies_in = |at: &At| {
             let above = self.story.get(*at).and_then(|own| own.parent);
             let further = above.and_then(|above| self.story.get(above)?.parent);

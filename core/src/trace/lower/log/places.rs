@@ -9,7 +9,7 @@ use crate::program::{StatementKind, Tie};
 use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Maximum number of branches listed that are known only by name.
+/// Limit for the number of listed branches that are known only by name.
 const MOST_BRANCHES: usize = 10_000;
 
 /// A loop that may contain lines.
@@ -18,11 +18,11 @@ pub(super) struct Loop {
     pub(super) number: Option<u32>,
     statement: Option<u32>,
     pass: u32,
-    /// Line of the last marker of this pass.
+    /// The line of the last marker of this pass through the loop.
     pub(super) end: usize,
-    /// Whether no statement ran since the last marker.
+    /// Whether no statement ran since the last marker of the loop.
     empty: bool,
-    /// Numbers of the statements that ran in the loop.
+    /// The numbers of the statements that ran in the loop.
     numbers: BTreeSet<u32>,
 }
 
@@ -40,7 +40,7 @@ impl Lowering<'_, '_, '_> {
         kind == Some(StatementKind::Parallel)
     }
 
-    /// Returns the branch of a letter or name in the parallel block of a line's number.
+    /// Returns the branch with a letter or name in the parallel block that has a line's number.
     pub(super) fn branch(&mut self, at: usize, line: &LogLine, scope: Place, letter: &Text) -> At {
         let told = match &line.event {
             LogEvent::Statement { text, .. } | LogEvent::Retry { text, .. } => text.clone(),
@@ -108,7 +108,7 @@ impl Lowering<'_, '_, '_> {
         branch
     }
 
-    /// Adds a parallel block that no line began, for a line of one of its branches.
+    /// Adds a parallel block that no log line began, because a line records one of its branches.
     fn begin_parallel(&mut self, at: usize, line: &LogLine, scope: Place, by_branch: bool) -> At {
         let place = self.inside(at, line, scope);
         let mut new = Happening::new(NodeKind::Parallel, NodeStatus::Started);
@@ -135,7 +135,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn fork(&mut self, at: usize, line: &LogLine, scope: Place, names: &[Text]) {
         let again = self.key(scope, Key::Parallel(line.number));
         let first = match again.filter(|first| self.is_open(*first)) {
-            // A block that begins again while open: after a `---resume`.
+            // A parallel block may begin again while open: the run was resumed (`---resume`) inside it.
             Some(first) => {
                 let more = Happening::new(NodeKind::Parallel, NodeStatus::Started);
                 self.go_on(at, first, more);
@@ -202,7 +202,7 @@ impl Lowering<'_, '_, '_> {
             let inside = own
                 .zip(top.statement)
                 .is_some_and(|(own, body)| self.facts.listing.contains(body, own));
-            // A round that just began must contain something.
+            // A round that just began must contain something, so the new loop belongs to it.
             if at <= top.end || top.empty || inside {
                 break;
             }
@@ -227,7 +227,7 @@ impl Lowering<'_, '_, '_> {
             return self.facts.listing.contains(body, tie.statement);
         }
         let same = |n: u32| around.number == Some(n) || around.numbers.contains(&n);
-        // In a frame, numbers do not identify statements.
+        // Inside a frame, numbers do not identify statements.
         line.frame.is_some() || around.empty || line.number.is_some_and(same)
     }
 

@@ -1,4 +1,4 @@
-//! Lowers statements and gates of a log, and decides which lines belong to the same one.
+//! Records the statements and gates of a log, and decides which lines belong to the same statement.
 
 use super::{Key, Lowering, node_status};
 use crate::model::words::says_deferred;
@@ -88,7 +88,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Records a statement, or the branch that the line belongs to.
+    /// Records a statement; if the line is about a branch itself, records the branch.
     pub(super) fn record_statement(
         &mut self,
         at: usize,
@@ -111,7 +111,7 @@ impl Lowering<'_, '_, '_> {
         let known = branch.or(latest.filter(|latest| self.is_continued(*latest, text)));
         let first = match known {
             Some(first) => {
-                // A failed statement that runs again is a further attempt, even without a retry line.
+                // If a failed statement runs again, that is a further attempt, even without a retry line.
                 if self.has_status(first, &NodeStatus::Failed) && new.status != NodeStatus::Retry {
                     let attempts = self.story.get(first).map_or(1, |own| own.attempts);
                     new.attempts = attempts.saturating_add(1);

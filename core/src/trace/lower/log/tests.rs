@@ -155,7 +155,7 @@ fn markers_begin_rounds_and_an_exit_leaves_the_loop() {
             a: completed
         ",
     );
-    // A number that does not rise, or another maximum, starts another loop.
+    // A round number that does not rise, or another maximum, means that another loop begins.
     alone(
         "1→ loop:1/2\n1→ a ✓\n1→ loop:2/2\n1→ a ✓\n1→ loop:1/2\n1→ a ✓\n1→ loop:3/9\n1→ a ✓\n---end 2026-01-15\n",
         "
@@ -172,7 +172,7 @@ fn markers_begin_rounds_and_an_exit_leaves_the_loop() {
             a: completed
         ",
     );
-    // A loop whose markers return later continues around another one.
+    // A loop whose markers return later surrounds the loop whose markers came in between.
     alone(
         "1→ loop:1/2\n2→ loop:1/3\n3→ a ✓\n2→ loop:1/3 exit(x)\n1→ loop:2/2\n2→ loop:1/3\n3→ a ✓\n1→ ✓\n",
         "
@@ -202,7 +202,7 @@ fn branches_are_known_by_letter_and_by_name_and_more_may_run_than_were_announced
         ",
     );
     assert_eq!(rules(&trace), ["branch-not-announced"]);
-    // A letter alone is not a branch; a branch has its own statements, and calls a block.
+    // A letter alone does not make a branch; a branch has statements of its own, or calls a block.
     alone(
         "3a→ left ✓\n3b→ right ✗ no\n3b→ retry:2/2\n3b→ right ✓\n4→ ∥start p,q\n4a→ draft ✓\n4a→ review ✓\n4b→ block:check#7\n4b→ #7 lint ✓\n4b→ #7 done\n4→ ∥done\n",
         "
@@ -319,7 +319,7 @@ fn remarks_are_no_statements_but_what_was_at_hand_is_a_position() {
         write: completed
         ",
     );
-    // The older narration: a position is current until the next one.
+    // In the older form of the log, each `[Position]` line is current until the next one.
     told(
         "[Position] Statement 1: let plan = session: writer\n[Success] done\n[Position] Statement 2: session \"Warm up\"\n[Position] Statement 8: let version = exec \"cat .version\"\n",
         "
@@ -373,7 +373,7 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
             ("bindings on disk", "2 are written"),
         ]
     );
-    // With only the header and no bindings, the status is unknown.
+    // If the log has only its header and there are no bindings, the status is unknown.
     let (_, trace) = folded(&[
         ("state.md", "# run:r p.prose\n"),
         ("program.prose", PROGRAM),
@@ -411,7 +411,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
             .collect();
         assert_eq!(found, ties, "{log}");
     };
-    // Between two names the number is certain, also where the order agrees.
+    // Between two statements that are named, a number is certain, also where the order agrees.
     lines(
         &[
             ("let plan = session: writer", Some(11), false),
@@ -423,7 +423,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
             .as_str()
             .trim_end(),
     );
-    // Numbers that include the inputs, or start anywhere.
+    // Numbers may include the inputs, or start anywhere.
     lines(
         &[
             ("let plan = session: writer", Some(11), false),
@@ -431,7 +431,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
         ],
         "41→ plan ✓\n42→ ✓\n",
     );
-    // Without any name, numbers count from one, as a guess.
+    // If no line has a name, numbers count from one, and each tie is a guess.
     lines(&[("session \"Warm up\"", Some(12), true)], "2→ ✓\n");
     // Words that match no statement are shown as they are.
     lines(
@@ -511,10 +511,10 @@ fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
         // A line without a name does not fit a statement with a name, so the tie is a guess.
         (named, "2→ #1 ✓\n", "4?"),
         (named, "2→ #1 a ✓\n2→ #1 ✓\n", "4 5?"),
-        // No statement is left that could match.
+        // No statement of the program is left that the line could match.
         (named, "2→ #1 b ✓\n2→ #1 ✓\n", "5 -"),
         (parallel, "2→ #1 ✓\n2b→ #1 ✓\n", "4? -"),
-        // A block without statements, and a block that was not declared.
+        // Two cases: a block without statements, and a block that the program does not declare.
         ("  # nothing\n", "2→ #1 ✓\n", "-"),
     ] {
         check_in(block, lines, expected);

@@ -11,7 +11,7 @@ use crate::program::{Listing, StatementKind as Kind, Tie, TiedBy, counts, fits};
 use crate::trace::align::{Candidate, Cost, align};
 use crate::trace::lower::facts::Facts;
 
-/// Maximum number of enclosing constructs that are examined.
+/// Limit for the number of enclosing constructs that are examined.
 pub(super) const DEEP: usize = 24;
 
 /// Returns the tie of each line.
@@ -60,7 +60,7 @@ pub(super) fn of(
             }
         }
     }
-    // All markers of a loop get the tie of the first.
+    // All markers of a loop are tied to the statement of the first marker.
     let mut passes: BTreeMap<u32, Option<Tie>> = BTreeMap::new();
     for (at, slot) in found.iter_mut().enumerate() {
         if let Some((pass, _)) = ahead.pass(at) {
@@ -75,20 +75,20 @@ pub(super) struct Line<'l> {
     pub(super) at: usize,
     pub(super) line: &'l LogLine,
     pub(super) mark: Mark<'l>,
-    /// The statements that match its words; empty if only its place identifies the statement.
+    /// The statements that match the line's words; empty if only its place identifies the statement.
     pub(super) known: Vec<Candidate>,
 }
 
-/// Facts about the statements of a program, prepared for ties.
+/// The facts about a program's statements that ties need, prepared once.
 pub(super) struct Program<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
     /// The `try` that belongs to each `catch`.
     pub(super) tries: BTreeMap<u32, u32>,
-    /// Number of statements before each one that always run, outside of blocks and inside them.
+    /// The number of statements before each one that always run: outside of blocks, and inside them.
     pub(super) always: Vec<(u32, u32)>,
-    /// The number of each statement, counting only the top level, and counting all statements.
+    /// The number of each statement, first counting only the top level, then counting all statements.
     pub(super) numbers: Vec<(i64, i64)>,
-    /// Statements by their block, and by the kind that a line without words may refer to.
+    /// The statements by block and kind, to which a line without words may refer.
     pub(super) by_kind: BTreeMap<(Option<u32>, Option<Kind>), Vec<u32>>,
     /// For each binding name, the source that its header quotes, and the last line with that name.
     pub(super) sources: BTreeMap<&'f str, (&'f str, usize)>,
@@ -119,7 +119,7 @@ impl<'f, 'a> Program<'f, 'a> {
                 None => always.0 += runs,
                 Some(_) => always.1 += runs,
             }
-            // Branches have letters, and statements of a block have the number of the call.
+            // Lines of branches have letters, and statements of a block have the number of the call.
             let branch = own.parent.is_some_and(|p| is(listing, p, Kind::Parallel));
             if counts(own.kind) && block.is_none() {
                 top += i64::from(own.depth == 0);
@@ -215,7 +215,7 @@ impl<'f, 'a> Program<'f, 'a> {
             let own = listing.get(*at);
             own.is_some_and(|own| fits(mark.kind, own))
         });
-        // A matching start of a prompt is weak evidence, so the tie becomes a guess.
+        // A prompt that only begins with the line's words is weak evidence, so the tie becomes a guess.
         let cost = if begins { 8 } else { 3 };
         words.map(|at| candidate(at, cost, by)).collect()
     }

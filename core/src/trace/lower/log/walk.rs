@@ -1,11 +1,11 @@
-//! Computes the costs of a log's path through the program, from one statement to the next.
+//! Computes how much evidence contradicts a path of log lines through the program, from one statement to the next.
 
 use super::ties::{DEEP, Line, Program, is};
 use crate::model::{LogEvent, LogLine, Status};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 use crate::trace::align::{Candidate, Cost, Course, Place};
 
-/// Number of statements of the same name examined before and after a place.
+/// Limit for the number of statements with the same name that are examined before and after a place.
 const NEAR: usize = 8;
 /// The cost of a step that should be impossible; the log's words may still outweigh it.
 const AGAINST: Cost = 12;
@@ -13,7 +13,7 @@ const ODD: Cost = 6;
 /// The cost for a line without words to be in a loop or a parallel block that no line mentions.
 const UNTOLD: Cost = 9;
 
-/// The lines of the root, or of one frame.
+/// The lines that belong to the root, or to one frame.
 pub(super) struct Walk<'w, 'f, 'a> {
     pub(super) program: &'w Program<'f, 'a>,
     pub(super) lines: &'w [Line<'w>],
@@ -26,7 +26,7 @@ impl Walk<'_, '_, '_> {
         self.program.facts.listing
     }
 
-    /// Whether a statement belongs to the block of these lines.
+    /// Whether a statement belongs to the block whose lines are examined.
     fn is_here(&self, at: u32) -> bool {
         let fact = self.program.facts.get(at);
         fact.is_some_and(|fact| fact.block == self.block)
@@ -90,7 +90,7 @@ impl Walk<'_, '_, '_> {
         Cost::try_from(off.min(2)).unwrap_or(2)
     }
 
-    /// Returns the cost of the constructs and statements between two statements.
+    /// Returns the cost of passing over the constructs and statements between two statements.
     fn way(&self, from: Place, at: usize, to: u32) -> Cost {
         let (program, listing) = (self.program, self.listing());
         let (place, before) = match from {
@@ -160,7 +160,7 @@ impl Walk<'_, '_, '_> {
                 let other = place != u32::MAX && program.around(place).any(other);
                 cost += against * Cost::from(other);
             }
-            // A construct's own mark must precede the statements inside it.
+            // The line of a construct itself must precede the lines of the statements inside it.
             let marked =
                 outer == to || !(self.is_loop(outer) || is(listing, outer, Kind::Parallel));
             let silent = now.known.is_empty();

@@ -9,7 +9,7 @@ use crate::program::{Listing, scan};
 use crate::trace::rows::Ledger;
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 
-/// Maximum number of statements named in the message.
+/// Limit for the number of statements that the message names.
 const NAMED: usize = 3;
 
 /// Compares the markers of the state file with the rows: statements that one reports as running and the other as
@@ -27,7 +27,7 @@ pub(in crate::trace) fn compare(
     let listing = program.unwrap_or(&told);
     let mut unsaid = Ledger::default();
     let facts = Evidence::of(run, listing, &told, program.is_none(), &mut unsaid).facts;
-    // Of several rounds, the last row counts.
+    // If a statement ran in several rounds, its last row is compared.
     let mut by_line: BTreeMap<u32, &Node> = BTreeMap::new();
     let mut by_text: BTreeMap<&str, &Node> = BTreeMap::new();
     let mut twice: BTreeSet<&str> = BTreeSet::new();
@@ -49,7 +49,7 @@ pub(in crate::trace) fn compare(
     }
     let mut found: Vec<String> = Vec::new();
     for (statement, fact) in listing.statements.iter().zip(&facts.of) {
-        // Markers inside blocks are not compared, because their frame is not certain.
+        // Marks inside blocks are not compared, because it is not certain to which frame they refer.
         let Some(status) = fact
             .status
             .as_ref()

@@ -10,7 +10,7 @@ use crate::trace::lower::tied;
 use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Maximum number of rounds listed that are known only by number.
+/// Limit for the number of listed rounds that are known only by number.
 pub(super) const MOST_ROUNDS: u32 = 1_000;
 
 impl<'a> Lowering<'_, 'a, '_> {
@@ -51,7 +51,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             }
             self.strays_after(Some(at));
         }
-        // Frames whose calling statement is unknown.
+        // Adds the frames whose calling statement is unknown.
         self.frames_called((frame, None), holder);
     }
 
@@ -133,7 +133,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         if let Some((last, before)) = called.split_last().filter(|_| !branch) {
             for place in before {
                 let made = self.frame(*place, None, outer);
-                // The round that made the call is unknown.
+                // It is unknown which round made the call.
                 if let Some(told) = made.and_then(|made| self.story.get_mut(made)) {
                     told.inferred = facts.get(at).is_some_and(|f| f.in_loop.is_some());
                 }
@@ -153,7 +153,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         made
     }
 
-    /// Returns the record of a marked statement, or of one that contains a marked statement.
+    /// Adds the record of a statement that is marked, or that contains a marked statement.
     fn marked(&mut self, at: u32, own: &'a Statement, outer: Place, branch: bool) -> At {
         let fact = self.facts.get(at).cloned().unwrap_or_default();
         let gate = fact.gate.clone().or_else(|| {
@@ -228,7 +228,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Stores the record of a call whose frame is unknown.
+    /// Remembers the record of a call whose frame is unknown.
     fn calls_from(&mut self, at: At, own: &Statement) {
         let target = own
             .target
@@ -239,7 +239,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds visits of a gate that are not marked.
+    /// Adds the visits of a gate that the state file does not mark.
     fn visits(&mut self, at: u32, gates: &[&Gate], outer: Place) {
         let text = self.facts.statement(at).map_or("", |own| &own.text);
         for gate in gates {
@@ -256,7 +256,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds decided gates that are not marked.
+    /// Adds the decided gates that the state file does not mark.
     pub(super) fn decided_gates(&mut self) {
         for (at, gates) in self.gates.clone() {
             if self.status.get(at as usize).is_none_or(Option::is_none) {
@@ -286,7 +286,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds a branch that a section names.
+    /// Adds a branch that a section of "Active Constructs" names.
     pub(super) fn branch(
         &mut self,
         parallel: At,
@@ -303,7 +303,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         let new = Happening {
             text,
             tie: statement.and_then(|at| tied(at, TiedBy::Name)),
-            // A pending branch is only announced; other statuses are recorded by the section.
+            // A pending branch is only announced; for any other status, the section is the record.
             derived: status == NodeStatus::Pending,
             by_place: true,
             ..Happening::new(kind, status)
@@ -313,7 +313,7 @@ impl<'a> Lowering<'_, 'a, '_> {
 
     /// Adds the counted rounds of a loop. Except for the last one, only their numbers are known.
     fn rounds(&mut self, at: u32, looped: At, fact: &Fact) {
-        // The loop was entered, but rounds are not counted: its statements ran in the first round.
+        // The loop was entered, but the file does not count rounds: its statements ran in the first round.
         let entered = fact.construct.is_some() && self.marks.holds(at);
         if let Some(total) = fact.round.or(entered.then_some(1)) {
             self.count_rounds(looped, total, Some(at));
@@ -327,7 +327,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             self.story.round(looped, n, true);
             let written = statement.and_then(|at| self.in_rounds.remove(&(at, n)));
             for inner in written.into_iter().flatten() {
-                // Marks always refer to the last round.
+                // Marks in the state file always refer to the last round.
                 if n < total || !self.marks.is_kept(inner) {
                     self.written_in_round(looped, inner);
                 }

@@ -13,9 +13,9 @@ use crate::trace::lower::facts::Facts;
 /// A call of a block.
 pub(in crate::trace) struct Frame {
     pub(in crate::trace) id: i64,
-    /// Its block's name; empty if unknown.
+    /// The name of the frame's block; empty if unknown.
     pub(super) name: Text,
-    /// The block's statement in the program.
+    /// The declaration of the frame's block in the program.
     pub(in crate::trace) block: Option<u32>,
     /// The calling frame, as an index in [`Frames::list`].
     pub(super) above: Option<usize>,
@@ -30,11 +30,11 @@ pub(in crate::trace) struct Frame {
 /// The frames of a run.
 #[derive(Default)]
 pub(in crate::trace) struct Frames {
-    /// Open frames, outermost first; then finished ones, in order of id.
+    /// All frames: the open ones, outermost first; then the finished ones, in order of id.
     pub(super) list: Vec<Frame>,
     /// The innermost open frame of each block, to which the marks in the block's body refer.
     innermost: BTreeMap<u32, usize>,
-    /// Frames in order of id, by the calling frame and statement; `None` if unknown.
+    /// The frames in order of id, by the calling frame and the calling statement; `None` if unknown.
     pub(super) called: BTreeMap<(Option<usize>, Option<u32>), Vec<usize>>,
 }
 
@@ -42,7 +42,7 @@ pub(in crate::trace) struct Frames {
 pub(super) fn rows(run: &Run) -> Vec<&CallFrame> {
     let all = run.state_file.iter().flat_map(|file| &file.call_stack);
     let mut rows: Vec<&CallFrame> = all.collect();
-    // OpenProse lists the innermost first. A stack in the opposite order is recognised by its depths.
+    // OpenProse lists the innermost frame first. A stack in the opposite order is recognised by its depths.
     let depths = rows.first().zip(rows.last());
     if !depths.is_some_and(|(first, last)| first.depth < last.depth && first.depth.is_some()) {
         rows.reverse();
@@ -116,7 +116,7 @@ impl Frames {
         }
     }
 
-    /// Returns the block whose body a frame runs; `Some(None)` for the root, `None` if unknown.
+    /// Returns the block whose body a frame runs; `Some(None)` for the root, `None` if the block is unknown.
     fn inside(&self, place: Option<usize>) -> Option<Option<u32>> {
         match place {
             None => Some(None),
@@ -124,7 +124,7 @@ impl Frames {
         }
     }
 
-    /// Adds frames that bindings mention but that are not in the call stack.
+    /// Adds the finished frames, which bindings mention but the call stack does not contain.
     fn add_finished(
         &mut self,
         run: &Run,
@@ -141,7 +141,7 @@ impl Frames {
             let parent = binding.parent_execution_id;
             let frame = found.entry(id).or_default();
             frame.parent = frame.parent.or(parent);
-            // The header of an input quotes the call that passed it.
+            // The header of an input binding quotes the call that passed the input.
             if let (BindingKind::Input, Some(first)) = (&binding.kind, binding.first_line())
                 && let Some(tie) = ties.tie(first, None)
                 && let Some(call) = facts.statement(tie.statement)
@@ -190,7 +190,7 @@ impl Frames {
                 .block
                 .and_then(|at| facts.statement(at)?.name.as_deref());
             let key = name.zip(inside);
-            // A call outside of the parent's block belongs to another frame.
+            // A call outside of the parent frame's block cannot have made this frame.
             let lies =
                 |call: &u32| inside.is_none() || facts.get(*call).map(|fact| fact.block) == inside;
             let call = frame.call.or_else(|| only(calls.get(&key?)?).copied());

@@ -9,12 +9,12 @@ use crate::program::StatementKind;
 use crate::trace::lower::facts::Facts;
 use crate::trace::verdict::recorded;
 
-/// For each statement, whether it gets a record, and why.
+/// The statements that get a record in the trace, and why.
 pub(super) struct Marks {
     kept: Vec<bool>,
-    /// Whether a statement inside has a record.
+    /// Whether a statement inside this one has a record.
     holds: Vec<bool>,
-    /// Whether the statement, or one inside, is running.
+    /// Whether this statement, or one inside it, is running.
     open: Vec<bool>,
     /// The last statement with a record, by block.
     last: BTreeMap<Option<u32>, u32>,
@@ -31,7 +31,7 @@ impl Marks {
             last: BTreeMap::new(),
             finished: recorded(run).iter().any(|claim| claim.status.is_finished()),
         };
-        // Calls that made frames, with whether one of these frames is open.
+        // The calls that made frames, each with whether one of these frames is open.
         let mut calls: BTreeMap<u32, bool> = BTreeMap::new();
         for ((_, call), places) in &frames.called {
             let open = |place: &usize| frames.list.get(*place).is_some_and(|frame| frame.open);
@@ -45,7 +45,7 @@ impl Marks {
                 continue;
             };
             let (i, frame) = (at as usize, calls.get(&at));
-            // In a block, the mark on a call belongs to the frame that the call made.
+            // Inside a block, the mark on a call belongs to the frame that the call made.
             let is_frames = statement.kind == StatementKind::Do
                 && fact.block.is_some()
                 && !fact.is_over()

@@ -36,7 +36,7 @@ use crate::trace::story::{At, Place, Story};
 use frames::Frames;
 use sections::Unplaced;
 
-/// The evidence about a run from a state file and the disk.
+/// What a state file and the bindings on disk show about a run.
 pub(in crate::trace) struct Evidence<'a, 'r> {
     pub(in crate::trace) facts: Facts<'a>,
     pub(in crate::trace) frames: Frames,
@@ -91,7 +91,7 @@ impl<'a, 'r> Evidence<'a, 'r> {
     }
 }
 
-/// Returns the visits of each gate of the program, in the order of the store.
+/// Returns the visits of each gate of the program, in the order in which they are stored.
 fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>> {
     let mut by_name: BTreeMap<&str, u32> = BTreeMap::new();
     for (at, statement) in (0_u32..).zip(&listing.statements) {
@@ -143,34 +143,34 @@ struct Lowering<'f, 'a, 'r> {
     story: Story,
     gates: BTreeMap<u32, Vec<&'r Gate>>,
     marks: marks::Marks,
-    /// Statements by the block whose body contains them, in order; `None` is the root.
+    /// The statements of each block's body, in order; `None` is the root.
     bodies: BTreeMap<Option<u32>, Vec<u32>>,
-    /// The place for the records of each statement's children.
+    /// The happening under which the records of each statement's children are added.
     holder: Vec<Place>,
-    /// The status of each statement's record, if it has one.
+    /// The status of each statement's record; `None` without a record.
     status: Vec<Option<NodeStatus>>,
-    /// The records of statements, by the record of their frame.
+    /// The records of statements, by the record of their frame and the statement.
     said: BTreeMap<(Place, u32), At>,
-    /// The records of frames, by index in the list.
+    /// The records of frames, by the frame's index in [`Frames::list`].
     frame_at: BTreeMap<usize, At>,
     /// Frames whose statements are not recorded yet.
     queue: VecDeque<usize>,
     /// Blocks whose bodies are recorded.
     walked: BTreeSet<u32>,
-    /// The last call of each block without an open frame in the call stack.
+    /// The last call of each block that has no open frame in the call stack.
     calls: BTreeMap<u32, Call>,
-    /// Annotated lines without a statement, by the statement before them.
+    /// The annotated lines without a statement, by the statement before them.
     strays: BTreeMap<Option<u32>, Vec<usize>>,
     /// Branches that a section names and no line marks, by statement: the parallel block, name and status.
     announced: BTreeMap<u32, (At, Text, Status)>,
-    /// Statements that wrote a binding in a round, by loop and round.
+    /// The statements that wrote a binding in a round, by loop and round.
     in_rounds: BTreeMap<(u32, u32), BTreeSet<u32>>,
     rounds_left: u32,
-    /// Whether a node is open or failed.
+    /// Whether any node is open or failed, so that the run has a position.
     stands: bool,
 }
 
-/// The record of a call, and its frame if known.
+/// The record of a call, and the called frame if it is known.
 #[derive(Clone, Copy)]
 struct Call {
     at: At,
@@ -191,7 +191,7 @@ impl Lowering<'_, '_, '_> {
         self.strays_after(None);
         self.body(None, None, None, false);
         self.record_known_frames();
-        // Frames that refer to each other as their callers.
+        // Adds the frames that name each other as their callers, since no walk from the root reaches them.
         for place in 0..self.frames.list.len() {
             if !self.frame_at.contains_key(&place) {
                 self.frame(place, None, None);

@@ -1,4 +1,4 @@
-//! Ties the sections of "Active Constructs" to parallel blocks and loops of the program, and takes their facts.
+//! Ties the sections under "Active Constructs" to parallel blocks and loops of the program, and reads their facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::trace::emit::word;
 use crate::trace::lower::facts::Facts;
 use crate::trace::verdict::recorded;
 
-/// Sections without a known statement, as indices into the state file's lists.
+/// The sections whose statement is unknown, as indices into the state file's lists.
 #[derive(Default)]
 pub(super) struct Unplaced {
     pub(super) parallels: Vec<usize>,
@@ -82,7 +82,7 @@ fn place(
     found.collect()
 }
 
-/// Returns the sections that count, with their statements: of several for one statement, the last.
+/// Returns the sections with their statements; if several are about one statement, only the last counts.
 fn counted(
     facts: &Facts<'_>,
     found: Vec<Option<u32>>,
@@ -126,7 +126,7 @@ fn parallel(facts: &mut Facts<'_>, at: u32, index: usize, state: &ParallelState,
         let Some(fact) = branch.and_then(|b| facts.of.get_mut(b as usize)) else {
             continue;
         };
-        // An end is newer than a marker of progress, whether the mark or the section records it.
+        // A record that the branch ended is newer than one that it runs, whether a mark or the section contains it.
         let newer = match &fact.status {
             None => status != NodeStatus::Pending,
             Some(said) => said.is_open() && !status.is_open(),

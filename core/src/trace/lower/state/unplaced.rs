@@ -1,4 +1,4 @@
-//! Records parts of a state file that match no statement of the program: annotated lines, open constructs.
+//! Adds the parts of a state file that match no statement of the program: annotated lines and open constructs.
 
 use super::Lowering;
 use super::sections::{Unplaced, is_ahead, status_of};
@@ -12,7 +12,7 @@ use crate::trace::verdict::recorded;
 use crate::trace::{NodeKind, NodeStatus};
 
 impl Lowering<'_, '_, '_> {
-    /// Adds annotated lines without a statement, after the line before them.
+    /// Adds the annotated lines without a statement, after the statement that precedes them in the file.
     pub(super) fn strays_after(&mut self, after: Option<u32>) {
         for at in self.strays.remove(&after).unwrap_or_default() {
             let Some(stray) = self.facts.strays.get(at) else {

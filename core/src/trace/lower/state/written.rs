@@ -1,4 +1,4 @@
-//! Adds statements of frames that are proved only by their bindings.
+//! Adds the statements of frames that only their bindings prove.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::trace::lower::{disk, tied};
 use crate::trace::story::{At, Happening};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Maximum number of a frame's statements examined to find the one after a written one.
+/// Limit for the number of a frame's statements that are examined to find the one after a written binding.
 const LOOKED_AT: usize = 64;
 
-/// The bindings of a frame, by statement or else by text, with the evidence for the tie.
+/// The bindings of a frame by statement, or by quoted text if the statement is unknown, with the evidence for the tie.
 type Wrote<'r> = BTreeMap<(Option<u32>, &'r str), Option<TiedBy>>;
 
 impl Lowering<'_, '_, '_> {

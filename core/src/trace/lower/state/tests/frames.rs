@@ -81,7 +81,7 @@ fn what_frames_of_one_block_ran_is_told_by_their_bindings() {
     ";
     let text = |stack: &str| state("status: running", &marked, &format!("{constructs}{stack}"));
     check_with(CALLS_ITSELF, &text(&stack(&stacks)), &bindings, expected);
-    // A stack in the opposite order is recognised by its depths.
+    // A call stack in the opposite order is recognised by its depths.
     let turned = [stacks[1], stacks[0]];
     check_with(CALLS_ITSELF, &text(&stack(&turned)), &bindings, expected);
 }
@@ -112,7 +112,7 @@ fn of_several_frames_of_a_block_nobody_knows_which_one_a_section_speaks_of() {
             ",
         );
     }
-    // A mark in the loop belongs to the innermost frame.
+    // A mark inside a loop of the block belongs to the innermost frame.
     let inside = CALLS_ITSELF.replace(
         "      do estimate(variant)",
         "      session \"Look\"\n      do estimate(variant)",
@@ -188,7 +188,7 @@ fn one_call_in_a_loop_or_a_parallel_for_makes_several_frames() {
           frame one#2 at 1: executing @5 <
         ",
     );
-    // A finished loop: its rounds are unknown, so its frames are directly inside it.
+    // The rounds of a finished loop are unknown, so the frames called in it are directly inside it.
     let looped = format!("{block}for x in xs:\n  do one(x)\nsession \"End\"\n");
     let trace = looped
         .replace("\"End\"", "\"End\"   # <-- EXECUTING")

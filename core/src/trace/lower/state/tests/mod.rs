@@ -31,7 +31,7 @@ fn state(header: &str, trace: &str, sections: &str) -> String {
     )
 }
 
-/// Describes a node in a few words: what, status, marks.
+/// Describes a node in a few words: its kind and text, its status, its marks.
 fn words(node: &Node) -> String {
     let what = match &node.kind {
         NodeKind::Statement => node.text.to_string(),
@@ -189,7 +189,7 @@ fn frames_hang_below_their_calls_and_markers_speak_of_the_innermost() {
         ",
     );
     assert_eq!(rules(&trace), [""; 0]);
-    // The frame of a name is resolved with the same frames.
+    // Name resolution uses the same frames as the trace.
     let found = crate::scope::resolve(&run, &trace, "parts", Some(43));
     assert_eq!(
         found.winner.and_then(|at| run.bindings[at].execution_id),
@@ -263,7 +263,7 @@ fn loops_have_the_rounds_that_are_counted() {
             session \"Critique\": retry ×2 @4 <
         ",
     );
-    // Without a program, the trace is read as one.
+    // Without a program, the state file's trace is read in place of the program.
     let (_, trace) = folded(&[("state.md", &state("", &trace, constructs))]);
     assert_eq!(
         trace
@@ -274,7 +274,7 @@ fn loops_have_the_rounds_that_are_counted() {
         Some(5)
     );
     assert_eq!(trace.nodes.len(), 7);
-    // An absurd count does not list more rounds than the maximum.
+    // If a file records an absurd number of rounds, no more than the maximum are listed.
     let many = constructs.replace("3/5", "4000000000/5");
     let (_, trace) = folded(&[(
         "state.md",
@@ -366,7 +366,7 @@ fn gates_stand_by_their_record() {
     assert!(tree(&trace).contains("gate late: pending derived <"));
 }
 
-/// Source: errata T10, last sentence; docs/reference/formats.md.
+/// A binding on disk counts more than a mark in the state file (errata T10, last sentence; docs/reference/formats.md).
 #[test]
 fn a_binding_on_disk_beats_a_marker() {
     let program = "let analysis = session \"A\"\nlet plan = session \"P\"\nlet code = session \"C\"\noutput summary = session \"S\"\n";
@@ -459,7 +459,7 @@ fn in_a_loop_a_binding_may_be_of_an_earlier_round() {
             let draft = session \"Write\": executing @2 <
         ",
     );
-    // Status `running` at round 2, with bindings of round 4.
+    // The file records the status `running` in round 2, but round 4 has bindings.
     let (_, trace) = folded(&[
         ("state.md", &text),
         ("program.prose", program),
@@ -520,7 +520,7 @@ fn a_folder_without_a_state_file_shows_what_its_bindings_prove() {
             .count(),
         1
     );
-    // A log does not change what its bindings prove.
+    // With a log instead of a state file, bindings on disk prove the same.
     let (_, trace) = folded(&[
         (
             "state.md",
@@ -624,7 +624,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
         rules: &'static [&'static str],
     }
     let cases = [
-        // An anonymous session does not write a binding, but a later statement did.
+        // An anonymous session does not write a binding, but a statement after it did.
         Case {
             header: "status: running",
             trace: mark("session \"Look\"", "<-- EXECUTING"),
@@ -633,7 +633,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             stands: &["parallel:"],
             rules: &["marker-contradicts-disk", "state-file-behind"],
         },
-        // Branches run in parallel, so a finished one proves nothing about another.
+        // Branches run in parallel, so a finished branch proves nothing about another branch.
         Case {
             header: "",
             trace: mark("c = session \"C\"", "<-- EXECUTING"),
@@ -642,7 +642,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             stands: &["c = session \"C\""],
             rules: &["state-file-behind"],
         },
-        // A statement that the file marks as not reached has written its binding.
+        // A statement that the file marks as not reached has written its binding nevertheless.
         Case {
             header: "",
             trace: mark("session \"Look\"", "<-- EXECUTING")
@@ -652,7 +652,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             stands: &[],
             rules: &["marker-contradicts-disk", "state-file-behind"],
         },
-        // Completed in one place, running in another.
+        // The same statement is marked as completed in one place and as running in another.
         Case {
             header: "status: complete",
             trace: mark("session \"Look\"", "<-- EXECUTING"),
