@@ -1,4 +1,4 @@
-//! Attachments that subagents wrote into a run's folder: PostgreSQL has their paths alone.
+//! Tests of attachments that subagents wrote into a run's folder. PostgreSQL stores only the paths of these files.
 
 use crate::project::{Project, cluster};
 
@@ -11,7 +11,7 @@ fn an_attachment_in_the_runs_folder_on_this_machine_is_read() {
     let project = Project::new("let report = session \"Report\"\n", &url);
     let run = project.init("postgres");
     let id = run.trim_start_matches("postgres:");
-    // As postgres.md has it, "Large Outputs".
+    // This is the SQL of postgres.md, "Large Outputs".
     let sql = format!(
         "INSERT INTO openprose.bindings (name, run_id, kind, value, attachment_path, source_statement)
          VALUES ('report', '{id}', 'let', 'Full report - see attachment', 'attachments/report.md', 'let report = session \"Report\"')"

@@ -1,4 +1,5 @@
-//! Every command on a run in PostgreSQL, and the same on a `state.db`: what is told of both runs is the same.
+//! Runs every command on a run in PostgreSQL and on the same run in a `state.db`. The outputs about both runs are
+//! equal.
 
 use prosescope_test_support::clock;
 use serde_json::Value;
@@ -52,8 +53,8 @@ approve later:
 output report = session "Write the report"
 "#;
 
-/// Commands in order: what goes in, the exit code, a name for the id that is printed, and the command. `{name}` stands for an
-/// id; the run is added.
+/// The commands in order. Each has its standard input, its exit code, a name for the id that it prints, and its words.
+/// `{name}` stands for a printed id; the test appends the run.
 pub(crate) const STEPS: &[(&str, i32, &str, &str)] = &[
     (
         "",
@@ -156,7 +157,7 @@ pub(crate) fn record(project: &Project, run: &str) {
     }
 }
 
-/// What is told of a run, without what differs by its store: ids, times, places.
+/// Returns all that the commands print about a run, without what differs by its store: ids, times, places.
 pub(crate) fn told(project: &Project, run: &str) -> Vec<String> {
     let mut told = Vec::new();
     let mut rows = |command: &str, path: &str, keys: &[&str]| {
@@ -233,7 +234,7 @@ fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
         return;
     };
     let both = ["sqlite", "postgres"].map(|form| {
-        // Agents of projects and users are kept by form: each has a project of its own.
+        // Agents of the project and the user are stored by form, so each run gets a project of its own.
         let project = Project::new(PROGRAM, &cluster.database());
         let run = project.init(form);
         record(&project, &run);
@@ -304,7 +305,7 @@ fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
         shown.contains("PostgreSQL") && !shown.contains("SQLite"),
         "{shown}"
     );
-    // Agents of the project are those of the next run too; another project has its own.
+    // The next run of the project has the same agents of the project, and a run of another project does not.
     let next = project.init("postgres");
     let memory = project.line(&["agent", "memory", "get", "scholar", "--run", &next]);
     assert_eq!(memory, "of the project");
@@ -321,7 +322,7 @@ fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
     assert_eq!(memory, "of the user");
 }
 
-/// A line without numbers that are ids.
+/// Returns a line without the numbers that are ids.
 fn without_ids(line: &str) -> String {
     let is_id = |before: &str| {
         let ends = [

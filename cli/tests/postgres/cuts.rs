@@ -1,5 +1,5 @@
-//! Connections that are cut in the middle of each command (errata H2): what was acknowledged is
-//! recorded, and what was not is recorded once when the command is repeated.
+//! Cuts the connection in the middle of each command (errata H2). What a command acknowledged is recorded; what it did
+//! not is recorded once when the command is repeated.
 
 use prosescope_test_support::clock;
 use prosescope_test_support::cluster::Cluster;
@@ -9,7 +9,7 @@ use crate::commands::STEPS;
 use crate::kills::times;
 use crate::project::{Project, cluster, text};
 
-/// Commands after [`STEPS`]: they end what those began.
+/// Commands that run after [`STEPS`], and end what those began.
 const LAST: &[(&str, i32, &str, &str)] = &[
     ("", 0, "", "reject {run} publish --reason No --as raymond"),
     ("", 0, "", "gate create later --line 41 --run {run}"),
@@ -28,7 +28,7 @@ const LAST: &[(&str, i32, &str, &str)] = &[
     ("", 0, "", "finish {run} --status failed"),
 ];
 
-/// What is recorded of a run, without ids and times.
+/// The SQL that returns everything recorded of a run, without ids and times.
 const RECORDED: &str = "
     SELECT string_agg(of || ' ' || rows, E'\\n' ORDER BY of) FROM (
         SELECT 'run' AS of, string_agg(status, ' ') AS rows FROM openprose.run WHERE id = '{ID}'
@@ -49,7 +49,8 @@ const RECORDED: &str = "
         UNION ALL SELECT 'imports', count(*)::text FROM openprose.imports WHERE run_id = '{ID}'
     ) AS each";
 
-/// Records all steps, each cut at this place; returns what is recorded after each, and how often a command was cut.
+/// Records all steps, each with its connection cut at this place. Returns what is recorded after each step, how often a
+/// command was cut, and how many commands failed and were repeated.
 fn recorded(cluster: &Cluster, cut: Option<Place>) -> (Vec<String>, usize, usize) {
     let wire = Wire::to(cluster.port());
     let url = cluster.database();
@@ -100,7 +101,7 @@ fn recorded(cluster: &Cluster, cut: Option<Place>) -> (Vec<String>, usize, usize
             refused += 1;
             let said = text(&out.stderr);
             assert!(said.contains('→'), "{cut:?}, {line}: {said}");
-            // Nothing of it is recorded, so it can be repeated.
+            // A command that failed has recorded nothing, so it can be repeated.
             assert_eq!(before, look(), "{cut:?}, {line}: {said}");
             out = give();
         }
@@ -125,7 +126,7 @@ fn each_command_that_is_cut_is_recorded_once() {
     };
     let (whole, ..) = recorded(cluster, None);
     let mut places = vec![Place::BeforeCommit, Place::AfterCommit];
-    // The middle of the command; or every other message.
+    // A short test cuts once, in the middle of a command; a soak test cuts at every other message.
     let all: Vec<usize> = (1..=times(0, 40)).step_by(2).collect();
     let each = if all.is_empty() { &[14][..] } else { &all };
     places.extend(each.iter().map(|n| Place::Before(*n)));
@@ -146,7 +147,7 @@ fn each_command_that_is_cut_is_recorded_once() {
     println!("{cuts} commands cut: {refused} ended with 6 and were repeated");
 }
 
-/// A run that is made, pushed or removed while its connection is cut: there as a whole, or not at all.
+/// A run whose creation, push or removal loses its connection is either complete or does not exist.
 #[test]
 fn a_run_that_is_made_or_removed_over_a_cut_connection_is_whole() {
     let Some(cluster) = cluster() else {

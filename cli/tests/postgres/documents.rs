@@ -1,4 +1,5 @@
-//! `psql` with the queries of postgres.md on what `prosescope` wrote, and `prosescope` on what `psql` writes beside it.
+//! `psql` runs the queries of postgres.md on records of `prosescope`, and `prosescope` reads what `psql` wrote into the
+//! same run.
 
 use crate::commands::PROGRAM;
 use crate::project::{Project, cluster};
@@ -32,7 +33,7 @@ fn psql_and_prose_read_what_the_other_wrote() {
     give(&["parallel", "branch", &all, "b", "--line", "16"], "");
     give(&["put", "a", "--execution", &a, "--done"], "A");
 
-    // Database interaction, parallel execution, resuming.
+    // These are the queries of postgres.md about interaction with the database, parallel execution and resuming.
     assert_eq!(
         asks("SELECT value FROM openprose.bindings WHERE name = 'findings' AND run_id = '{RUN}'"),
         "AI's `$(never)` \\x"
@@ -48,7 +49,7 @@ fn psql_and_prose_read_what_the_other_wrote() {
         "SELECT metadata->>'branch' AS branch, status FROM openprose.execution
          WHERE run_id = '{RUN}' AND metadata->>'parallel_id' IS NOT NULL AND parent_id IS NOT NULL",
     );
-    // The document asks for no order.
+    // The query of postgres.md has no order, so the rows are sorted.
     let mut branches: Vec<&str> = branches.lines().collect();
     branches.sort_unstable();
     assert_eq!(branches, ["a|completed", "b|executing"]);
@@ -61,7 +62,7 @@ fn psql_and_prose_read_what_the_other_wrote() {
            AND status NOT IN ('completed', 'failed', 'skipped')"
     );
     assert_eq!(asks(&pending), "1");
-    // A subagent of the documents writes its output, and their VM marks the branch.
+    // With the SQL of postgres.md, a subagent writes its output, and the VM marks the branch as completed.
     asks(
         "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement)
          VALUES ('b', '{RUN}', NULL, 'let', E'B, by psql', 'b = session \"Analyze risk B\"')
@@ -79,7 +80,7 @@ fn psql_and_prose_read_what_the_other_wrote() {
     assert!(trace.contains("Analyze risk B"), "{trace}");
     assert!(!trace.contains("\"running\",\"b"), "{trace}");
 
-    // Loop tracking.
+    // The next query tracks a loop.
     let round = give(&["loop", "begin", "--line", "18"], "");
     let step = at("19", &["--parent", &round]);
     give(&["exec", "complete", &step], "");
@@ -94,7 +95,7 @@ fn psql_and_prose_read_what_the_other_wrote() {
         "",
     );
 
-    // Scope resolution.
+    // The next query resolves a name in the frame of a call.
     let frame = at("24", &[]);
     let inner = at("22", &["--parent", &frame]);
     give(&["put", "result", "--execution", &inner], "depth 1");
@@ -111,7 +112,8 @@ fn psql_and_prose_read_what_the_other_wrote() {
     ));
     assert_eq!(resolved, "depth 1");
 
-    // Agents: of the run by its id, of the project by none (errata P13: the project's name is a column of ours).
+    // An agent of the run has the run's id, and an agent of the project has none. The name of the project is in a
+    // column that prosescope adds (errata P13).
     give(&["agent", "memory", "set", "captain"], "# Captain");
     give(
         &["agent", "segment", "add", "captain", "--prompt", "Review"],
@@ -139,7 +141,7 @@ fn psql_and_prose_read_what_the_other_wrote() {
         "# Captain, by psql"
     );
     assert!(give(&["agent", "segment", "get", "captain"], "").contains("by psql"));
-    // The next of ours follows theirs.
+    // The next segment that prosescope adds gets the number after the last segment of `psql`.
     let third = give(
         &["agent", "segment", "add", "captain", "--prompt", "Third"],
         "x",

@@ -1,6 +1,6 @@
-//! Servers that answer slowly, or answer everybody but the one who waits: a question has a limit, however it is not answered.
-//!
-//! What is counted is what the server did in the meantime, as it sends twice a second: a machine that is busy makes it fewer.
+//! Tests with servers that answer one query very slowly or not at all. Every query has a time limit, so each command
+//! ends.  The tests do not measure time. They count what the server sent in the meantime (twice per second), because on
+//! a busy machine the server sends less.
 
 use std::thread;
 
@@ -10,11 +10,12 @@ use prosescope_test_support::faulty::{Answer, Fault};
 use crate::hostile::{Place, watched};
 use crate::project::{cluster, text};
 
-/// A question that drips is left within 15 s: what is sent in that time, and a few more that nobody reads.
+/// Maximum number of pieces of an answer that the server sends before the command gives up: two per second for 15 s,
+/// and a few that are sent but not read any more.
 const DRIPS: usize = 2 * 15 + 6;
 
-/// Commands, each with the beginning of a question of it whose answer drips: rows that are held, handed on one by one, or looked
-/// at behind what was written.
+/// Commands, each with the first words of the query that is answered slowly. The commands read rows all at once, read
+/// them one by one, or read after writing.
 const DRIPPING: &[(&str, &str)] = &[
     ("show RUN", "SELECT"),
     ("get a --run RUN", "SELECT"),
@@ -44,7 +45,7 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
     let asked = place.wire.asked();
     let all = asked.iter().enumerate();
     let mut tried = 0;
-    // The last ones read the run's tables.
+    // The last queries of a command read the tables of the run, so the test begins with them.
     for (at, sql) in all.filter(|(_, sql)| sql.starts_with(beginning)).rev() {
         place.wire.arm(Some(Fault {
             question: at + 1,
@@ -54,7 +55,7 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
         let (code, said, memory) = watched(&mut place.command(line));
         place.wire.disarm();
         let dripped = place.wire.dripped();
-        // An answer without a row came whole.
+        // The answer had no row, so it was sent completely.
         if dripped == 0 {
             continue;
         }
@@ -63,7 +64,7 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
         assert!(dripped <= DRIPS, "{what}");
         assert!(memory < 256 << 20, "{memory} bytes: {what}");
         match code {
-            // A list may go without what could not be read; what was not recorded is recorded when it is begun anew.
+            // A list may leave out what could not be read, and a writing command may record with a second attempt.
             Some(0 | 1) => {}
             code => {
                 assert!(matches!(code, Some(5 | 6)), "{what}");
@@ -80,8 +81,9 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
     assert!(tried > 0, "{line}: {asked:?}");
 }
 
-/// A writer whose statement hangs looks whether the server answers another connection. One that does is not waited for as long as
-/// it does, but a little longer than for a lock: then the command is begun anew, or says that nothing was recorded.
+/// If a statement of a writer gets no answer, the writer checks on another connection whether the server answers. If
+/// the server does, the writer waits only a little longer than for a lock. Then it repeats the command, or reports that
+/// nothing was recorded.
 #[test]
 fn a_server_that_answers_all_but_one_question_is_left_all_the_same() {
     let Some(cluster) = cluster() else {
@@ -107,7 +109,7 @@ fn a_server_that_answers_all_but_one_question_is_left_all_the_same() {
     assert!(place.wire.disarm() > 0);
     assert!(memory < 256 << 20, "{memory} bytes: {said}");
     assert!(matches!(code, Some(0 | 6)), "{code:?}: {said}");
-    // It looks every 4 s, for 12 s, and connects once more.
+    // The writer checks every 4 s, for 12 s, and then connects once more.
     let more = connections() - before;
     assert!((1..=5).contains(&more), "{more} connections more: {said}");
 }

@@ -1,7 +1,6 @@
-//! The server answers a question of each command with an error, once and for good: what was said is what is there, a command
-//! that was refused can be repeated, and what cannot be read is never said to be none.
-//!
-//! A sample runs in CI; with `PROSE_SWEEP` each question of each command fails in each way.
+//! Tests in which the server answers one query of each command with an error, once or always. The exit code of a
+//! command that writes agrees with what is recorded, a refused command can be repeated, and unreadable data is never
+//! reported as empty.  CI runs a sample; with `PROSE_SWEEP`, each query of each command fails in each way.
 
 use std::fs;
 use std::process::Output;
@@ -30,12 +29,12 @@ output report = session: writer
   prompt: "Report"
 "#;
 
-/// When the run was recorded, and when the commands are given.
+/// The time at which the run was recorded, and the time at which the tested commands run.
 const THEN: &str = "2026-01-15T14:30:00Z";
 const NOW: &str = "2026-01-15T14:40:00Z";
 const LATER: &str = "2026-01-16T18:00:00Z";
 
-/// What was recorded before: what goes in, and the command.
+/// Commands that record the run before the test: standard input, and the words of the command.
 const BEFORE: &[(&str, &str)] = &[
     ("", "init p.prose --id r0 --state postgres"),
     ("v", "put v --run postgres:r0"),
@@ -61,7 +60,7 @@ const BEFORE: &[(&str, &str)] = &[
     ("", "workflow setup --apply --state postgres"),
     ("", "workflow start --input x --state postgres"),
     ("", "events append latest --text one --state postgres"),
-    // A name that follows for the first time is noted twice: at the beginning, and where it has read to.
+    // A new follower's position is stored twice: when it begins, and after the last event that it read.
     ("", "events tail latest --as me --state postgres"),
     (
         "",
@@ -69,7 +68,8 @@ const BEFORE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Commands that record: what goes in, when, and the command. `{E}` is an execution of `r1` that stands open.
+/// Commands that record: standard input, time, and the words of the command. `{E}` stands for an open execution of
+/// `r1`.
 const WRITERS: &[(&str, &str, &str)] = &[
     ("", NOW, "init p.prose --id r2 --state postgres"),
     ("a value", NOW, "put new --run postgres:r1"),
@@ -143,7 +143,8 @@ const WRITERS: &[(&str, &str, &str)] = &[
     ("", NOW, "events prune latest --force --state postgres"),
 ];
 
-/// Commands that read, and whether each may answer with less as long as the answer says what is missing.
+/// Commands that read. The flag tells whether a command may print a part of its answer if it also prints what is
+/// missing.
 const READERS: &[(&str, bool)] = &[
     ("show postgres:r1", true),
     ("show postgres:latest", true),
@@ -182,13 +183,13 @@ const READERS: &[(&str, bool)] = &[
     ("events tail latest --state postgres", false),
 ];
 
-/// Errors of a server: a disk that is full, a statement that was cancelled, writers in each other's way, a right that lacks, a
-/// server that is read-only, a connection that failed, what PostgreSQL did not expect.
+/// PostgreSQL's codes of the errors: disk full, statement cancelled, serialization failure, missing right, read-only
+/// server, failed connection, internal error.
 const CODES: [&str; 7] = [
     "53100", "57014", "40001", "42501", "25006", "08006", "XX000",
 ];
 
-/// The faults of a question; `turn` chooses among errors.
+/// Returns the faults to try on one query; `turn` chooses one of the error codes.
 fn faults_of(question: usize, turn: usize) -> Vec<Fault> {
     let code = CODES[turn % CODES.len()];
     let next = CODES[(turn + 3) % CODES.len()];
@@ -211,7 +212,7 @@ fn faults_of(question: usize, turn: usize) -> Vec<Fault> {
     ]
 }
 
-/// What a command does under its faults; `n` is its place in the list.
+/// Decides whether a command behaved correctly under a fault.
 type Judge<'a> = &'a dyn Fn(&Tried<'_>) -> Result<Verdict, String>;
 
 struct Tried<'a> {
@@ -227,9 +228,9 @@ struct Tried<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// Refused, and all is as it was.
+    /// The command failed, and the records are unchanged.
     Kept,
-    /// Done as without the fault.
+    /// The command did the same as without the fault.
     Done,
 }
 
@@ -240,18 +241,18 @@ struct Counts {
     odd: Vec<String>,
 }
 
-/// A project whose database is reached over a way on which questions fail.
+/// A project whose connection to the database goes through a proxy that makes queries fail.
 struct Place<'c> {
     cluster: &'c Cluster,
     url: String,
     wire: Faulty,
     project: Project,
-    /// An execution that stands open.
+    /// The number of an open execution of `r1`.
     open: String,
 }
 
-/// What puts all rows back, and what they are: without what another try may tell otherwise, ids that sequences give, times of
-/// the server, ids of workflows.
+/// SQL functions that restore all rows, and that return the rows as text for a comparison. The text leaves out what
+/// differs between two tries: ids from sequences, times of the server, ids of workflows.
 const FUNCTIONS: &str = r#"
     CREATE SCHEMA saved;
     CREATE FUNCTION saved.tables() RETURNS SETOF pg_class LANGUAGE sql AS $$
@@ -337,7 +338,7 @@ impl<'c> Place<'c> {
         self.cluster.psql(&self.url, &plain).unwrap()
     }
 
-    /// Everything as it was.
+    /// Restores all rows and files to their state before the test.
     fn restore(&self) {
         self.sql("SELECT saved.restore()");
         let runs = self.project.path().join(".prose/runs");
@@ -348,7 +349,7 @@ impl<'c> Place<'c> {
         }
     }
 
-    /// All rows, and the files of runs beside them.
+    /// Returns all rows as text, and the names and lengths of the files of runs.
     fn facts(&self) -> String {
         let mut files = Vec::new();
         let mut folders = vec![self.project.path().join(".prose/runs")];
@@ -365,7 +366,8 @@ impl<'c> Place<'c> {
             }
         }
         files.sort();
-        // A number that a sequence gave to what came to nothing is not given again.
+        // A sequence does not give a number again after a transaction was rolled back, so the numbers of executions are
+        // left out.
         let facts = self.sql("SELECT saved.facts()");
         let mut parts = facts.split(NUMBERED);
         let first = parts.next().unwrap_or_default().to_owned();
@@ -375,7 +377,7 @@ impl<'c> Place<'c> {
         format!("{facts}\n{}", files.join("\n"))
     }
 
-    /// Tries the faults of a command: all, or those of its turn.
+    /// Tries the faults of a command: all of them, or without `PROSE_SWEEP` a few.
     fn each(
         &self,
         n: usize,
@@ -395,7 +397,8 @@ impl<'c> Place<'c> {
         let faults = (1..=asked.len()).flat_map(|question| faults_of(question, n + question));
         let mut faults: Vec<Fault> = faults.collect();
         if !is_whole() {
-            // Each command once or twice, each time at another question and in another way.
+            // Without `PROSE_SWEEP`, each command is tried with few faults, and each time with another query and
+            // another fault.
             let step = (faults.len() / 2).max(1);
             faults = faults
                 .into_iter()
@@ -447,40 +450,41 @@ impl<'c> Place<'c> {
     }
 }
 
-/// Faults of each command that are tried without `PROSE_SWEEP`.
+/// Number of faults that are tried on each command without `PROSE_SWEEP`.
 const TAKEN: usize = 1;
 
 fn is_whole() -> bool {
     std::env::var_os("PROSE_SWEEP").is_some()
 }
 
-/// The number of an execution in the metadata of the audit log.
+/// The key before the number of an execution in the metadata of the audit log, as SQL prints it.
 const NUMBERED: &str = "\\\"execution_id\\\":";
 
-/// When a name that follows was noted last, as the server writes it: now, and before.
+/// The times at which a follower's position was last stored, as the server writes them: in the tested command, and
+/// before it.
 const NOTED: &str = "2026-01-15T14:40:00+00:00";
 const NOTED_BEFORE: &str = "2026-01-15T14:30:00+00:00";
 
-/// A recording command: all is as it was, or as it is to be, and the exit code says which.
+/// Judges a command that records: the records are as before or as intended, and the exit code tells which.
 fn recorded(tried: &Tried<'_>) -> Result<Verdict, String> {
     let said = text(&tried.out.stderr);
     let mut now = tried.place.facts();
-    // A name that follows is noted at the beginning, too: it still stands where it stood.
+    // A follower's position is also stored when it begins. That changes only the time, not the position.
     if tried.args[0] == "events" && now.replace(NOTED, NOTED_BEFORE) == tried.before {
         tried.before.clone_into(&mut now);
     }
     let failed = matches!(tried.out.status.code(), Some(5 | 6));
     match tried.out.status.code() {
         Some(0) if now == tried.after => Ok(Verdict::Done),
-        // Recorded, and what was to follow failed: an answer, a confirmation.
+        // Code 7: the records are complete, but a later step failed, such as printing or confirming.
         Some(7) if now == tried.after => Ok(Verdict::Done),
-        // The answer is the gate; that the view was not recorded is said beside it.
+        // `gate show` printed the gate, with a note that the view was not recorded.
         Some(0) if now == tried.before && said.contains("the view was not recorded") => {
             Ok(Verdict::Kept)
         }
-        // The time-outs of one run are recorded, and another could not be read.
+        // The time-outs of one run are recorded, and another run could not be read.
         Some(5 | 6) if now == tried.after && said.contains("skipped: ") => Ok(Verdict::Done),
-        // Nobody knows, which is said, with where to look.
+        // The command cannot find out whether it was recorded, and prints where to look.
         Some(5 | 6) if now == tried.after && said.contains("not known whether") => {
             Ok(Verdict::Done)
         }
@@ -510,17 +514,18 @@ fn recorded(tried: &Tried<'_>) -> Result<Verdict, String> {
     }
 }
 
-/// A command that reads: the same answer, or none, and what was not read.
+/// Judges a command that reads: it prints the same answer as without the fault, or an error that names what was not
+/// read.
 fn answered(tried: &Tried<'_>, partly: bool) -> Result<Verdict, String> {
     let said = text(&tried.out.stderr);
-    // How large the tables are changes by itself.
+    // The sizes of the tables in the output of `postgres` change by themselves.
     let told = |out: &Output| match tried.args[0].as_str() {
         "postgres" => without_sizes(&text(&out.stdout)),
         _ => text(&out.stdout),
     };
     let same = told(tried.out) == told(tried.plain);
     match tried.out.status.code() {
-        // An issue found beside what was asked for is told by 1.
+        // Code 1 means that the run has issues of severity error; the answer itself is complete.
         Some(0 | 1) if same => Ok(Verdict::Done),
         Some(5 | 6) if names_something(&said) && said.contains('→') => Ok(Verdict::Kept),
         Some(5 | 6) => Err("does not say what failed, or what to do".to_owned()),
@@ -535,7 +540,7 @@ fn answered(tried: &Tried<'_>, partly: bool) -> Result<Verdict, String> {
     }
 }
 
-/// A text without numbers of bytes and what follows them.
+/// Returns a text without its numbers of bytes and the words after them.
 fn without_sizes(said: &str) -> String {
     let lines = said.lines().map(|line| {
         let mut words: Vec<&str> = line.split_whitespace().collect();
@@ -570,7 +575,7 @@ fn names_cause(said: &str) -> bool {
     .any(|cause| said.contains(cause))
 }
 
-/// Where two texts first differ.
+/// Returns the place where two texts first differ.
 fn differs(now: &str, then: &str) -> String {
     let both = now.bytes().zip(then.bytes());
     let at = both.take_while(|(a, b)| a == b).count();
@@ -585,7 +590,7 @@ fn differs(now: &str, then: &str) -> String {
     }
 }
 
-/// Tries commands, by some at once where all is tried: they wait more than they work.
+/// Tries all commands. With `PROSE_SWEEP`, several run at once, because they wait more than they work.
 fn sweep(
     commands: &[(&'static str, &'static str, &'static str)],
     judge: &(dyn Fn(usize, &Tried<'_>) -> Result<Verdict, String> + Sync),

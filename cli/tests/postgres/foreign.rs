@@ -1,4 +1,5 @@
-//! All that PostgreSQL lets others put on the tables that are written to: what a command said is what is there, or nothing is.
+//! Tests with triggers, rules, checks, defaults and other objects that other people add to the tables of runs. A
+//! command that succeeds has recorded exactly what it was given, and a command that fails has recorded nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +11,8 @@ const PROGRAM: &str = "let a = session \"A\"\n\napprove deploy:\n  prompt: \"Rea
 
 const RUN: &str = "20260301-100000-foreig";
 
-/// Functions of somebody else's: for triggers, and for expressions. What they do shows in rows that nobody wrote.
+/// SQL functions of another person, for triggers and for expressions. If one of them runs, it leaves a row in
+/// `public.ran`.
 const EVIL: &str = "
     CREATE TABLE public.ran (by text);
     CREATE FUNCTION public.evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -24,24 +26,24 @@ const EVIL: &str = "
     CREATE FUNCTION public.f(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM public.act('f'); RETURN $1; END $$;
     CREATE FUNCTION public.yes(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM public.act('yes'); RETURN true; END $$;";
 
-/// What a case does to the commands.
+/// How commands react to a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// It runs code: some command refuses with 4, `check` names it, and nothing of it ran.
+    /// The object would run code. Some command refuses with exit code 4, `check` names the object, and no code runs.
     Code,
-    /// It changes values: a command refuses whose value would change.
+    /// The object would change values. The command whose value would change refuses.
     Values,
-    /// It changes nothing that is written.
+    /// The object changes no written value, so all commands succeed.
     Nothing,
-    /// PostgreSQL refuses by itself, or changes nothing.
+    /// Either PostgreSQL refuses by itself, or the object changes nothing.
     Either,
 }
 
 use Then::{Code, Either, Nothing, Values};
 
-/// What is done to the schema.
+/// The cases: the expected reaction of the commands, and the SQL that adds an object to the schema.
 const CASES: &[(Then, &str)] = &[
-    // Triggers.
+    // The next cases add triggers.
     (
         Code,
         "CREATE TRIGGER t BEFORE INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.evil()",
@@ -138,7 +140,7 @@ const CASES: &[(Then, &str)] = &[
         Nothing,
         "CREATE TRIGGER t AFTER INSERT ON public.ran FOR EACH ROW EXECUTE FUNCTION public.evil()",
     ),
-    // Rules.
+    // The next cases add rules.
     (
         Code,
         "CREATE RULE r AS ON INSERT TO openprose.bindings DO ALSO UPDATE openprose.gates SET status = 'approved'",
@@ -163,7 +165,7 @@ const CASES: &[(Then, &str)] = &[
         Code,
         "CREATE RULE r AS ON INSERT TO openprose.agents DO ALSO NOTIFY somebody",
     ),
-    // Checks.
+    // The next cases add checks.
     (
         Code,
         "ALTER TABLE openprose.bindings ADD CHECK (public.yes(value))",
@@ -204,7 +206,7 @@ const CASES: &[(Then, &str)] = &[
         Either,
         "ALTER TABLE openprose.bindings ADD CHECK (false) NOT VALID",
     ),
-    // Defaults and generated columns.
+    // The next cases add defaults and generated columns.
     (
         Code,
         "ALTER TABLE openprose.bindings ADD COLUMN extra text DEFAULT public.f('x')",
@@ -245,7 +247,7 @@ const CASES: &[(Then, &str)] = &[
         Either,
         "ALTER TABLE openprose.bindings DROP COLUMN value; ALTER TABLE openprose.bindings ADD COLUMN value text GENERATED ALWAYS AS ('EVIL') STORED",
     ),
-    // Indexes.
+    // The next cases add indexes.
     (Code, "CREATE INDEX ON openprose.bindings (public.f(value))"),
     (
         Code,
@@ -259,7 +261,7 @@ const CASES: &[(Then, &str)] = &[
         Code,
         "ALTER TABLE openprose.bindings ADD EXCLUDE USING btree (public.f(value) WITH =)",
     ),
-    // Types.
+    // The next cases change types.
     (
         Code,
         "CREATE DOMAIN public.d AS text CHECK (public.yes(VALUE)); ALTER TABLE openprose.bindings ALTER COLUMN value TYPE public.d",
@@ -312,7 +314,7 @@ const CASES: &[(Then, &str)] = &[
         Code,
         "CREATE TYPE public.e AS ENUM ('x'); CREATE FUNCTION public.c(text) RETURNS public.e LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.ran VALUES ('cast'); RETURN 'x'; END $$; CREATE CAST (text AS public.e) WITH FUNCTION public.c(text) AS ASSIGNMENT; ALTER TABLE openprose.bindings ALTER COLUMN value TYPE public.e USING NULL",
     ),
-    // Other relations in a table's place.
+    // The next cases put another relation in the place of a table.
     (
         Code,
         "ALTER TABLE openprose.gates RENAME TO kept; CREATE VIEW openprose.gates AS SELECT * FROM openprose.kept WHERE length(id) > 0",
@@ -321,7 +323,7 @@ const CASES: &[(Then, &str)] = &[
         Code,
         "ALTER TABLE openprose.bindings RENAME TO kept; CREATE VIEW openprose.bindings AS SELECT * FROM openprose.kept; CREATE TRIGGER t INSTEAD OF INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.evil()",
     ),
-    // Keys of others, and what the server does at a schema's changes.
+    // The next cases add foreign keys in other tables, event triggers and policies.
     (
         Nothing,
         "CREATE TABLE public.of (run text REFERENCES openprose.run(id) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED)",
@@ -344,7 +346,7 @@ const CASES: &[(Then, &str)] = &[
     ),
 ];
 
-/// Commands, each of which writes to other tables.
+/// The commands of a case, with their standard input. Each command writes to other tables.
 const STEPS: &[(&str, &str)] = &[
     (
         "A value that has more letters than a name has in PostgreSQL, sixty-three of them.",
@@ -370,7 +372,7 @@ const STEPS: &[(&str, &str)] = &[
     ("", "clean postgres:RUN --yes"),
 ];
 
-/// All that is recorded, without what the server gives.
+/// The SQL that returns everything recorded, without values that the server generates.
 const RECORDED: &str = "
     SELECT concat_ws(E'\\n',
         (SELECT string_agg(concat_ws('|', 'run', id, status, x_status), E'\\n' ORDER BY id) FROM openprose.run),
@@ -394,7 +396,7 @@ impl Base<'_> {
         self.url.rsplit('/').next().unwrap()
     }
 
-    /// A copy of the database; what is done to its schema.
+    /// Copies the database, and runs the SQL of a case in the copy. Returns the address of the copy.
     fn copy(&self, n: usize, sql: &str) -> String {
         let name = format!("{}_{n}", self.name());
         let make = format!("CREATE DATABASE {name} TEMPLATE {}", self.name());
@@ -421,7 +423,7 @@ impl Base<'_> {
     }
 }
 
-/// Every how many cases are tried without `PROSE_SWEEP`.
+/// Without `PROSE_SWEEP`, one in this number of cases is tried.
 const SAMPLE: usize = 5;
 
 #[test]
@@ -445,7 +447,7 @@ fn what_a_command_said_is_what_is_there_whatever_others_put_on_the_tables() {
     let two = "CREATE FUNCTION public.two(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
         PERFORM public.act('two'); RETURN true; END $$; TRUNCATE public.ran";
     cluster.psql(&base.url, &format!("{EVIL}{two}")).unwrap();
-    // What each command records where nobody put anything there.
+    // Each command first runs on a copy without added objects. What it records there is expected in all cases.
     let plain = base.copy(0, "SELECT 1");
     let (project, mut expected) = (Project::new(PROGRAM, &plain), vec![base.recorded(&plain)]);
     for (input, step) in STEPS {
@@ -459,7 +461,7 @@ fn what_a_command_said_is_what_is_there_whatever_others_put_on_the_tables() {
     for (n, (then, sql)) in CASES.iter().enumerate() {
         if all || n % SAMPLE == 0 {
             let tried = || check(&base, n + 1, *then, sql, &expected);
-            // What the others do is seen as well.
+            // A case that fails does not end the test, so that the results of the other cases are printed, too.
             wrong += usize::from(catch_unwind(AssertUnwindSafe(tried)).is_err());
         }
     }
@@ -474,7 +476,7 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
     let project = Project::new(PROGRAM, &url);
     let checked = project.give(&["check", &format!("postgres:{RUN}")], b"");
     let checked = text(&checked.stdout) + &text(&checked.stderr);
-    // What is said of rows of a server names no file.
+    // The output about a run on a server must not name a database file.
     assert!(!checked.contains("state.db"), "{sql}: {checked}");
     let mut before = base.recorded(&url);
     let ran = |of: &str| {
@@ -490,7 +492,7 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
         let out = project.give(&line.split(' ').collect::<Vec<_>>(), input.as_bytes());
         let said = text(&out.stdout) + &text(&out.stderr);
         let after = base.recorded(&url);
-        // A view may run code when the test itself looks.
+        // The query of the test itself may run the code of a view, so views are not counted here.
         if !sql.contains("VIEW") {
             ran(step);
         }
@@ -503,7 +505,8 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
         assert_eq!(after, before, "{sql}: {step} ended with an error: {said}");
         let code = out.status.code();
         match then {
-            // Of several runs it would list what it removed.
+            // `clean` can work on several runs. It ends with code 6, and lists the runs that it removed before the
+            // error.
             Code if step.starts_with("clean") => assert_eq!(code, Some(6), "{sql}: {step}: {said}"),
             Code | Values => assert_eq!(code, Some(4), "{sql}: {step}: {said}"),
             Either => assert!(matches!(code, Some(4..=6)), "{sql}: {step}: {said}"),
@@ -529,7 +532,7 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
     base.drop(&url);
 }
 
-/// X12: row security hides rows from a role, and fewer rows would look like all.
+/// Row security hides rows from a role (X12). A command must not report the remaining rows as all rows.
 #[test]
 fn what_row_security_hides_is_never_called_empty() {
     let Some(cluster) = cluster() else {
@@ -579,7 +582,7 @@ fn what_row_security_hides_is_never_called_empty() {
         for args in reads {
             let out = role.give(args, b"other");
             let said = text(&out.stdout) + &text(&out.stderr);
-            // A check names what it could not read among its findings.
+            // `check` reports the unread part as one of its issues, so its exit code is 1.
             let wanted = if args[0] == "check" { 1 } else { 6 };
             assert_eq!(out.status.code(), Some(wanted), "{table}: {args:?}: {said}");
             assert!(
@@ -599,7 +602,7 @@ fn what_row_security_hides_is_never_called_empty() {
             table != "run" || said.contains("row-level security"),
             "{table}: runs: {said}"
         );
-        // The owner sees all.
+        // Row security does not apply to the owner, who sees all rows.
         owner.prose(0, &["gates", &run], "");
         set("DISABLE");
     }
@@ -607,7 +610,8 @@ fn what_row_security_hides_is_never_called_empty() {
     role.prose(0, &["put", "a", "--run", &run], "other");
 }
 
-/// Policies on the bindings: whether a role that they are for reads all rows, and whether it writes them.
+/// Policies on the table of bindings. The flags tell whether the role of the policy reads all rows, and whether it may
+/// write.
 const POLICIES: &[(bool, bool, &str)] = &[
     (
         true,
@@ -644,7 +648,7 @@ const POLICIES: &[(bool, bool, &str)] = &[
         true,
         "CREATE POLICY a ON openprose.bindings USING (true); CREATE POLICY b ON openprose.bindings AS RESTRICTIVE TO postgres USING (false)",
     ),
-    // Without a policy all rows are hidden.
+    // Row security without any policy hides all rows.
     (false, false, "SELECT 1"),
     (
         false,
@@ -683,7 +687,8 @@ const POLICIES: &[(bool, bool, &str)] = &[
     ),
 ];
 
-/// A policy that shows all rows hides none: the role reads, and writes where all rows are its to change.
+/// A policy whose condition is always true hides no rows. So the role may read, and may write if the policy lets it
+/// change all rows.
 #[test]
 fn a_policy_that_is_true_hides_no_rows() {
     let Some(cluster) = cluster() else {
@@ -712,7 +717,7 @@ fn a_policy_that_is_true_hides_no_rows() {
         ] {
             let out = role.give(args, b"other");
             let said = text(&out.stdout) + &text(&out.stderr);
-            // What a role sees of the trace is of another table.
+            // A policy on bindings does not hide the executions that `trace` prints.
             let wanted = if *is_so { Some(0) } else { Some(6) };
             if args[0] == "trace" && !is_so && !sql.contains("execution") {
                 continue;

@@ -15,10 +15,10 @@ use prosescope_test_support::work::PATIENCE;
 
 use crate::project::{Project, cluster, text};
 
-/// What a server does: an enum, and all of it.
+/// Defines the enum of what a fake server does, and a list of all its values.
 macro_rules! all {
     ($($(#[$doc:meta])* $does:ident,)*) => {
-        /// What a server does.
+        /// What a fake server does with a client.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         enum Does {
             $($(#[$doc])* $does,)*
@@ -39,20 +39,20 @@ all! {
     ParametersFirst,
     /// Sends notices before it is ready.
     NoticesFirst,
-    /// Is ready, and answers no question.
+    /// Becomes ready, and answers no query.
     Silent,
-    /// Answers a question with parameters without end; so the others.
+    /// Answers a query with endless parameters. The next five answer with endless messages of another kind.
     Parameters,
     Notices,
     Notifications,
     Rows,
     WideRows,
     Completed,
-    /// Declares a message of a gigabyte, and begins it.
+    /// Announces a message of one gigabyte, and sends bytes without end.
     LongMessage,
-    /// Answers with an error of 2 MB.
+    /// Answers a query with an error message of 2 MB.
     LongError,
-    /// Begins a message, and sends the rest of it byte by byte.
+    /// Begins a message, and sends the rest of it byte by byte, two bytes per second.
     Drips,
 }
 
@@ -61,7 +61,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind][..], &len, body].concat()
 }
 
-/// Sends messages until nobody listens.
+/// Sends messages until the client closes the connection.
 fn flood(client: &mut TcpStream, each: &dyn Fn(u32) -> Vec<u8>) -> std::io::Result<()> {
     let mut n = 0;
     loop {
@@ -86,7 +86,7 @@ fn serve(mut client: TcpStream, does: Does) -> std::io::Result<()> {
     if does == Nothing {
         return hold(&mut client);
     }
-    // What opens a connection, or asks for TLS first.
+    // The first message opens the connection, or asks for TLS before that.
     let mut head = [0; 8];
     client.read_exact(&mut head)?;
     if head == [0, 0, 0, 8, 4, 210, 22, 47] {
@@ -116,7 +116,7 @@ fn serve(mut client: TcpStream, does: Does) -> std::io::Result<()> {
         let len = u32::try_from(bytes).unwrap().to_be_bytes();
         message(b'D', &[&[0, 1][..], &len, &vec![b'x'; bytes]].concat())
     };
-    // One column of texts.
+    // The description of a row with one column of type text.
     let described = [
         b"\0\x01c\0".as_slice(),
         &[0; 6],
@@ -151,7 +151,7 @@ fn serve(mut client: TcpStream, does: Does) -> std::io::Result<()> {
             flood(&mut client, &|_| vec![0; 4096])
         }
         _ => {
-            // BEGIN, and what follows it in the same breath.
+            // The client sends BEGIN and its query together, so the server answers both at once.
             client.write_all(&message(b'C', b"BEGIN\0"))?;
             client.write_all(&message(b'Z', b"T"))?;
             client.write_all(&message(b'1', b""))?;
@@ -163,14 +163,14 @@ fn serve(mut client: TcpStream, does: Does) -> std::io::Result<()> {
     }
 }
 
-/// Reads until the client has gone.
+/// Reads and discards bytes until the client closes the connection.
 fn hold(client: &mut TcpStream) -> std::io::Result<()> {
     let mut bytes = [0; 4096];
     while client.read(&mut bytes)? > 0 {}
     Ok(())
 }
 
-/// Opens such a server; returns its port, and how many connections it has had.
+/// Starts a fake server. Returns its port, and the number of connections that it has accepted.
 fn server(does: Does) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -236,7 +236,7 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
                     (&["put", "x", "--run", "postgres:20260101-000000-nobody"], 6),
                     (&["init", "p.prose", "--state", "postgres"], 6),
                 ];
-                // Those that are silent are waited for: once.
+                // A silent server makes each command wait for its full time limit, so only two commands are tried.
                 let commands = match does {
                     Nothing | Silent | Drips => &commands[..2],
                     _ => &commands[..],
@@ -244,15 +244,16 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
                 for (args, wanted) in commands {
                     connections.store(0, Ordering::Relaxed);
                     let mut command = project.command(args);
-                    // Its limits are those of the real clock.
+                    // The time limits need the real clock, so the simulated clock is switched off.
                     command.env_remove("LD_PRELOAD").env_remove("FAKETIME");
                     let (code, said, memory) = watched(&mut command);
                     let what = format!("{does:?}: {args:?}: {said:.2000}");
                     assert_eq!(code, Some(*wanted), "{what}");
                     assert!(memory < 256 << 20, "{memory} bytes: {what}");
                     assert!(said.len() < 8000, "{} bytes: {what}", said.len());
-                    // One that says nothing is waited for once, and then asked to stop: the limits of a wait are asserted
-                    // where they stand (postgres/src/server.rs). The last one of the command before may be counted late.
+                    // A command waits for a silent server once, and then opens another connection to cancel the query.
+                    // The limits of a wait are asserted in postgres/src/server.rs. The last connection of the command
+                    // before may be counted here.
                     let connections = connections.load(Ordering::Relaxed);
                     assert!(connections <= 3, "{connections} connections: {what}");
                 }
@@ -264,7 +265,7 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
     }
 }
 
-/// A project whose database is reached over a way, with a run and a workflow.
+/// A project with a run and a workflow, whose connection to the database goes through a proxy that makes queries fail.
 pub(crate) struct Place {
     pub(crate) wire: Faulty,
     project: Project,
@@ -309,13 +310,13 @@ impl Place {
         let mut command = self
             .project
             .command(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        // Its limits are those of the real clock.
+        // The time limits need the real clock, so the simulated clock is switched off.
         command.env_remove("LD_PRELOAD").env_remove("FAKETIME");
         command
     }
 }
 
-/// Commands whose COMMIT is not answered.
+/// Commands that write; the server does not answer their COMMIT.
 const COMMITS: &[&str] = &[
     "put x --run RUN",
     "init p.prose --state postgres --id 20260301-100000-silent",
@@ -325,8 +326,8 @@ const COMMITS: &[&str] = &[
     "push latest",
 ];
 
-/// After a silent COMMIT, the command asks over another connection whether it was recorded. If that is silent, too, the error
-/// reports that the result is unknown.
+/// After a COMMIT without an answer, the command asks on another connection whether it was recorded. If that connection
+/// gets no answer either, the error says that the result is unknown.
 #[test]
 fn what_became_of_a_commit_that_is_not_answered_is_asked_or_said_to_be_unknown() {
     let Some(cluster) = cluster() else {
@@ -348,7 +349,7 @@ fn what_became_of_a_commit_that_is_not_answered_is_asked_or_said_to_be_unknown()
 }
 
 fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
-    // What is asked of a copy: which question is the COMMIT.
+    // A first try in another project tells which query of the command is the COMMIT.
     let other = Place::new(cluster);
     other.wire.arm(None);
     let out = other.command(line).output().unwrap();
@@ -373,9 +374,9 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
     let what =
         format!("{line}: {answer:?}, for good: {for_good}: {connections} connections: {said}");
     match (answer, for_good) {
-        // It was recorded, or not, and the server says which.
+        // The COMMIT took effect, and the server says so on the second connection.
         (Answer::SilenceAfter, false) => assert_eq!(out.status.code(), Some(0), "{what}"),
-        // Most are begun anew, once.
+        // The COMMIT did not take effect, so most commands are repeated once.
         (_, false) if !line.starts_with("init") && !line.starts_with("push") => {
             assert_eq!(out.status.code(), Some(0), "{what}");
         }
@@ -394,7 +395,7 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
         }
         (_, true) => {
             assert_eq!(out.status.code(), Some(6), "{what}");
-            // What is removed twice is gone as well.
+            // Removing twice has the same result as removing once, so `clean` may also advise to repeat the command.
             let may_repeat =
                 line.starts_with("clean") && said.contains("run the same command again");
             assert!(
@@ -403,7 +404,7 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
             );
         }
     }
-    // Each wait has a limit: the first one's, and one more's.
+    // At most three connections follow, so each wait has a limit.
     let first = asked
         .iter()
         .take(commit)
@@ -412,7 +413,7 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
     assert!(connections <= first + 3, "{first} before: {what}");
 }
 
-/// Commands that read.
+/// Commands that read; one of their queries is answered without end.
 const READERS: &[&str] = &[
     "show RUN",
     "get a --run RUN",
@@ -427,7 +428,7 @@ const READERS: &[&str] = &[
     "workflow list --state postgres",
 ];
 
-/// Each question of a command is answered with its first row without end.
+/// The test answers each query of a command by repeating its first row without end.
 #[test]
 fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
     let Some(cluster) = cluster() else {
@@ -473,10 +474,10 @@ fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
                 memory >> 20,
                 begun.elapsed()
             );
-            // A message is broken into lines anywhere.
+            // The output is wrapped to lines, so the words are compared without line breaks.
             let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
             let is_named = words.contains("not an answer of a PostgreSQL server");
-            // A list may go without what could not be read, and says so: `runs` by a column.
+            // A list may leave out what could not be read, if it reports that. The list of runs does so in a column.
             let is_said = match code {
                 Some(0 | 1) => said == plain || is_named || said.contains("  ISSUES"),
                 Some(5 | 6) => is_named,

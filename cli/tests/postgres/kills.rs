@@ -1,5 +1,5 @@
-//! Writers that are killed, and a server that stops at once under them (errata H2): what was
-//! acknowledged is there, nothing is there twice, and a command that was cut off can be repeated.
+//! Tests with killed writers, and with a server that stops at once while they write (errata H2). Everything
+//! acknowledged is recorded, nothing is recorded twice, and an interrupted command can be repeated.
 
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,14 +19,14 @@ pub(crate) fn times(few: usize, many: usize) -> usize {
     }
 }
 
-/// Waits for a random time.
+/// Waits for a random time of at most `most` milliseconds.
 pub(crate) fn moment(most: u64) {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let chance = u64::from(now.unwrap().subsec_nanos()) / 97;
     thread::sleep(Duration::from_micros(chance % (most * 1000)));
 }
 
-/// Starts a command whose input is a file.
+/// Starts a command that reads this text from a file as its standard input.
 fn started(project: &Project, args: &[&str], input: &str) -> Child {
     let mut command = project.command(args);
     let stdin = match input {
@@ -45,7 +45,7 @@ fn started(project: &Project, args: &[&str], input: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// Kills a command after a random time. Returns whether it had already ended.
+/// Kills a command after at most `most` milliseconds. Returns whether the command had already succeeded.
 fn killed(mut child: Child, most: u64) -> bool {
     moment(most);
     let _ = child.kill();
@@ -109,13 +109,13 @@ fn writers_that_are_killed_under_a_server_that_stops_lose_nothing_acknowledged()
         told.len(),
         there.len()
     );
-    // Nothing is there twice, and no number is left out.
+    // No row is recorded twice, and no segment number is missing.
     let twice = "SELECT (SELECT count(*) FROM openprose.x_binding_history),
                         (SELECT count(*) - count(DISTINCT summary) FROM openprose.agent_segments),
                         (SELECT count(*) - coalesce(max(segment_number), 0) FROM openprose.agent_segments),
                         (SELECT count(*) FROM openprose.bindings WHERE name <> value)";
     assert_eq!(rows(twice), ["0|0|0|0"]);
-    // And nothing is stuck.
+    // No lock or unfinished transaction is left: the next command can write.
     project.prose(0, &["put", "last", "--run", &run], "last");
     project.prose(0, &["check", &run], "");
 }
@@ -166,7 +166,7 @@ fn a_finish_or_a_push_that_was_killed_is_whole_once_it_is_repeated() {
             found == "1|20|9" || (found == "0|0|0" && !done),
             "{found}, acknowledged: {done}"
         );
-        // Whether or not it was committed.
+        // The push is repeated, whether or not the killed one was committed.
         project.prose(0, &["push", &run], "");
         assert_eq!(there(), "1|20|9");
         let remove = format!("DELETE FROM openprose.run WHERE id = '{run}'");

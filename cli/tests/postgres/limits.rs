@@ -1,4 +1,4 @@
-//! A server that refuses: the error says what was found and what to do, and what was recorded before stays as it was.
+//! Tests with a server that refuses. The error names the cause and what to do, and earlier records stay unchanged.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
@@ -8,7 +8,7 @@ use prosescope_test_support::cluster::Cluster;
 use crate::PROGRAM;
 use crate::project::{Project, cluster, text};
 
-/// A person's transaction that holds all rows of `openprose.run`, until it is dropped.
+/// A transaction of another person that locks all rows of `openprose.run` until this value is dropped.
 struct Held(Child);
 
 impl Held {
@@ -51,7 +51,7 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
     };
     let held = || Held::rows(cluster, &url);
     let file = project.init("sqlite");
-    // The setting, whether somebody holds the row, and what the error says.
+    // Each case: the setting of the database, whether another transaction locks the row, and the words of the error.
     let refusals: [(&str, bool, &[&str]); 2] = [
         (
             "statement_timeout = '200ms'",
@@ -81,7 +81,7 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
                 assert!(said.contains(word), "{set}, {args:?}: {said}");
             }
         }
-        // Reading goes on.
+        // Commands that only read still work.
         project.prose(0, &["show", &run], "");
         assert_eq!(project.line(&["get", "x", "--run", &run]), "before");
         drop(other);
@@ -94,7 +94,8 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
         "SELECT (SELECT count(*) FROM openprose.run), (SELECT count(*) FROM openprose.execution)";
     assert_eq!(cluster.psql(&url, count).unwrap(), "1|0");
 
-    // A session that the server ends while a command thinks: the command is begun anew, or says so.
+    // The server ends the session if a command pauses in a transaction. The command then repeats its work, or reports
+    // the error.
     setting("ALTER THIS SET idle_in_transaction_session_timeout = '1ms'");
     for n in 0..5 {
         let value = n.to_string();
@@ -115,7 +116,7 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
     setting("ALTER THIS RESET idle_in_transaction_session_timeout");
     project.prose(0, &["check", &run], "");
 
-    // No connection is left for this role.
+    // This role may not open a connection, because its limit is 0.
     setting("CREATE ROLE crowd LOGIN SUPERUSER");
     let crowd = Project::new(PROGRAM, &url.replace("postgres@", "crowd@"));
     setting("ALTER ROLE crowd NOSUPERUSER CONNECTION LIMIT 0");
@@ -130,7 +131,7 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
             "{said}"
         );
     }
-    // A role without rights is told whom to ask.
+    // The error for a role without rights names the owner, who can grant them.
     setting("ALTER ROLE crowd CONNECTION LIMIT -1");
     for args in [
         &["show", &run][..],

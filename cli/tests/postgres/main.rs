@@ -1,4 +1,4 @@
-//! `prosescope` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
+//! Tests of `prosescope` on runs in PostgreSQL, with the same commands as on files and `--run postgres:ID`.
 
 #[path = "../shared/actions.rs"]
 mod actions;
@@ -101,12 +101,12 @@ fn a_run_in_postgresql_is_recorded_and_read() {
     project.prose(4, &["push", &run], "");
 }
 
-/// Returns a unique prefix of the id.
+/// Returns a unique prefix of a run's id.
 fn id_prefix(run: &str) -> String {
     run[..run.len() - 3].to_owned()
 }
 
-/// Commands in the output contain the name of the run that commands take.
+/// Every printed command names the run as `postgres:ID`, which commands take.
 #[test]
 fn a_run_in_postgresql_is_named_as_commands_take_it() {
     let Some(cluster) = cluster() else {
@@ -150,7 +150,7 @@ fn a_run_in_postgresql_is_named_as_commands_take_it() {
     ] {
         assert_eq!(said["run"], *run, "{said}");
     }
-    // The hint of a decision works as it is printed.
+    // The command in the hint after a decision works exactly as it is printed.
     let hint = approved
         .split('`')
         .nth(1)
@@ -170,7 +170,7 @@ fn a_run_in_postgresql_is_named_as_commands_take_it() {
     assert_eq!(list.matches(id).count(), 1, "{list}");
 }
 
-/// A failed run may be taken up again, and its record keeps when it had ended, in every store.
+/// A failed run may be reopened. In every store, its record then still contains the time at which it had ended.
 #[test]
 fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
     let Some(cluster) = cluster() else {
@@ -199,7 +199,7 @@ fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
     }
 }
 
-/// What looks at all runs looks into the database; what works on files alone says how to get one.
+/// Commands on all runs also read the database. Commands that work on files only refuse, and name `prosescope pull`.
 #[test]
 fn all_runs_are_checked_and_what_takes_files_names_pull() {
     let Some(cluster) = cluster() else {
@@ -222,7 +222,7 @@ fn all_runs_are_checked_and_what_takes_files_names_pull() {
     assert!(log.contains("approved") && log.contains(&run), "{log}");
     let said = project.prose(2, &["check", &run, "--fix"], "");
     assert!(said.contains(&format!("prosescope pull {run}")), "{said}");
-    // Without files: the runs are in the database alone.
+    // The folder of runs is removed, so that all remaining runs are in the database.
     std::fs::remove_dir_all(project.path().join(".prose/runs")).unwrap();
     assert_eq!(
         project.json(&["check", "--all"])["runs"]
@@ -268,7 +268,7 @@ fn an_agent_of_the_project_is_deleted_by_its_name_alone() {
     assert_eq!(left(), "everybody's theirs two");
     delete(&["--yes"]);
     assert_eq!(left(), "everybody's theirs");
-    // The one of no project is next of that name, and is said to be everybody's.
+    // The agent of that name without a project is listed next, as an agent of every project.
     let listed = delete(&["--yes"]);
     assert!(listed.contains("of every project"), "{listed}");
     assert_eq!(left(), "theirs");
@@ -286,7 +286,8 @@ fn an_agent_of_the_project_is_deleted_by_its_name_alone() {
     );
 }
 
-/// postgres.md: without psql "the VM will offer to fall back to SQLite state".
+/// postgres.md says that without psql "the VM will offer to fall back to SQLite state". `init` explains this, and
+/// creates no file.
 #[test]
 fn init_says_why_no_file_was_made_and_how_to_make_one() {
     let Some(cluster) = cluster() else {
@@ -335,7 +336,7 @@ fn a_server_that_is_down_is_exit_6_at_once_and_shows_no_password() {
             "{said}"
         );
     }
-    // A list goes without it, and says so in a line.
+    // The list of runs leaves out the server's runs, and prints a note.
     project.prose(0, &["init", "p.prose"], "");
     let list = project.prose(0, &["runs"], "");
     assert!(

@@ -1,4 +1,4 @@
-//! Runs that go into PostgreSQL and out of it: there and back is the same run.
+//! Tests of copying runs into PostgreSQL and out of it: a run that was copied there and back is the same run.
 
 #[cfg(target_os = "linux")]
 use prosescope_test_support::run::most_memory;
@@ -7,7 +7,7 @@ use prosescope_test_support::{needs, run::fed};
 use crate::commands::{PROGRAM, record, told};
 use crate::project::{Project, cluster, text};
 
-/// What is told of a run, ids included, but for where it lies.
+/// Returns all that the commands print about a run, including ids, but without its place.
 fn whole(project: &Project, run: &str) -> Vec<String> {
     let mut pages = told(project, run);
     for page in ["trace", "bindings", "gates", "audit"] {
@@ -38,7 +38,7 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
     for form in ["sqlite", "filesystem"] {
         let project = Project::new(PROGRAM, &cluster.database());
         let run = project.init(form);
-        // A folder keeps what an import returns in its nested run.
+        // In a run in files, the values of an import are in its nested run, so a simpler run is recorded in this form.
         if form == "sqlite" {
             record(&project, &run);
         } else {
@@ -56,7 +56,7 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         assert_eq!(pushed["left"], serde_json::json!([]), "{form}: {pushed}");
         let there = format!("postgres:{run}");
         assert_eq!(pushed["folder"], there.as_str());
-        // The run is there once; to push it again is no error.
+        // The run is already in the database, so pushing it again copies nothing, and is not an error.
         let again = project.json(&["push", &run]);
         assert_eq!(
             (&pushed["already"], &again["already"]),
@@ -76,7 +76,7 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         }
         assert_same(&project, &run, "copy");
         project.prose(2, &["pull", &there, "-o", "sent/run.db"], "");
-        // A file that a teammate opens, with what its rows name beside it.
+        // `pull` also copies the attachments that the rows name, so that a teammate can open the file.
         project.prose(0, &["pull", &there, "-o", "sent/state.db"], "");
         assert!(project.path().join("sent/attachments/large.md").is_file());
         assert_eq!(
@@ -85,7 +85,7 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         );
         let again = project.json(&["pull", &there, "-o", "sent/state.db"]);
         assert_eq!(again["already"], true, "{form}: {again}");
-        // As a command leaves it that was killed before its end.
+        // A killed command leaves the attachments without the database, because the database is written last.
         let sent = project.path().join("sent");
         std::fs::remove_file(sent.join("state.db")).unwrap();
         project.prose(0, &["pull", &there, "-o", "sent/state.db"], "");
@@ -95,7 +95,8 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         project.prose(6, &["pull", &there, "-o", "sent/state.db"], "");
         std::fs::write(sent.join("attachments/large.md"), &large).unwrap();
         std::fs::rename(sent.join("kept.db"), sent.join("state.db")).unwrap();
-        // It goes on where it is now: what was copied differs from it, and is named.
+        // The run continues in PostgreSQL. Its copies now differ from it, so copying again is refused, and the error
+        // names the binding.
         project.prose(0, &["put", "more", "--run", &there], "more");
         for args in [
             &["push", &run][..],
@@ -107,7 +108,7 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
             let said = text(&refused.stderr);
             assert!(said.contains("binding more"), "{said}");
         }
-        // What is no copy of the run is never taken for one.
+        // Another file at the target is not taken for a copy of the run.
         std::fs::write(project.path().join("other.db"), "other").unwrap();
         project.prose(6, &["pull", &there, "-o", "other.db"], "");
         project.prose(
@@ -119,7 +120,8 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
     }
 }
 
-/// A run that comes into a database of others has other ids there, and its log stays consistent: it is sealed with its own.
+/// A run that is pushed into a database with other runs gets new ids there. Its audit log stays consistent, although it
+/// was sealed with the old ids.
 #[test]
 fn a_gate_that_was_sealed_elsewhere_is_no_other_one() {
     let Some(cluster) = cluster() else {
@@ -140,14 +142,14 @@ fn a_gate_that_was_sealed_elsewhere_is_no_other_one() {
     project.prose(0, &["check", &there], "");
     project.prose(0, &["pull", &there, "-o", "back/state.db"], "");
     project.prose(0, &["check", "back/state.db"], "");
-    // What the log does not say is found still.
+    // `audit verify` still finds a gate that lost its execution.
     let sql = format!("UPDATE openprose.gates SET execution_id = NULL WHERE run_id = '{run}'");
     cluster.psql(&url, &sql).unwrap();
     let said = project.prose(1, &["audit", "verify", &there], "");
     assert!(said.contains("execution_id"), "{said}");
 }
 
-/// What PostgreSQL refuses or respells (errata P11) comes back as it was.
+/// A text that PostgreSQL rejects or rewrites (errata P11) is the same again after copying it back.
 #[test]
 fn what_postgresql_refuses_comes_back_as_it_was() {
     let Some(cluster) = cluster() else {
@@ -196,10 +198,10 @@ fn what_postgresql_refuses_comes_back_as_it_was() {
     };
     let ours = dump(&format!(".prose/runs/{run}/state.db"));
     let theirs = dump("back.db");
-    // Metadata is carried as JSON, by meaning.
+    // PostgreSQL stores metadata as JSON and may format it differently, so it is compared by meaning.
     let plain = |dump: &str| dump.replace("1e3", "1000.0").replace("\": ", "\":");
     assert_eq!(plain(&ours), plain(&theirs));
-    // What is written anew is no more what it was.
+    // A later write replaces such a value like any other.
     project.prose(0, &["put", "nul", "--run", &there], "plain");
     assert_eq!(project.line(&["get", "nul", "--run", &there]), "plain");
 }
@@ -216,7 +218,7 @@ fn a_large_run_moves_in_little_memory() {
     let project = Project::new("session \"x\"\n", &cluster.database());
     let run = project.init("sqlite");
     let db = format!(".prose/runs/{run}/state.db");
-    // Values in rows, and one in a file that is longer than the limit.
+    // The run has values in rows, and one longer than the limit of a row, in a file.
     let sql = "INSERT INTO bindings (name, value, kind)
                WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 80)
                SELECT 'v' || n, hex(randomblob(500000)), 'let' FROM n";
@@ -237,7 +239,7 @@ fn a_large_run_moves_in_little_memory() {
     }
 }
 
-/// As large as teams have them (`cargo xtask soak`), else small.
+/// The run has 500 MB in `cargo xtask soak`, as teams have them, and 5 MB otherwise.
 #[test]
 fn a_run_of_many_values_comes_back_the_same() {
     let Some(cluster) = cluster() else {
@@ -253,7 +255,7 @@ fn a_run_of_many_values_comes_back_the_same() {
     let project = Project::new("session \"x\"\n", &cluster.database());
     let run = project.init("sqlite");
     let db = format!(".prose/runs/{run}/state.db");
-    // Values of 100 bytes to 1 MB; one that is written again, and rows that lie in others, also in later ones.
+    // The values have 100 bytes to 1 MB. One value is written twice, and rows have parents before and after them.
     let sql = format!(
         "INSERT INTO bindings (name, value, kind, execution_id)
          WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {megabytes} * 40)
@@ -283,25 +285,26 @@ fn a_run_of_many_values_comes_back_the_same() {
         let mut sqlite = std::process::Command::new("sqlite3");
         let out = fed(sqlite.arg(project.path().join(db)), sql.as_bytes());
         assert!(out.status.success(), "{}", text(&out.stderr));
-        // Metadata is carried as JSON, by meaning.
+        // PostgreSQL stores metadata as JSON and may format it differently, so it is compared by meaning.
         text(&out.stdout).replace("\": ", "\":")
     };
     let (ours, theirs) = (dump(&db), dump("back/state.db"));
     println!("{} MB of rows", ours.len() >> 20);
-    // Not with what they say: it is long.
+    // `assert_eq` would print both texts, which are very long.
     assert!(ours == theirs, "it came back another");
     let file = |dir: &str| std::fs::read(project.path().join(dir).join("attachments/file.md"));
     let ours = file(&format!(".prose/runs/{run}")).unwrap();
     assert!(ours == file("back").unwrap());
     assert_eq!(ours.len(), megabytes << 16);
-    // Nothing is copied twice.
+    // Copying again copies nothing.
     let again = project.json(&["push", &run]);
     assert_eq!(again["already"], true, "{again}");
     let again = project.json(&["pull", &there, "-o", "back/state.db"]);
     assert_eq!(again["already"], true, "{again}");
 }
 
-/// What a server keeps beside the documents' tables is ours, and is not called unknown.
+/// The tables and columns that prosescope adds to those of postgres.md are known, so no command reports them as
+/// unknown.
 #[test]
 fn what_statements_were_before_is_said_to_be_ours() {
     let Some(cluster) = cluster() else {

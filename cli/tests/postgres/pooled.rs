@@ -1,5 +1,5 @@
-//! A pooler in transaction mode: each transaction runs in another session, which an earlier client left with settings of its
-//! own.
+//! Tests with a connection pooler in transaction mode: each transaction may run in another session, with settings that
+//! an earlier client left there.
 
 use prosescope_test_support::pooler::Pooler;
 

@@ -10,13 +10,13 @@ use prosescope_test_support::{clock, needs};
 /// A password that no command may show. The server accepts any password.
 pub(crate) const SECRET: &str = "hush-hush";
 
-/// A server, where there is one and commands can run at a time of their own.
+/// Returns the test server, or `None` if PostgreSQL or libfaketime is missing.
 pub(crate) fn cluster() -> Option<&'static Cluster> {
     needs::faketime()?;
     Cluster::shared()
 }
 
-/// A folder with a program, whose `.prose/.env` names a database.
+/// A folder with a program. Its `.prose/.env` contains the address of a database.
 pub(crate) struct Project {
     dir: tempfile::TempDir,
 }
@@ -36,7 +36,7 @@ impl Project {
         project
     }
 
-    /// Trusts what `.prose/.env` names, as it is now.
+    /// Trusts the current contents of `.prose/.env`.
     pub(crate) fn trust(&self) {
         self.prose(0, &["postgres", "trust"], "");
     }
@@ -88,7 +88,7 @@ impl Project {
             .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", text(&out.stderr)))
     }
 
-    /// Creates a run. Returns the name that commands take.
+    /// Creates a run. Returns its name as commands take it.
     pub(crate) fn init(&self, form: &str) -> String {
         self.line(&["init", "p.prose", "--state", form])
     }

@@ -1,4 +1,5 @@
-//! Clients that nobody here wrote: psycopg and SQLAlchemy, with models of the documents' tables (`tests/python/runs.py`).
+//! Tests with clients that are not ours: psycopg and SQLAlchemy, with models of the tables in postgres.md
+//! (`tests/python/runs.py`).
 
 use std::process::Command;
 
@@ -67,7 +68,7 @@ fn models_of_the_documents_tables_read_and_write_beside_prose() {
     };
     assert_eq!(read["both"], json!([both("ours"), both("theirs")].concat()));
 
-    // What the models wrote is read as ours.
+    // `prosescope` reads the rows that the SQLAlchemy models wrote.
     let frame = read["execution"].to_string();
     let typed = project.give(&["get", "typed", "--from", &frame, "--run", &run], b"");
     let hostile = read["hostile"].as_str().unwrap();

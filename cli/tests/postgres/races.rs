@@ -1,5 +1,5 @@
-//! Gates that are approved, rejected and expired at once (errata H3): one decision, one row of the
-//! log.
+//! Tests of gates that are approved, rejected and expired at the same time (errata H3): one decision and one row of the
+//! log result.
 
 use std::process::{Command, Output, Stdio};
 
@@ -42,7 +42,7 @@ fn a_gate_that_is_raced_for_is_decided_once() {
             &run,
         ];
         project.prose(0, &create, "");
-        // Those who decide do so while the gate is open; the one who expires it looks at a later clock.
+        // Approval and rejection run before the deadline; the clock of `gates expire` is past the deadline.
         let mut expire = project.command(&["gates", "expire"]);
         expire.envs(clock::at("2099-01-01T00:00:00Z"));
         let mut all = vec![
@@ -50,11 +50,11 @@ fn a_gate_that_is_raced_for_is_decided_once() {
             project.command(&["reject", &run, &gate, "--reason", "no", "--as", "bob"]),
             expire,
         ];
-        // Each is first in turn.
+        // Each of the three commands is started first in a third of the races.
         all.rotate_left(n % 3);
         let each = all.into_iter().map(|command| {
             let child = started(command);
-            // To expire one takes the longest: all runs are looked into.
+            // `gates expire` is slow, because it reads all runs. So where it is first, it gets a longer head start.
             moment(if n % 3 == 2 { 300 } else { 30 });
             child
         });

@@ -1,4 +1,5 @@
-//! The unique index of bindings takes the root as execution −1 (errata P11): a row of another program's that names −1 itself.
+//! Tests of a binding whose execution is −1, written by another program. The unique index of bindings uses −1 for the
+//! root, where the execution is NULL (errata P11).
 
 use prosescope_test_support::{needs, run::fed};
 
@@ -12,7 +13,7 @@ fn a_binding_of_execution_minus_one_hides_no_binding_of_the_root() {
     };
     let url = cluster.database();
     let project = Project::new(PROGRAM, &url);
-    // The table's own key refuses one: there is no such execution.
+    // `check` reports the row, because execution −1 does not exist.
     let run = project.init("postgres");
     let id = run.trim_start_matches("postgres:");
     let insert = format!(
@@ -22,7 +23,7 @@ fn a_binding_of_execution_minus_one_hides_no_binding_of_the_root() {
     let check = project.prose(0, &["check", &run], "");
     assert!(check.contains("unknown-execution"), "{check}");
     project.prose(3, &["get", "x", "--run", &run], "");
-    // A value that is acknowledged is found, and the other one is an earlier value.
+    // A value that is put at the root is found there, and the row with −1 becomes an earlier value.
     project.prose(0, &["put", "x", "--run", &run], "ours");
     assert_eq!(project.line(&["get", "x", "--run", &run]), "ours");
     let rows = |id: &str| {
@@ -36,7 +37,7 @@ fn a_binding_of_execution_minus_one_hides_no_binding_of_the_root() {
     };
     assert_eq!(rows(id), "ours\nodd -1");
 
-    // A row of a state.db goes there and back.
+    // The same row in a state.db is copied into PostgreSQL and back.
     if needs::sqlite3().is_none() {
         return;
     }

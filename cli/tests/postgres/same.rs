@@ -1,4 +1,5 @@
-//! Every run that can be copied goes into PostgreSQL and back as the same run, and no time is invented on the way.
+//! Copies every run that can be copied into PostgreSQL and back. The result is the same run, and no copy contains
+//! invented times.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,10 +19,11 @@ const PAGES: [&str; 7] = [
     "show", "trace", "bindings", "agents", "gates", "audit", "resume",
 ];
 
-/// What is of the place where a run lies: labels, and the dates of its files.
+/// Keys of the JSON that depend on the place of a run: labels, and the dates of its files.
 const OF_THE_PLACE: &[&str] = &["label", "file_changed", "missing", "source_from"];
 
-/// What names an execution: a database of many runs has ids of its own (errata P8).
+/// Keys of the JSON that contain the number of an execution. A database of many runs uses numbers of its own (errata
+/// P8).
 const IDS: &[&str] = &[
     "id",
     "execution_id",
@@ -36,7 +38,8 @@ const IDS: &[&str] = &[
     "steps",
 ];
 
-/// The columns of the schema that hold times of the test itself: a copy invented them.
+/// Returns the columns of the schema with times since the start of the test's server. A copy must not invent such
+/// times.
 fn invented(cluster: &Cluster, url: &str) -> Vec<String> {
     let columns = "SELECT table_name || ' ' || column_name FROM information_schema.columns
                    WHERE table_schema = 'openprose' AND data_type = 'timestamp with time zone'
@@ -66,7 +69,7 @@ fn without(value: Value, keys: &[&str]) -> Value {
     }
 }
 
-/// What a page says of a run.
+/// Returns the JSON of a command about a run.
 fn page(project: &Project, run: &str, page: &str) -> Value {
     let mut said = project.json(&[page, run]);
     match page {
@@ -75,14 +78,14 @@ fn page(project: &Project, run: &str, page: &str) -> Value {
     }
 }
 
-/// What a page says of a run, whatever the run is called and wherever it lies, without these keys.
+/// Returns the JSON of a command without these keys, and without the name and the place of the run.
 fn plain(said: Value, run: &str, id: &str, keys: &[&str]) -> Value {
     let said = without(without(without_form(said), OF_THE_PLACE), keys).to_string();
     let said = said.replace(run, "RUN").replace(id, "RUN");
     serde_json::from_str(&said).unwrap()
 }
 
-/// Gives all files one date: it is the last sign of life of a run without times.
+/// Gives all files the same date, because that date is the last sign of life of a run that records no times.
 fn dated(folder: &Path) {
     let date = UNIX_EPOCH + Duration::from_secs(1_770_000_000);
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -96,7 +99,7 @@ fn dated(folder: &Path) {
     }
 }
 
-/// Copies a run into PostgreSQL and back; returns whether it is of a form that can be copied.
+/// Copies a run into PostgreSQL and back, and compares all pages. Returns whether the form of the run can be copied.
 fn there_and_back(project: &Project, run: &str) -> bool {
     let folder = project.path().join(".prose/runs").join(run);
     dated(&folder);
@@ -131,7 +134,7 @@ fn there_and_back(project: &Project, run: &str) -> bool {
         let ours = plain(said.clone(), run, id, &[]);
         let theirs = plain(page(project, &back, name), &back, id, &[]);
         assert_eq!(ours, theirs, "{back}: {name}");
-        // Agents of the project are in its own database, where a run is in PostgreSQL.
+        // A run in PostgreSQL uses the agents of the project in PostgreSQL, so the pages of agents differ.
         if name != "agents" {
             let keys = [IDS, &["agents"]].concat();
             let ours = plain(said, run, id, &keys);
@@ -147,7 +150,7 @@ fn there_and_back(project: &Project, run: &str) -> bool {
     true
 }
 
-/// Copies folders of runs into the project; returns their names.
+/// Copies folders of runs into the project. Returns the names of the runs.
 fn copied(project: &Project, runs: &[PathBuf]) -> Vec<String> {
     let to = project.path().join(".prose/runs");
     fs::create_dir_all(&to).unwrap();
@@ -163,7 +166,7 @@ fn copied(project: &Project, runs: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// Copies all these runs there and back; returns how many could be copied.
+/// Copies these runs into PostgreSQL and back. Returns how many could be copied, or `None` without a server.
 fn all_there_and_back(runs: &[PathBuf]) -> Option<usize> {
     let cluster = cluster()?;
     let url = cluster.database();
@@ -175,7 +178,7 @@ fn all_there_and_back(runs: &[PathBuf]) -> Option<usize> {
     Some(moved)
 }
 
-/// The folders in these.
+/// Returns the entries of a folder.
 fn listed(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -193,7 +196,7 @@ fn every_example_goes_into_postgresql_and_back_as_the_same_run() {
 #[test]
 fn every_run_as_models_keep_it_goes_into_postgresql_and_back_as_the_same_run() {
     let moved = all_there_and_back(&listed(&needs::fixtures("runs")));
-    // Logs, receipts and sealed runs are only read.
+    // Runs in other forms (logs, receipts and sealed runs) are read-only, so they are not copied.
     assert!(moved.is_none_or(|runs| runs == 6), "{moved:?}");
 }
 
@@ -229,7 +232,8 @@ fn a_recorded_run_of_either_form_goes_into_postgresql_and_back_as_the_same_run()
     assert_eq!(invented(cluster, &url), [] as [String; 0]);
 }
 
-/// Rows that lack what the columns of postgres.md must have, or have it otherwise.
+/// Rows that lack values which postgres.md requires, or have other values, are copied as they are, without invented
+/// values.
 #[test]
 fn what_no_row_records_is_not_recorded_in_postgresql_either() {
     let (Some(cluster), Some(_)) = (cluster(), needs::sqlite3()) else {

@@ -1,8 +1,9 @@
-//! A gate whose row was changed in the database is not decided: its creation is sealed in the log.
+//! Tests of gates whose rows were changed in the database. They cannot be decided, because the log contains their
+//! sealed creation.
 
 use crate::project::{Project, cluster};
 
-/// What is changed of a gate without the log.
+/// Assignments that change a gate without a record in the audit log.
 const EDITS: [&str; 7] = [
     "allow = '[\"eve\"]'",
     "allow = '[]'",
@@ -72,14 +73,15 @@ fn a_gate_whose_row_was_changed_is_not_decided() {
     }
 }
 
-/// Whoever may change the log past its triggers: the gate is refused, by an override too, and `audit verify` names the change.
+/// Tests changes of the audit log by someone who can switch off its triggers. The gate cannot be decided, not even with
+/// `--override`, and `audit verify` names the change.
 #[test]
 fn a_gate_whose_log_was_changed_is_not_decided() {
     let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
-    // What is done to the log of gates a, b and c, who then approves b, and what is said.
+    // The SQL that changes the log of gates a, b and c, and a part of the error when gate b is decided.
     let edits = [
         (
             "UPDATE openprose.gate_audit_log SET metadata = replace(metadata, 'raymond', 'eve') WHERE gate_id = 'b';
@@ -153,7 +155,7 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
         }
         project.prose(1, &["audit", "verify", &run], "");
     }
-    // A log that lost all of its rows is not begun anew.
+    // A log that lost all its rows is not replaced by a new log.
     let run = begun();
     tamper(&run, "DELETE FROM openprose.gate_audit_log");
     for way in [
@@ -176,7 +178,8 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
         said.contains("gone") && said.contains("refers to place"),
         "{said}"
     );
-    // What the documents' own SQL inserts is decided by override, which the log records.
+    // A gate that was inserted with OpenProse's own SQL can be decided with `--override`, and the log records the
+    // override.
     let run = begun();
     let id = run.trim_start_matches("postgres:");
     let insert = format!(
@@ -205,7 +208,7 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
     );
 }
 
-/// The decision of a copy, in a run whose name is `postgres:ID` and whose id is the copy's.
+/// Imports a decision that was made on a copy. The run is called `postgres:ID`, while the copy contains only the id.
 #[test]
 fn a_decision_of_a_copy_is_recorded_once() {
     let Some(cluster) = cluster() else {
@@ -238,7 +241,7 @@ fn a_decision_of_a_copy_is_recorded_once() {
         "{said}"
     );
     write(serde_json::json!(["user"]));
-    // Nothing on disk has that name: the run has to be named.
+    // No run on disk has the id in the decision file, so the command line has to name the run.
     let said = project.prose(3, &import[..3], "");
     assert!(
         said.contains("prosescope gate import g.decision.json RUN"),

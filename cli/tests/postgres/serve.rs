@@ -1,5 +1,5 @@
-//! `prosescope serve` over PostgreSQL: killed under load, and with a server that stops under it; clients go on with their cursor, and
-//! nothing that was acknowledged is lost. SQLAlchemy models write beside it.
+//! Tests of `prosescope serve` on PostgreSQL: the server is killed under load, or its database stops. Clients continue
+//! with their cursors, and nothing acknowledged is lost. SQLAlchemy models write into the same tables.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,14 +17,14 @@ use crate::kills::{moment, times};
 use crate::project::{Project, cluster, text};
 use crate::stopping;
 
-/// A server and its address.
+/// A running `prosescope serve`, and its address.
 pub(crate) struct Serving {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Serving {
-    /// Starts at this address, and returns once it says that it serves.
+    /// Starts a server at this address. Returns it once it has printed that it serves, or `None` if it ended.
     pub(crate) fn start(project: &Project, address: SocketAddr) -> Option<Serving> {
         let listen = address.to_string();
         let args = [
@@ -45,11 +45,11 @@ impl Serving {
         let mut said = String::new();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         lines.read_line(&mut said).unwrap();
-        // What it says later is read, so that it never waits to say it.
+        // The later output of the server is read, too. Otherwise a full pipe would block the server.
         thread::spawn(move || lines.read_to_string(&mut String::new()));
         let serves = said.starts_with("serving");
         if !serves {
-            // The database was away.
+            // The server ended, because the database did not answer.
             let _ = child.wait();
         }
         serves.then_some(Serving { child, address })
@@ -97,7 +97,7 @@ pub(crate) fn ask(
     Some((status, serde_json::from_str(body).unwrap_or_default()))
 }
 
-/// Follows by server-sent events until it is over, and connects again with its cursor whenever the stream ends.
+/// Follows events over server-sent events until `over` is set. Connects again with its cursor whenever the stream ends.
 fn follow(address: SocketAddr, of: &str, over: &AtomicBool) -> Vec<i64> {
     let mut ids: Vec<i64> = Vec::new();
     while !over.load(Ordering::Relaxed) {
@@ -113,7 +113,7 @@ fn follow(address: SocketAddr, of: &str, over: &AtomicBool) -> Vec<i64> {
             stream,
             "GET /workflows/{of}/events/stream HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: {after}\r\n\r\n"
         );
-        // An event counts once its line is whole: a server that is killed may leave half of one.
+        // An event counts only if its line is complete, because a killed server may send half a line.
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
             let event = line
                 .strip_prefix("data: ")
@@ -124,8 +124,8 @@ fn follow(address: SocketAddr, of: &str, over: &AtomicBool) -> Vec<i64> {
     ids
 }
 
-/// A project with tables of workflows in a database of its own, and a workflow in them; returns the database's address, and the
-/// workflow's id.
+/// Creates a project with tables of workflows in a database of its own, and a workflow. Returns the project, the
+/// address of the database, and the workflow's id.
 fn begun(cluster: &Cluster) -> (Project, String, String) {
     let url = cluster.database();
     let project = Project::new(PROGRAM, &url);
@@ -140,7 +140,8 @@ fn begun(cluster: &Cluster) -> (Project, String, String) {
     (project, url, of)
 }
 
-/// Serves under load while `trouble` happens; checks what was acknowledged and what a follower got.
+/// Serves under load while `trouble` happens. Then checks that every acknowledged event is stored, and that a follower
+/// received every event once and in order.
 fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving, times: usize) {
     let (project, _, of) = begun(cluster);
     let of = of.as_str();
@@ -203,7 +204,7 @@ fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving,
     assert!(lost.is_empty(), "lost {lost:?}");
     assert!(read.len() > 10);
     assert_eq!(read, all[..read.len()], "none missed, none twice, in order");
-    // The run's engine said nothing: it is named.
+    // The engine of the run gave no sign of life, so the run is listed as stuck.
     let mut stuck = project.command(&["workflow", "list", "--stuck", "1s", "--state", "postgres"]);
     let stuck = stuck
         .env("PROSE_NOW", "2099-01-01T00:00:00Z")
@@ -239,7 +240,7 @@ fn a_database_that_stops_under_the_server_is_waited_for() {
         cluster.crash();
         let health = || ask(serving.address, "GET", "/health", &Value::Null);
         assert!(health().is_some(), "the server itself answers");
-        // It goes on by itself once the database is back.
+        // The server answers again by itself after the database has come back.
         for _ in 0..600 {
             if health().is_some_and(|(status, _)| status == 200) {
                 return serving;
@@ -251,7 +252,8 @@ fn a_database_that_stops_under_the_server_is_waited_for() {
     under_load(&cluster, crash, times(2, 20));
 }
 
-/// Without it the server would ask for events twenty times a second until it is started anew.
+/// If the server did not listen for notifications again, it would read the events twenty times per second until it was
+/// restarted.
 #[test]
 fn a_server_listens_again_when_that_connection_is_lost() {
     let Some(cluster) = cluster() else {
@@ -349,7 +351,7 @@ fn an_error_names_no_user_host_and_name_of_the_database() {
     serving.kill();
 }
 
-/// A cursor of removed events is an error, because it would wait for ever.
+/// A cursor after the last event of an emptied table is an error, because its follower would wait for ever.
 #[test]
 fn who_follows_a_table_that_was_emptied_is_told() {
     let Some(cluster) = cluster() else {
@@ -388,7 +390,7 @@ fn who_follows_a_table_that_was_emptied_is_told() {
         (409, Some("cursor-ahead")),
         "{said}"
     );
-    // What a value holds that no text of PostgreSQL does is the asker's mistake.
+    // PostgreSQL cannot store NUL in a text, so such a request is an error of the client (400).
     let note = |text: &str| {
         ask(
             serving.address,
@@ -404,7 +406,7 @@ fn who_follows_a_table_that_was_emptied_is_told() {
         (400, Some("not-storable")),
         "{said}"
     );
-    // An error says nothing of where the database is, or by whose name it is asked.
+    // The HTTP error contains neither the address of the database nor the name of its user.
     cluster
         .psql(&url, "ALTER TABLE workflow_events RENAME TO elsewhere")
         .unwrap();
@@ -448,7 +450,7 @@ fn models_of_the_document_write_beside_the_server() {
         assert!(out.status.success(), "{}", text(&out.stderr));
         serde_json::from_slice::<Value>(&out.stdout).unwrap()
     };
-    // Its tables first: ours are added to them.
+    // Another program creates its tables first, and `workflow setup` adds our tables and columns.
     let made = model("make", &[]);
     let of = made["workflow"].as_str().unwrap();
     project.prose(
@@ -473,7 +475,7 @@ fn models_of_the_document_write_beside_the_server() {
         .0,
         200
     );
-    // Their event, their answer in place; then ours.
+    // The other program adds an event and changes a preference. Then our server records an answer.
     let theirs = model("turn", &[of, run]);
     assert_eq!(theirs["status"], "waiting_for_input");
     assert_eq!(theirs["tail"], json!(["from HTTP"]));
@@ -484,7 +486,8 @@ fn models_of_the_document_write_beside_the_server() {
     assert_eq!(shown["context"]["tail"][1]["content"], "This");
     let tail = project.line(&["events", "tail", of, "--state", "postgres", "--json"]);
     assert!(tail.contains("from SQLAlchemy"), "{tail}");
-    // A change in place that was computed before ours came is refused, and repeated it keeps both.
+    // The other program computed a change before ours was recorded. Its change is refused, and repeating it keeps both
+    // changes.
     let raced = model("race", &[of, &format!("http://{address}")]);
     assert_eq!(raced["refused"], true, "{raced}");
     assert_eq!(raced["preferences"]["ours"], "between");

@@ -1,4 +1,4 @@
-//! `prosescope postgres`, `prosescope doctor` and `prosescope clean` of a live server.
+//! Tests of `prosescope postgres`, `prosescope doctor` and `prosescope clean` on a running server.
 
 use prosescope_test_support::clock;
 
@@ -8,8 +8,8 @@ fn with_role(url: &str) -> String {
     url.replace("postgres@", "openprose_agent@")
 }
 
-/// Projects of one database whose folders have the same name share agents, unless they have names of their own: who sets the
-/// database up is given the setting, and who uses an agent of the project hears by which name it goes.
+/// Projects with folders of the same name share agents in one database, unless they have names of their own. So
+/// `postgres setup` prints the setting for a name, and commands on agents of the project print the name that they use.
 #[test]
 fn the_name_by_which_a_project_keeps_its_agents_is_said() {
     let Some(cluster) = cluster() else {
@@ -40,7 +40,7 @@ fn the_name_by_which_a_project_keeps_its_agents_is_said() {
     for scope in ["execution", "user"] {
         assert!(!set(&run, scope).contains(&shared), "{scope}");
     }
-    // With a name of its own there is nothing to say.
+    // A project with a name of its own gets no such note.
     let file = project.path().join(".prose/.env");
     let env = std::fs::read_to_string(&file).unwrap() + "OPENPROSE_PROJECT=mine\n";
     std::fs::write(file, env).unwrap();
@@ -64,14 +64,14 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
         sql.contains("CREATE ROLE \"openprose_agent\"") && sql.contains("FROM PUBLIC"),
         "{sql}"
     );
-    // Printed, and not run.
+    // Without `--apply`, the SQL is printed, and not run.
     let there = cluster
         .psql(&url, "SELECT to_regnamespace('openprose') IS NULL")
         .unwrap();
     assert_eq!(there, "t");
     let setup = ["postgres", "setup", "--dedicated", "--apply"];
     project.prose(0, &setup, "");
-    // Over itself it changes nothing.
+    // Running the setup again changes nothing.
     project.prose(0, &setup, "");
 
     let limited = Project::new("session \"x\"\n", &with_role(&url));
@@ -79,7 +79,8 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
     for check in status["checks"].as_array().unwrap() {
         assert_eq!(check["state"], "ok", "{check}");
     }
-    // Nothing is left to do for it, and what it may not do it is not said to have failed at.
+    // The limited role has nothing left to set up, so the command succeeds without the rights that the setup would
+    // need.
     limited.prose(0, &setup, "");
     let other = ["postgres", "setup", "--apply", "--role", "somebody_else"];
     let said = limited.prose(4, &other, "");
@@ -115,7 +116,7 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
         "{doctor}"
     );
 
-    // What takes too long is not found out, and the server is not called down.
+    // A check that takes too long is reported as such, and does not make the server count as unreachable.
     let mut locking = cluster.command("psql");
     let sql = "BEGIN; LOCK TABLE openprose.bindings; SELECT 'locked', pg_sleep(600)";
     let mut locking = locking.args([&url, "-X", "-q", "-c", sql]).spawn().unwrap();
@@ -133,7 +134,7 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
     assert!(!doctor.contains("rows of agents"), "{doctor}");
 }
 
-/// The document's own tables are fewer than ours.
+/// The tables of postgres.md alone lack those that prosescope adds, and their runs are counted all the same.
 #[test]
 fn runs_in_the_documents_own_tables_are_counted() {
     let Some(cluster) = cluster() else {
@@ -206,7 +207,7 @@ fn runs_are_removed_with_all_that_is_theirs() {
         listed.contains(&runs[0]) && !listed.contains(&runs[2]),
         "{listed}"
     );
-    // Only listed so far.
+    // Without `--yes`, `clean` only lists the run.
     project.prose(0, &["show", &runs[0]], "");
     project.prose(0, &["clean", &runs[0], "--yes"], "");
     project.prose(3, &["show", &runs[0]], "");

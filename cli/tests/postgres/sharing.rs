@@ -1,4 +1,4 @@
-//! Tests that a shared run of PostgreSQL reads as the same run.
+//! Tests of `share` for a run in PostgreSQL: the shared file reads as the same run, and contains no secrets.
 
 use crate::commands::{PROGRAM, record, told};
 use crate::project::{Project, SECRET, cluster};
@@ -14,7 +14,8 @@ fn a_run_in_postgresql_is_shared_as_a_file() {
     record(&project, &run);
     project.prose(0, &["share", &run, "-o", "r.zip", "--raw"], "");
     let id = run.trim_start_matches("postgres:");
-    // Agents of the project and the user are none of the run's.
+    // A shared file contains only the agents of the run, so agents of the project and the user are left out of the
+    // comparison.
     let of_run = |run: &str| {
         let mut told = told(&project, run);
         told.retain(|line| line.starts_with("trace:") || line.starts_with("bindings:"));
@@ -31,7 +32,7 @@ fn a_run_in_postgresql_is_shared_as_a_file() {
     assert_eq!(trace(&run), trace("./r.db"));
 }
 
-/// What is planted in a run on a server is in nothing that leaves.
+/// Secrets that were planted in a run on a server do not occur in any shared file.
 #[test]
 fn nothing_secret_leaves_a_run_in_postgresql() {
     let Some(cluster) = cluster() else {

@@ -1,23 +1,23 @@
-//! Tables of workflows that are another program's, with what it put on them: a command said to be recorded is recorded as it was
-//! given, and what another program does beside is its own affair.
+//! Tests of workflow tables that belong to another program, which added triggers and rules. A command that succeeds has
+//! recorded exactly what it was given. What a trigger changes elsewhere is left to the other program.
 
 use crate::PROGRAM;
 use crate::project::{Project, cluster, text};
 
-/// What a case does to the commands.
+/// How commands react to a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// It changes nothing that is written.
+    /// The case changes nothing that a command records, so all commands succeed.
     Nothing,
-    /// It changes a row of some command, which refuses and names it.
+    /// A trigger changes a row that some command writes. That command refuses, and names the trigger.
     Named,
-    /// It keeps a row of some command from being written.
+    /// The case keeps some command from recording a row, so that command fails.
     Refused,
 }
 
 use Then::{Named, Nothing, Refused};
 
-/// A function of somebody else's that does this to a row.
+/// Builds the SQL of another program's trigger and its function.
 macro_rules! does {
     ($body:literal, $trigger:literal) => {
         concat!(
@@ -141,7 +141,7 @@ const CASES: &[(Then, &str)] = &[
     ),
 ];
 
-/// Every how many cases are tried without `PROSE_SWEEP`.
+/// Without `PROSE_SWEEP`, one in this number of cases is tried.
 const SAMPLE: usize = 4;
 
 const STEPS: &[&str] = &[
@@ -155,7 +155,7 @@ const STEPS: &[&str] = &[
     "events prune latest --force",
 ];
 
-/// What is recorded, without ids, times and versions.
+/// The SQL that returns everything recorded, without ids, times and versions.
 const RECORDED: &str = "
     SELECT concat_ws(E'\\n',
         (SELECT string_agg(concat_ws('|', status, context->'tail'->-1->>'content', preferences, error), E'\\n') FROM workflows),

@@ -7,7 +7,8 @@ use prosescope_test_support::files;
 use crate::PROGRAM;
 use crate::project::{Project, SECRET, cluster};
 
-/// A schema with a copy of each function and operator of PostgreSQL's that fails once it is called, and tables of our names.
+/// SQL for a schema of traps: a copy of each function and operator of PostgreSQL that fails if it is called, and tables
+/// with the names of ours.
 const TRAPS: &str = r#"
     CREATE SCHEMA trap;
     CREATE FUNCTION pg_temp.types(oidvector) RETURNS text LANGUAGE sql
@@ -52,7 +53,7 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
     let name = url.rsplit('/').next().unwrap();
     let set = format!("ALTER DATABASE {name} SET search_path = trap, public, pg_catalog");
     cluster.psql(&cluster.url("postgres"), &set).unwrap();
-    // They are sprung by a client that does not take care.
+    // A careless client does call the traps.
     let sprung = cluster
         .psql(&url, "SELECT starts_with('a', 'a')")
         .unwrap_err();
@@ -107,7 +108,7 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
     }
     let status = project.json(&["postgres", "status"]);
     assert_eq!(status["newest"][0]["run"], id, "{status}");
-    // No default or index of the schema calls one either.
+    // No default value or index of our schema calls a trap either.
     let reset = format!("ALTER DATABASE {name} RESET search_path");
     cluster.psql(&cluster.url("postgres"), &reset).unwrap();
     cluster.psql(&url, "DROP SCHEMA trap CASCADE").unwrap();
@@ -116,7 +117,7 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
     project.prose(0, &["put", "last", "--run", &next], "a value");
 }
 
-/// [`Project::give`] looks at what each command prints.
+/// [`Project::give`] checks the output of each command for the password.
 #[test]
 fn a_password_is_in_no_file_and_in_no_list_of_processes() {
     let Some(cluster) = cluster() else {

@@ -10,7 +10,7 @@ use prosescope_test_support::work::PATIENCE;
 use crate::commands::{PROGRAM, record};
 use crate::project::{Project, cluster};
 
-/// Sends a question to the page's desk, and gives its answer.
+/// Sends a question to the desk of a page. Returns the answer.
 fn asked(address: &str, question: &str) -> String {
     let rest = address.trim().strip_prefix("http://").expect("an address");
     let (host, base) = rest.split_once('/').expect("a path");
@@ -60,7 +60,7 @@ fn a_run_in_postgresql_is_viewed_in_a_copy_that_does_not_stay() {
         assert!(said.contains("shows a copy"), "{said}");
         assert_eq!(left(), 0, "{said}");
     }
-    // What is decided there would not be decided in the run.
+    // `view` serves a copy, so a decision on its page would not reach the run. The command is refused.
     let decides = ["view", &run, "--allow-decisions", "--as", "raymond"];
     let said = project.prose(2, &decides, "");
     assert!(said.contains(&format!("prosescope gates {run}")), "{said}");
