@@ -32,7 +32,7 @@ pub(super) fn bytes_of_program(text: &str) -> usize {
     text.lines().count().saturating_mul(PROGRAM_LINE)
 }
 
-/// Returns an issue: only so many rows of a table or file fit in memory.
+/// Returns an issue which says that only so many rows of a table or file fit in memory.
 pub(super) fn too_many_rows(of: &str, most: usize) -> Issue {
     let message = format!(
         "{of} has more than {most} rows, which do not fit in memory with the rows of the other tables; the rest is not shown"

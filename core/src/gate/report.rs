@@ -70,7 +70,7 @@ pub struct Head {
 pub struct Finding {
     /// The row's id; `None` if the finding is about the whole log.
     pub row: Option<i64>,
-    /// The name of the rule, as in issues.
+    /// The name of the rule, as issues name it.
     pub rule: &'static str,
     /// The finding in one sentence.
     pub message: String,
@@ -129,7 +129,7 @@ pub struct ChainReport {
     pub unsealed: usize,
     /// How many sealed rows were not read completely, so that only their links were checked.
     pub unchecked: usize,
-    /// The last sealed row of every run, by run.
+    /// The last sealed row of each run, in order of the runs' ids.
     pub heads: Vec<Head>,
     /// The findings, in the order of the log.
     pub findings: Vec<Finding>,

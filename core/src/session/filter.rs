@@ -184,7 +184,7 @@ impl Order {
         self.sort_with(runs, &ties);
     }
 
-    /// Sorts a list that is in the order "newest" by this order. No source is needed: runs that tie keep their
+    /// Sorts by this order a list that has the newest run first. No source is needed, because runs that tie keep their
     /// positions.
     pub fn sort_listed(self, runs: &mut [RunSummary]) {
         let places: BTreeMap<String, usize> = runs

@@ -127,7 +127,7 @@ impl Session {
             let name = split(root.trim_end_matches('/')).1;
             run.id = last_part(&source.label(), name).into();
         }
-        // A run in files is always a single run.
+        // A folder without a database contains one run only, so another id cannot be requested.
         if let (None, Some(name)) = (
             &values.db,
             options.run_id.as_deref().filter(|id| *id != "latest"),

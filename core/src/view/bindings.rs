@@ -36,7 +36,7 @@ pub struct BindingRow {
     pub frame_path: String,
     /// The frame's node in the trace; `None` if the trace does not contain the frame.
     pub frame_node: Option<u32>,
-    /// The kind as recorded (`let`, `output` …).
+    /// The binding's kind as recorded (`let`, `output` …).
     #[cfg_attr(feature = "typescript", ts(as = "super::known::BindingKind"))]
     pub kind: String,
     /// Bytes of the value; `None` if it is NULL or missing.
@@ -205,7 +205,7 @@ pub struct AgentView {
 pub struct SegmentView {
     /// The segment's number, from 1.
     pub number: i64,
-    /// When the segment was recorded; `None`: not recorded.
+    /// When the segment was recorded; `None` if that is not recorded.
     pub timestamp: Option<Stamp>,
     /// What the agent was asked.
     pub prompt: Option<String>,

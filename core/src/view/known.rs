@@ -51,8 +51,8 @@ macro_rules! sets {
 }
 
 sets! {
-    /// The status of a run. `unknown`: it is not recorded; `agents`: this is a store of agents. A run may record a word
-    /// that OpenProse does not define.
+    /// The status of a run. `unknown` means that it is not recorded, `agents` that this is a store of agents. A run may
+    /// record a word that OpenProse does not define.
     RunStatus = [model::RunStatus::WORDS, &["unknown", "agents"]].concat(), "or any";
 
     /// The form that a run was read as, in words. Other versions may have further forms.

@@ -128,7 +128,7 @@ pub enum Tone {
     Quiet,
 }
 
-/// Returns the tone for a status word of a node, a run or a gate.
+/// Returns the colour group for a status word of a node, a run or a gate.
 pub fn tone(status: &str) -> Tone {
     match status {
         "completed" | "approved" | "recovered" | "active" => Tone::Ok,

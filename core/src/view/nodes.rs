@@ -161,9 +161,9 @@ pub struct TreeRow {
     /// cause of the failure. 0 unless the cause comes after this row.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub around_cause: u32,
-    /// When the row began; `None`: not recorded.
+    /// When the row began; `None` if that is not recorded.
     pub started: Option<Stamp>,
-    /// When the row ended; `None`: not recorded.
+    /// When the row ended; `None` if that is not recorded.
     pub ended: Option<Stamp>,
     /// Time from begin to end, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,

@@ -39,9 +39,9 @@ pub struct Overview {
     /// The command for the next action, or for a description of it; `None` without a next action.
     #[serde(default)]
     pub next_command: Option<String>,
-    /// What happened, in three sentences.
+    /// A description of what happened, in three sentences.
     pub story: Vec<String>,
-    /// When the run started; `None`: not recorded.
+    /// When the run started; `None` if that is not recorded.
     pub started: Option<Stamp>,
     /// The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub struct Overview {
     /// The parts of the run that could not be read completely. The counts of these parts may be too low.
     #[serde(default)]
     pub unread: Vec<Unread>,
-    /// If the database has no row for the run: a description of its content.
+    /// A description of the database's content, if the database has no row for the run.
     pub missing: Option<String>,
     /// Recorded facts that have no other field: `upstream` and `root` of a log, keys of run.json, header keys of a
     /// state file that OpenProse does not define.

@@ -114,7 +114,7 @@ pub struct PositionView {
     pub source: String,
     /// Whether the line is a guess, because the row does not record it.
     pub guessed: bool,
-    /// When the node began; `None`: not recorded.
+    /// When the node began; `None` if that is not recorded.
     pub since: Option<Stamp>,
     /// The node's error, cut at 400 characters.
     pub error: Option<String>,

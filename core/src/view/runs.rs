@@ -53,13 +53,12 @@ pub struct RunSummary {
     pub stale: bool,
     /// The reason for the status, in one sentence.
     pub reason: String,
-    /// For a failed run: the first line of the error that came first. `None` if no error is recorded or the list did
-    /// not look for it.
+    /// The first line of a failed run's first error. `None` if no error is recorded or the list did not look for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub failure: Option<String>,
-    /// For a completed run: its first output at the root, with the size and the number of other outputs:
-    /// `verdict, 477 B`. `None` if there is none or the list did not look for it.
+    /// A completed run's first output at the root, with its size and the number of other outputs: `verdict, 477 B`.
+    /// `None` if there is none or the list did not look for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub wrote: Option<String>,
@@ -88,7 +87,7 @@ pub struct RunSummary {
     pub pending_gates: u32,
     /// The number of issues of each severity.
     pub issues: Counts,
-    /// If only the beginning of a large database was read: the parts that were left out, in words. `issues` is then
+    /// The parts that were left out, in words, if only the beginning of a large database was read. `issues` is then
     /// incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_only: Option<String>,

@@ -11,7 +11,7 @@ use crate::time::Stamp;
 pub struct NodeWork {
     /// The prompt as the program writes it, or as the statement's record has it if the record is more reliable.
     pub prompt: Option<Excerpt>,
-    /// A note on the prompt, or why it is not known.
+    /// A note on the prompt, or why the prompt is not known.
     pub prompt_note: Option<String>,
     /// The persistent agent that carried out the statement.
     pub agent: Option<AgentOfTask>,
@@ -66,7 +66,7 @@ pub struct Excerpt {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Seen {
-    /// The values are the same: nothing wrote the binding since.
+    /// The present value is the received one: nothing wrote the binding since.
     Same,
     /// The value was replaced later. The earlier one is shown if the run keeps it.
     Replaced,
@@ -92,12 +92,12 @@ pub struct GivenName {
     pub why: String,
     /// Whether the present value is the one that the statement received.
     pub seen: Seen,
-    /// Whether `seen` was inferred from the order of the statements, because times do not decide it.
+    /// Whether `seen` was inferred from the order of the statements, because the recorded times do not decide it.
     pub inferred: bool,
     /// The first lines of the received value, or of the present value if `seen` is `unknown`; `None` if the received
     /// value was not kept.
     pub value: Option<Excerpt>,
-    /// A note: what replaced the value, or why it is unknown whether the value is the same.
+    /// A note which says what replaced the value, or why it is unknown whether the value is the same.
     pub note: Option<String>,
 }
 
@@ -111,7 +111,7 @@ pub struct AnswerView {
     pub value: Option<Excerpt>,
     /// The statement that replaced the value, if it is known.
     pub replaced_by: Option<NodeRef>,
-    /// A note: whether the value was replaced, and whether the run keeps it.
+    /// A note which says whether the value was replaced, and whether the run keeps the earlier one.
     pub note: Option<String>,
 }
 
@@ -126,9 +126,9 @@ pub struct AttemptView {
     /// The status of the attempt, in words.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
-    /// When the attempt began; `None`: not recorded.
+    /// When the attempt began; `None` if that is not recorded.
     pub started: Option<Stamp>,
-    /// When the attempt ended; `None`: not recorded.
+    /// When the attempt ended; `None` if that is not recorded.
     pub ended: Option<Stamp>,
     /// The error of the attempt, cut at 400 characters.
     pub error: Option<String>,

@@ -35,7 +35,7 @@ pub enum How {
 /// `exec complete`, `exec fail`, `exec skip`: ends an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Close {
-    /// The execution; by default the only open one.
+    /// The id of the execution; by default the only open one.
     pub id: Option<i64>,
     /// The way in which it ends.
     pub how: How,

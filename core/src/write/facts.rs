@@ -11,7 +11,7 @@ use crate::time::Stamp;
 pub enum Style {
     /// A database in which each event is a new row (sqlite.md).
     AppendOnly,
-    /// A database whose rows are updated (sqlite-earlier.md), because it was begun that way.
+    /// A database in which an execution's row is updated (sqlite-earlier.md), because the run was begun that way.
     InPlace,
     /// A run folder: events are lines of a log, everything else is files (filesystem.md).
     Files,
@@ -169,9 +169,9 @@ pub struct RunFact {
     pub id: String,
     /// The name for commands: `postgres:ID` in PostgreSQL, else the id.
     pub name: String,
-    /// The recorded status; running if none is recorded.
+    /// The run's recorded status, or `running` if none is recorded.
     pub status: RunStatus,
-    /// The time of the last write, if recorded.
+    /// The time of the last write to the run, if it is recorded.
     pub updated: Option<Stamp>,
 }
 

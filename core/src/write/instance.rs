@@ -1,7 +1,8 @@
-//! Finds the rows of one construct instance: its first and its last row (errata T1 to T3).
+//! Finds the first and the last row of one instance, which is one execution of a statement or construct (errata T1 to
+//! T3).
 //!
 //! Rows of this writer contain their parent's row id and a copy of the keys that name their instance. Two rows with the
-//! same parent, index and keys therefore belong to one instance; [`crate::trace`] applies the same rule.
+//! same parent, statement number and keys therefore belong to one instance; [`crate::trace`] applies the same rule.
 
 use std::ops::ControlFlow;
 

@@ -118,8 +118,8 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
         .filter(|row| wanted.parent.is_none_or(|parent| parent == row.id))
         .collect();
-    // Of nested parallel blocks, as in a recursion, the innermost counts; of others, the parent decides, or the error
-    // lists them.
+    // If the open parallel blocks are nested, as in a recursion, the innermost one counts. Otherwise the given parent
+    // decides, or an error lists the blocks.
     let Some(parallel) = standing.innermost(&open) else {
         return Ok(Where::Elsewhere);
     };

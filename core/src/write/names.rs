@@ -1,4 +1,4 @@
-//! Checks new names (errata B11). Readers accept any name.
+//! Checks the names that commands give to new things (errata B11). Readers accept any name.
 
 use super::{Style, WriteError};
 

@@ -105,7 +105,7 @@ impl BeginParallel {
 const STRATEGIES: [&str; 3] = ["all", "first", "any"];
 
 impl BeginParallel {
-    /// Returns the program's branches; those without a name get the given names.
+    /// Returns the branches of the block in the program; those without a name get the names that the caller gave.
     fn all_branches(&self, entry: &mut Entry) -> Result<Vec<String>, WriteError> {
         let statement = entry.found.statement;
         let of_program = statement.map_or_else(Vec::new, |at| entry.source.branches(at));

@@ -184,7 +184,7 @@ impl Put {
         }))
     }
 
-    /// Fills in the execution: the only open statement.
+    /// Fills in the execution that writes the value: the only open statement.
     fn of_the_open(&self, facts: &dyn Facts) -> Result<Put, WriteError> {
         let run = facts.run()?;
         if run.status.is_finished() {

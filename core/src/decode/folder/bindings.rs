@@ -1,4 +1,4 @@
-//! Reads the bindings of a run folder, from file names, headers and the index.
+//! Reads the bindings of a run folder, from file names, headers and the index in the state file.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::text::short;
 /// Maximum number of binding files read; further ones are listed as files.
 const MOST_BINDINGS: usize = 100_000;
 
-/// Reads all bindings, in the order of the index if there is one, otherwise by path.
+/// Reads all bindings, in the order of the state file's index if there is one, otherwise by path.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let places = tree.under("bindings/");
     if places.len() > MOST_BINDINGS {
@@ -213,7 +213,7 @@ pub fn scoped(stem: &str) -> Option<(&str, i64)> {
     Some((base, plain.then(|| digits.parse().ok()).flatten()?))
 }
 
-/// Sorts bindings, given with their paths inside the run and ordered by path, into the order of the index.
+/// Sorts bindings, given with their paths inside the run and ordered by path, into the order of the state file's index.
 pub fn in_order_of_index(found: &mut [(String, Binding)], index: &[IndexedBinding], run: &str) {
     let rows = index.iter().enumerate().rev();
     let place: BTreeMap<&str, usize> = rows.map(|(i, row)| (relative(&row.path, run), i)).collect();

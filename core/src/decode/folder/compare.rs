@@ -10,7 +10,7 @@ use crate::model::{
     Agent, AgentScope, Binding, BindingKind, IndexedBinding, Run, RunStatus, Text, ValueAt,
 };
 
-/// Adds bindings that only the index names, and reports contradictions between index and disk.
+/// Adds bindings that only the state file's index names, and reports contradictions between the index and the files.
 pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
     let Some(state) = &run.state_file else { return };
     let root = tree.root.clone();
@@ -113,7 +113,8 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
     run.bindings.extend(missing);
 }
 
-/// Returns a path of the index relative to the run; some writers prefix the run's path from the project's root.
+/// Returns a path in the state file's index relative to the run; some writers prefix the run's path from the project's
+/// root.
 pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
     let path = path.trim().trim_start_matches("./");
     if is_nothing(path) || (path.starts_with('(') && path.ends_with(')')) {
@@ -148,7 +149,7 @@ fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Optio
     Some(Issue::warning("index-disagrees", message).hint("The binding file is used."))
 }
 
-/// Returns a binding that only the index names.
+/// Returns a binding that only the state file's index names.
 pub(super) fn named_only(row: &IndexedBinding) -> Binding {
     let stem = row.path.rsplit('/').next().unwrap_or_default();
     let stem = stem.strip_suffix(".md").unwrap_or(stem);
@@ -166,7 +167,7 @@ pub(super) fn named_only(row: &IndexedBinding) -> Binding {
     }
 }
 
-/// Sorts agents into the order of the index, and adds those whose folder is missing.
+/// Sorts agents into the order of the state file's index, and adds those whose folder is missing.
 pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
     let Some(state) = &run.state_file else { return };
     let place: BTreeMap<&str, usize> = state
@@ -208,7 +209,7 @@ pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
     }
 }
 
-/// Returns an agent that only the index names.
+/// Returns an agent that only the state file's index names.
 pub(super) fn named_agent(name: &Text, path: &str) -> Agent {
     Agent {
         name: name.clone(),

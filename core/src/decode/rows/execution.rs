@@ -1,4 +1,5 @@
-//! Reads rows of `execution` in order of id, and determines their dialect.
+//! Reads rows of `execution` in order of id, and determines their dialect: append-only (one row per event) or in place
+//! (rows are updated).
 
 use std::collections::BTreeMap;
 

@@ -51,8 +51,8 @@ pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
     (line, None)
 }
 
-/// Writes an annotation in the form's notation, without its `#`. An annotation that was read keeps its original text
-/// if that still has the same meaning.
+/// Writes an annotation as OpenProse's state.md has it, without its `#`. An annotation that was read keeps its original
+/// text if that still has the same meaning.
 ///
 /// `line` appends an annotation to its source. Without an annotation, the source is returned, protected by a bare `#`
 /// if its own comment would be read as an annotation.
@@ -262,7 +262,7 @@ fn keep_last(list: &mut Vec<usize>, at: usize) {
 /// Parses the text after a `#`; returns `None` for an ordinary comment.
 fn parse(comment: &str, alone: bool) -> Option<Annotation> {
     let raw = comment.trim();
-    // A comment on a line of its own belongs to the program, unless it is one of the form's arrows.
+    // A comment on a line of its own belongs to the program, unless it begins with an arrow (`-->`, `<--`).
     if alone && strip_any(raw, &["-->", "<--"]).is_none() {
         return None;
     }

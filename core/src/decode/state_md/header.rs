@@ -74,7 +74,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the form's name of a header key, if it is one of the form's keys.
+/// Returns a header key as state.md spells it, if it is one of the keys that OpenProse defines.
 pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
     Some(
         match raw.trim().to_lowercase().replace([' ', '-'], "_").as_str() {

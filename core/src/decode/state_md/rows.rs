@@ -301,7 +301,7 @@ pub(crate) fn read_status(raw: &str) -> Status {
     words::leading_status(raw).unwrap_or_else(|| Status::Other(unescape(raw).as_ref().into()))
 }
 
-/// Returns a status as written under "Active Constructs" and in the call stack; `complete` is the form's word.
+/// Returns a status as written under "Active Constructs" and in the call stack; where OpenProse writes `complete`.
 pub(crate) fn write_status(status: &Status, special: &[char]) -> String {
     if *status == Status::Completed {
         return "complete".to_owned();

@@ -23,7 +23,7 @@ pub struct Seen {
     pub head: Option<SeenHead>,
 }
 
-/// The head of an audit log, without the run's id.
+/// The head of an audit log (how many sealed rows it has, and the hash of the last one), without the run's id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]

@@ -56,7 +56,7 @@ pub fn narrate(
         narrator.log(log, from, to, only.is_none());
         return narrator.out;
     }
-    // The nodes around the present one, outermost first: those above `only`, then those entered and not yet left.
+    // The nodes around the current one, outermost first: those above `only`, then those entered and not yet left.
     let mut open: Vec<Place> = Vec::new();
     let above = only.and_then(|at| trace.node(at)?.parent);
     let above: Vec<NodeId> = trace.upward(above).collect();

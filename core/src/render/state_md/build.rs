@@ -37,7 +37,7 @@ pub fn from_run(
 /// Builds the content of a run's state.md: its annotated source, open constructs, index and call stack.
 ///
 /// Without a program, the source is taken from the run's own state file, or else from the statements' texts. If there
-/// are several rounds or frames, the annotations are those of the present one.
+/// are several rounds or frames, the annotations are those of the current one.
 pub fn state_file_of(
     run: &Run,
     trace: &Trace,
@@ -365,7 +365,7 @@ fn unplaced(marks: &Marks<'_>, file: &mut StateFile) {
 /// The first and last line of a construct.
 type Lines = Option<(u32, u32)>;
 
-/// Returns a branch's status in the words of the form, which uses `started` only for whole constructs.
+/// Returns a branch's status in the words of state.md, which uses `started` only for whole constructs.
 fn branch_status(status: &Status) -> Status {
     match status {
         Status::Started | Status::Iteration => Status::Executing,

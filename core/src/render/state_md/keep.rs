@@ -121,7 +121,7 @@ fn rows_with(run: &Run, node: &Node, status: &Status) -> Vec<i64> {
     node.aliases.iter().filter(has).copied().collect()
 }
 
-/// The last present node of each statement and block, separately for each open loop around it.
+/// The last current node of each statement and block, separately for each open loop around it.
 #[derive(Default)]
 struct Speaking<'a> {
     /// The key is the frame, the open loop, and the statement.

@@ -1,4 +1,4 @@
-//! Finds the present node of each statement, and writes the annotation of its line.
+//! Finds the current node of each statement (in its last pass), and writes the annotation of the statement's line.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::program::{Listing, StatementKind, classify};
 use crate::render::binding_md::file_name;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
-/// The present node of each statement, and the places of written values.
+/// The current node of each statement, and the places of written values.
 pub(super) struct Marks<'a> {
     pub(super) run: &'a Run,
     pub(super) trace: &'a Trace,

@@ -14,10 +14,10 @@ use crate::model::{
 use crate::render::binding_md::ticks;
 use crate::time::Stamp;
 
-/// The column at which annotations begin, from 0. After a longer line there are three blanks.
+/// The column at which annotations begin, from 0. After a longer line, an annotation follows three blanks.
 const ANNOTATION_COLUMN: usize = 45;
 
-/// Prints a state file exactly like the sample of its form.
+/// Prints a state file exactly like the sample in OpenProse's description.
 ///
 /// Empty sections are left out, except Index. Annotations, header keys, columns and sections that were read from a file
 /// are printed unchanged, as long as they agree with the fields.
@@ -44,7 +44,7 @@ fn header(out: &mut String, file: &StateFile) {
         }
     }
     for (key, said) in &file.extra {
-        // A key of the form that is read back would become a field; it stays extra only if that field is set.
+        // An extra key that OpenProse defines would be read back as a field; it stays extra only if that field is set.
         let key = guarded(key, &[':'], |raw| {
             raw.is_empty()
                 || raw.starts_with(['#', '`', '~', '*', '-', '+', '|'])
@@ -58,7 +58,7 @@ fn header(out: &mut String, file: &StateFile) {
     }
 }
 
-/// Returns the printed value of one of the form's keys.
+/// Returns the printed value of one of the header keys that OpenProse defines.
 fn field(file: &StateFile, key: &str) -> Option<String> {
     let time = |at: &Option<Stamp>| at.as_ref().map(|at| value(at.to_string().trim()));
     let said = match key {

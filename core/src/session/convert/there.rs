@@ -43,7 +43,7 @@ impl Session {
         }
         let files = self.carry_files(to_folder, with_files);
         left.extend(files.left);
-        // In a folder the program is a file. If there is one beside the rows, it is the program of the copy.
+        // In a folder the program is a file. If such a file is beside the original's rows, it is the copy's program.
         let is_file = to_folder && files.copied.iter().any(|(_, to)| to == PROGRAM);
         let programs = [&self.run, &copy.run].map(|run| run.program.source.as_deref());
         if let ([Some(one), Some(other)], false) = (programs, is_file) {

@@ -22,7 +22,8 @@ pub struct AuditFilter {
     pub gate: Option<String>,
     /// Only rows of this principal.
     pub by: Option<String>,
-    /// Only rows of this time or later, in milliseconds since 1970 UTC. Rows without a readable time are left out.
+    /// Only rows recorded at this time or later, in milliseconds since 1970 UTC. Rows without a readable time are left
+    /// out.
     pub since: Option<i64>,
     /// Only approvals and rejections.
     pub decisions: bool,

@@ -120,7 +120,7 @@ pub(super) fn told_listing(opened: &Opened) -> Option<Listing> {
     Some(told).filter(|told| !told.statements.is_empty())
 }
 
-/// Returns the basis of a plan. `told` is the state file's trace, which replaces a missing program.
+/// Returns the facts from which a plan is made. `told` is the state file's trace, which replaces a missing program.
 pub(super) fn facts<'s>(opened: &'s Opened, told: Option<&'s Listing>) -> Facts<'s> {
     Facts {
         run: &opened.run,

@@ -95,7 +95,7 @@ pub(super) fn last_of(
     Ok(found)
 }
 
-/// Number of rows searched for the error that a `catch` caught; it failed shortly before.
+/// How many of the newest rows are searched for the error that a `catch` caught, which came shortly before.
 const RECENT: usize = 200;
 
 /// Returns the newest error of a row at these lines, or of a row inside one of them, within the same call of a block.

@@ -57,7 +57,7 @@ impl Ending<'_> {
 }
 
 impl Look<'_> {
-    /// Returns the choices that end a statement without a body.
+    /// Returns the commands to choose from that end a statement without a body.
     pub(super) fn work(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
         let kind = self
@@ -80,7 +80,7 @@ impl Look<'_> {
         Ok(vec![choice(format!("{}{file}", end.command(id)), why)])
     }
 
-    /// Returns the choices that end an execution whose body is done, or the run at the program's top.
+    /// Returns the commands to choose from that end an execution whose body is done, or the run at the program's top.
     pub(super) fn end(&self, row: Option<&Execution>) -> Result<Vec<NextChoice>, WriteError> {
         let Some(row) = row else {
             return Ok(vec![choice(
@@ -105,7 +105,7 @@ impl Look<'_> {
         }])
     }
 
-    /// Returns the choices after a round of a loop.
+    /// Returns the commands to choose from after a round of a loop.
     fn round(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
         let ended = meta(&Instance::of(self.facts, id)?.last)
@@ -132,7 +132,7 @@ impl Look<'_> {
         })
     }
 
-    /// Returns the choices in a parallel block or a pipe without an open branch.
+    /// Returns the commands to choose from in a parallel block or a pipe without an open branch.
     pub(super) fn branches(
         &self,
         row: &Execution,
@@ -209,8 +209,8 @@ impl Look<'_> {
             .collect())
     }
 
-    /// Returns the choices after a failure: another attempt, the handler of the enclosing `try`, or the failure of the
-    /// enclosing execution.
+    /// Returns the commands to choose from after a failure: another attempt, the handler of the enclosing `try`, or the
+    /// failure of the enclosing execution.
     pub(super) fn behind_failure(
         &self,
         row: Option<&Execution>,

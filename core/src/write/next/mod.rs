@@ -188,7 +188,7 @@ impl Look<'_> {
         Ok(own.filter(has_body).map(of))
     }
 
-    /// Returns the choices in a body, after the last statement that ended in it.
+    /// Returns the commands to choose from in a body, after the last statement that ended in it.
     fn in_body(&self, row: Option<&Execution>, body: &Body) -> Result<Vec<NextChoice>, WriteError> {
         let is_choice = |of: &u32| self.source.kind(*of) == Some(Kind::Choice);
         let Some(last) = self.last(row)? else {

@@ -145,7 +145,7 @@ fn carried(file: &StateFile) -> Carried {
     }
 }
 
-/// Generates names: plain ones, and ones with every character and word that has a meaning in the form.
+/// Generates names: plain ones, and ones with every character and word that has a meaning in state.md.
 fn name() -> impl Strategy<Value = Text> {
     prop_oneof![
         "[a-z_]{1,8}",
@@ -406,7 +406,7 @@ fn state_file() -> impl Strategy<Value = StateFile> {
         )
 }
 
-/// Replaces content that the form cannot distinguish by one spelling, before files are compared.
+/// Gives one spelling to content that state.md cannot distinguish, before two files are compared.
 fn normal(mut file: StateFile) -> StateFile {
     let blank = |t: &Text| t.trim().is_empty();
     // A time that cannot be parsed keeps its text without blanks around it.
@@ -741,7 +741,7 @@ proptest! {
                 made.push((i as i64 + 1, None, text, open, metadata));
             }
         }
-        // One row for each text, because state.md only represents the present pass.
+        // One row for each text, because state.md only represents the current pass.
         let mut rows = rows;
         rows.sort_unstable();
         rows.dedup_by_key(|(text, _)| *text);

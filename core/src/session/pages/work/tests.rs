@@ -86,7 +86,7 @@ fn a_value_that_was_replaced_is_never_shown_as_the_one_that_was_given() {
         .map(|given| given.written_by.as_ref().and_then(|by| by.id));
     assert_eq!(wrote.collect::<Vec<_>>(), [None, Some(2)]);
 
-    // Prosescope keeps the values that it replaces.
+    // A store of Prosescope keeps the values that were replaced.
     let history = "INSERT INTO x_binding_history (name, created_at, updated_at, replaced_at, value) VALUES
         ('draft', '2026-01-15 10:00:50', '2026-01-15 10:00:50', '2026-01-15 10:02:50', 'the first');";
     let run = session(TWICE, &rows, bindings, history);

@@ -58,7 +58,7 @@ pub(in crate::session) struct Written {
 #[derive(Debug, Default)]
 pub(super) struct Writes {
     groups: Vec<Group>,
-    /// The group of each node, as `(node, group)` in ascending order.
+    /// The group to which each node belongs, as `(node, group)` in ascending order.
     of_node: Vec<(NodeId, u32)>,
     of_binding: BTreeMap<u32, u32>,
 }
