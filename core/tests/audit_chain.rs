@@ -1,4 +1,5 @@
-//! Tests of the audit chain over rows of a database (errata G7): sealed, read back, changed by other tools.
+//! Tests of the audit chain (errata G7) in the rows of a database: sealing it, reading it back, and changes by other
+//! tools.
 
 use prosescope_core::decode::rows;
 use prosescope_core::gate::audit::{Chain, ChainReport, ChainState, seal, verify, with_chain};

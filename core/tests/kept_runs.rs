@@ -1,5 +1,5 @@
-//! Tests of runs as models record them, with the expected interpretation of each. Our own are written in the style of
-//! the real ones; those are read in place if the project's corpus is present.
+//! Tests of runs as models record them, with the expected interpretation of each. Our own runs imitate the style of
+//! real ones; the real ones are read in place if the project's corpus is present.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -36,10 +36,11 @@ const OURS: &[Reading] = &[
     // The run: a parallel block with three branches, and the session that joins them.
     read("20260301-090000-join", "StateMd", "completed", 5, "4 let")
         .told(&["index-without-frames"]),
-    // No program, index or binding: a parallel block of four and an output, each with a file of the project.
+    // The run has no program, index or binding: a parallel block of four and an output, each with a file of the
+    // project.
     read("20260301-100000-files", "StateMd", "completed", 6, "")
         .told(&["extra-section", "state-file-incomplete"]),
-    // The state file ends at the first of seven statements; the files of five exist. The sixth is next.
+    // The state file ends at the first of seven statements, but the files of five exist, so the sixth comes next.
     read(
         "20260301-110000-behind",
         "StateMd",
@@ -118,10 +119,11 @@ const READ: &[Reading] = &[
     // The run: a parallel block with three branches, and the session that joins them.
     read("20260119-205230-b8c4d2", "StateMd", "completed", 5, "4 let")
         .told(&["index-without-frames"]),
-    // No program, index or binding: a parallel block of four and an output, each with a file of the project.
+    // The run has no program, index or binding: a parallel block of four and an output, each with a file of the
+    // project.
     read("20260119-212315-f8g2h4", "StateMd", "completed", 6, "")
         .told(&["extra-section", "state-file-incomplete"]),
-    // The state file ends at the first of eleven statements; the files of eight exist. The ninth is next.
+    // The state file ends at the first of eleven statements, but the files of eight exist, so the ninth comes next.
     read(
         "20260119-215202-51e737",
         "StateMd",
@@ -153,8 +155,8 @@ const READ: &[Reading] = &[
         "1 session (anonymous)",
     )
     .told(&["unknown-kind"]),
-    // Two sessions by its receipts, which are a table rather than a trace: neither a program nor a binding shows their
-    // statements. The second does not name the first as its predecessor.
+    // The run: two sessions, known from receipts, which are a table rather than a trace; neither a program nor a
+    // binding shows their statements. The second receipt does not name the first as its predecessor.
     read("broken-chain", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
     // The log has only a header: the run began, and everything else is unknown.
     read("20260213-064959-", "CompactLog", "", 0, ""),

@@ -98,8 +98,8 @@ impl Change {
                 let open = open.map(|column| (column, Value::Null));
                 ("gates", 2, [row.columns(), open.to_vec()].concat())
             }
-            // `run_id` may be NULL (errata G11), so the time is part of the key: it distinguishes gates of the same
-            // name.
+            // `run_id` may be NULL (errata G11), so the creation time is part of the key: it distinguishes gates of the
+            // same name.
             Change::ResolveGate(row) => ("gates", 3, row.columns()),
             Change::Audit(row) => ("gate_audit_log", 1, row.columns()),
         };

@@ -8,7 +8,8 @@ use std::sync::Arc;
 pub enum Content {
     /// Held in memory.
     Held(Arc<Vec<u8>>),
-    /// Too long for memory: the shell passed the bytes to the store, which copies them in the order of the changes.
+    /// The content is too long for memory: the shell passed its bytes to the store, which copies them in the order of
+    /// the changes.
     Staged(Staged),
 }
 

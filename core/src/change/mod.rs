@@ -105,8 +105,8 @@ pub struct BindingRow {
     pub name: String,
     /// Its frame, `None` for the root.
     pub execution_id: Option<i64>,
-    /// The frame around its frame. In a folder, the header of the binding records it (errata F2); in a database, its
-    /// row does if no row of `execution` does.
+    /// The frame around the binding's frame. In a folder, the header of the binding's file records it (errata F2); in a
+    /// database, the binding's row records it if no row of `execution` does.
     pub parent_execution_id: Option<i64>,
     /// Its kind, in a word.
     pub kind: String,
@@ -118,7 +118,7 @@ pub struct BindingRow {
     pub attachment: Option<String>,
     /// The time of writing; empty if unknown.
     pub at: String,
-    /// Time of the first writing, if it may differ from `at` and no earlier value is kept; empty if unknown.
+    /// The time of the first writing, if it may differ from `at` and no earlier value is kept; empty if unknown.
     pub created: Option<String>,
 }
 

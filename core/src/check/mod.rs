@@ -1,11 +1,12 @@
-//! The rules that issues go by: what each means, why that is bad, what to do, and an input that yields it.
+//! The rules of all issues: what each means, why the fault is bad, what to do, and an input that produces the issue.
 //!
-//! An [`Issue`](crate::issue::Issue) carries the name of its rule, what was found, and what to do about that one. What the rule
-//! means in general stands once, in the pages of the folder `rules`, one for each area. They are read here for `prosescope check --explain`,
-//! SARIF and the viewer; `cargo xtask docs` copies them to docs/reference/checks/. A new rule is an entry of one of them.
+//! An [`Issue`](crate::issue::Issue) contains the name of its rule, what was found, and what to do in that case. The
+//! general meaning of a rule is described once, in the pages of the folder `rules`, one page for each area. This module
+//! reads them for `prosescope check --explain`, SARIF and the viewer; `cargo xtask docs` copies them to
+//! docs/reference/checks/. A new rule is a new entry in one of the pages.
 //!
-//! Tests hold that every rule that the sources use is there and every rule there is used
-//! (`tests/tests/e2e/rules.rs`), and that each example yields its rule (`core/tests/checks`).
+//! Tests ensure that the pages contain exactly the rules that the sources use (`tests/tests/e2e/rules.rs`), and that
+//! each example produces an issue of its rule (`core/tests/checks`).
 
 pub mod look;
 mod report;
@@ -49,8 +50,8 @@ pub fn rule(name: &str) -> Option<&'static RuleView> {
     rules().iter().find(|rule| rule.name == name)
 }
 
-/// Reads a page of rules. Its title is the area; each rule has a heading, a line of severities and source, the meaning, why that is bad,
-/// what to do, and the parts of an example.
+/// Parses a page of rules. Its title is the area; each rule has a heading, a line with severities and source, the
+/// meaning, why the fault is bad, what to do, and the parts of an example.
 fn read(page: &str) -> Vec<RuleView> {
     let mut rules: Vec<RuleView> = Vec::new();
     let (mut area, mut title) = ("", "");

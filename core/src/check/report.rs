@@ -4,7 +4,8 @@ use super::rule;
 use crate::issue::Severity;
 use crate::view::{CheckReport, CheckedRun, Counts};
 
-/// Puts runs together: only issues of these rules (of any, when none is named) that are at least so severe.
+/// Combines checked runs into a report; keeps only issues of the given rules (of all, if none is given) and at least
+/// this severity.
 pub fn report(runs: Vec<CheckedRun>, rules: &[String], least: Severity) -> CheckReport {
     let mut report = CheckReport {
         runs,

@@ -4,10 +4,11 @@ use sha2::{Digest, Sha256};
 use crate::issue::{Location, Severity};
 use crate::view::{CheckReport, CheckedRun, IssueView, RuleView};
 
-/// A report as SARIF 2.1.0 (OASIS standard): for code scanning in CI.
+/// Returns a report as SARIF 2.1.0 (OASIS standard), which code scanning in CI reads.
 ///
-/// A file and its line are a physical location. A row of a database is a logical location, `state.db/execution/12/metadata`,
-/// beside the database as the physical one, as readers of SARIF want a file. `version` is the tool's.
+/// A file and its line are a physical location. A row of a database is a logical location, such as
+/// `state.db/execution/12/metadata`; its physical location is the database file, because readers of SARIF require a
+/// file. `version` is the version of Prosescope.
 pub fn sarif(report: &CheckReport, version: &str) -> Value {
     let rules: Vec<Value> = report.rules.iter().map(rule).collect();
     let results: Vec<Value> = report
@@ -131,7 +132,7 @@ fn uri(run: &CheckedRun, at: &Location) -> String {
     encoded(&path)
 }
 
-/// A path as a URI reference: what means something in a URI is escaped; a colon in its first part would be a scheme.
+/// Returns a path as a URI reference: escapes characters with a meaning in URIs, and colons, which would end a scheme.
 fn encoded(path: &str) -> String {
     let path = path.replace('\\', "/");
     let mut out = String::with_capacity(path.len());
@@ -170,7 +171,7 @@ fn logical(run: &CheckedRun, at: &Location) -> Option<Value> {
     }))
 }
 
-/// What makes an issue the same one in the next check: its rule and its place, not its words.
+/// Returns an id that stays the same in the next check: it depends on the rule and the place, not on the message.
 fn fingerprint(rule: &str, uri: &str, place: &str) -> String {
     let digest = Sha256::digest(format!("{rule}\n{uri}\n{place}"));
     digest.iter().take(16).map(|b| format!("{b:02x}")).collect()

@@ -13,8 +13,8 @@ pub struct CompactLog {
     pub head: RunHead,
     /// Whether an encrypted envelope precedes the lines and hides the earlier events.
     pub sealed: bool,
-    /// The run's status in the last trailer, else in the head. `None`: neither gives one, or the log continues after
-    /// its trailer.
+    /// The run's status in the last trailer, or else in the head. `None` if neither contains one, or if the log
+    /// continues after its trailer.
     pub status: Option<RunStatus>,
     /// The time in the last trailer; without a trailer, the end time in the head.
     pub ended: Option<Stamp>,
@@ -39,7 +39,8 @@ pub struct RunHead {
     pub ended: Option<Stamp>,
     /// The run's status: `status: failed` in front matter, `- outcome: complete`.
     pub status: Option<RunStatus>,
-    /// Other keys and their values; also `root`, and `upstream`, the ids of the runs whose results this run used.
+    /// Further keys of the head and their values, including `root` and `upstream`, the ids of the runs whose results
+    /// this run used.
     pub facts: Vec<(Text, Text)>,
 }
 
@@ -71,8 +72,8 @@ pub struct LogLine {
     /// not executed`, true for `if: true`. The event is then a statement, skipped or completed, with the condition as
     /// its text and the reason as the note.
     pub held: Option<bool>,
-    /// The statement was postponed (`⊘ deferred (no key)`): its status is skipped, and a later line with the same
-    /// number or name continues it.
+    /// Whether the statement was postponed (`⊘ deferred (no key)`): its status is skipped, and a later line with the
+    /// same number or name continues it.
     pub deferred: bool,
     /// The event that the line records.
     pub event: LogEvent,

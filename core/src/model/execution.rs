@@ -72,8 +72,8 @@ pub struct Meta {
     /// The line in the program, in rows of Prosescope's recorder whose text alone is ambiguous. Each row has its own
     /// number, because other programs may write to the same run.
     pub program_line: Option<i64>,
-    /// Position of the gate's creation in the chain of the audit log, in rows of Prosescope's recorder. It reveals a
-    /// log that lost that row.
+    /// The position of the gate's creation in the chain of the audit log, in rows of Prosescope's recorder. It reveals
+    /// that a log has lost the row of the creation.
     pub audit_seq: Option<i64>,
     /// The binding that the statement wrote as its result (`prosescope put --done`, `prosescope exec complete`).
     pub binding: Option<Text>,
@@ -100,8 +100,8 @@ impl Execution {
             .any(words::says_deferred)
     }
 
-    /// Whether the row starts an instance that may still be open: its status is an opening word (errata T0), and it
-    /// records no end.
+    /// Whether the row starts an instance (one run of a statement) that may still be open: its status is an opening
+    /// word (errata T0), and it records no end.
     pub fn opens(&self) -> bool {
         self.status.opens() && self.completed.is_none()
     }

@@ -1,7 +1,8 @@
 use super::{AgentScope, RunStatus, Text};
 use crate::time::Stamp;
 
-/// A decoded state.md of form A (docs/reference/formats.md); [`crate::render::state_md`] writes one.
+/// A decoded state.md in OpenProse's form, called form A in docs/reference/formats.md; [`crate::render::state_md`]
+/// writes one.
 ///
 /// Rendering and parsing again preserves the facts that docs/reference/formats.md calls "carried".
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -59,7 +60,7 @@ impl StateFile {
 /// One line of the execution trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceLine {
-    /// Line number, from 1: the program's own line number if the trace is a faithful excerpt of it, as the form
+    /// The line number, from 1: the program's own line number if the trace is a faithful excerpt of it, as the form
     /// demands. `None` after a line that stands for several (`...remaining stages...`).
     pub line: Option<u32>,
     /// The program's source on the line, without the annotation and trailing blanks.

@@ -3,7 +3,7 @@ use super::words::{self, words};
 words! {
     /// The status of one execution row, as written.
     ///
-    /// Words: errata T0, F7. A word unknown to OpenProse is kept in [`Status::Other`].
+    /// OpenProse's words are listed in errata T0 and F7. Any other word is kept in [`Status::Other`].
     pub enum Status {
         /// Announced, not started.
         Pending = "pending",

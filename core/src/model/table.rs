@@ -40,8 +40,8 @@ pub struct FileInfo {
     pub path: String,
     /// Size in bytes.
     pub len: u64,
-    /// What the file was read as: `state file`, `binding`, `program`, `attachment`, …; `None` for a file that no
-    /// other part of the run refers to.
+    /// The part of the run as which the file was read: `state file`, `binding`, `program`, `attachment`, …; `None` for
+    /// a file that no other part of the run refers to.
     pub role: Option<String>,
 }
 

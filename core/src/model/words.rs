@@ -51,8 +51,8 @@ macro_rules! words {
 }
 pub(super) use words;
 
-/// Words, the statement status that they mean, and the run status that they mean. In lower case; `_` and `-` count as
-/// blanks.
+/// The known words, each with the statement status and the run status that it means. In lower case; `_` and `-` count
+/// as blanks.
 const WORDS: &[Row] = &[
     (&["pending"], Some(Status::Pending), None),
     (

@@ -27,8 +27,8 @@ impl Listing {
         }
     }
 
-    /// Returns the next statement in the same body that can still run. Excluded are other ways of an `if`, the
-    /// handler of a `try` that did not fail, other branches, and other options.
+    /// Returns the next statement in the same body that can still run: not another alternative of an `if`, the handler
+    /// of a `try` that did not fail, another branch, or another option.
     fn beside(&self, statement: u32) -> Option<u32> {
         let kind = |at: u32| self.get(at).map(|s| s.kind);
         let parent = self.get(statement)?.parent;
@@ -63,8 +63,8 @@ impl Listing {
         None
     }
 
-    /// Returns the `catch` that handles a failure of a statement: that of the statement itself or of the innermost
-    /// enclosing `try` with one.
+    /// Returns the `catch` that handles a failure of a statement: that of the statement itself, or of the innermost
+    /// enclosing `try` that has a `catch`.
     pub fn handler(&self, statement: u32) -> Option<u32> {
         let mut around = std::iter::once(statement).chain(self.enclosing(statement));
         around.find_map(|at| self.catch_of(at))

@@ -52,8 +52,8 @@ impl Listing {
         (found.unwrap_or_default().to_vec(), TiedBy::Target)
     }
 
-    /// Returns the statements that match a text, in order, with the evidence. The text may occur as written or as
-    /// quoted words. The last value is true if it only matches the first of the quoted words.
+    /// Returns the statements that match a text, in order, with the evidence. The text may be a statement as written,
+    /// or its quoted words. The last value is true if the text only matches the first of the quoted words.
     pub(crate) fn spoken_of(&self, text: &str) -> (Vec<u32>, TiedBy, bool) {
         let text = text.trim();
         let ways = [
@@ -80,8 +80,8 @@ pub(crate) fn counts(kind: Kind) -> bool {
         )
 }
 
-/// Whether a statement may belong to a line's kind. Logs have one word for all kinds of loops, and one for all kinds
-/// of decisions.
+/// Whether a statement may be what a line of this kind refers to. Logs have one word for all kinds of loops, and one
+/// for all kinds of decisions.
 pub(crate) fn fits(kind: Option<Kind>, statement: &Statement) -> bool {
     let is = statement.kind;
     match kind {

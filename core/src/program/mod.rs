@@ -31,8 +31,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum bytes of a program: readers show only this much, and writers reject longer programs.
 pub const MOST_BYTES: usize = 8 << 20;
 
-/// Maximum lines of a program, for the same reason: each is kept as a statement, which takes far more memory than its
-/// text.
+/// Maximum lines of a program: each line is kept as a statement, which takes far more memory than its text.
 pub const MOST_LINES: usize = 100_000;
 
 /// Returns the lines of a program that a reader shows: all of them, or the first [`MOST_LINES`].
@@ -99,16 +98,16 @@ pub struct Statement {
     pub line: u32,
     /// The last line of the statement, including its body.
     pub end: u32,
-    /// Its kind, according to what runs: `let x = do y()` and `output x = do y()` are [`StatementKind::Do`].
+    /// The kind of the action that runs: `let x = do y()` and `output x = do y()` are [`StatementKind::Do`].
     pub kind: StatementKind,
-    /// The name that it binds or declares: `x` in `let x = …`, `x = …`, `agent x:`, `block x(…)`, `approve x:`,
-    /// `input x`, `@x`.
+    /// The name that the statement binds or declares: `x` in `let x = …`, `x = …`, `agent x:`, `block x(…)`,
+    /// `approve x:`, `input x`, `@x`.
     pub name: Option<String>,
-    /// What it refers to: the block of `do x(…)`, the agent of `session: x` and `resume: x`, the program of `x(…)`
-    /// and of `use "…"`.
+    /// The name to which the statement refers: the block of `do x(…)`, the agent of `session: x` and `resume: x`, the
+    /// program of `x(…)` and of `use "…"`.
     pub target: Option<String>,
-    /// How the name is bound: `const`, `let`, `input` or `output`. `None` for `x = …`, which binds an existing name,
-    /// and for a branch of a parallel block.
+    /// The word that binds the name: `const`, `let`, `input` or `output`. `None` for `x = …`, which binds an existing
+    /// name, and for a branch of a parallel block.
     pub binds: Option<String>,
     /// The first line of the statement, trimmed, without a trailing comment.
     pub text: String,
@@ -191,8 +190,8 @@ pub enum StatementKind {
 pub struct Tie {
     /// The statement: an index into [`Listing::statements`].
     pub statement: u32,
-    /// Whether the tie is a guess: the text was shortened or reworded, or several statements match and no certain
-    /// evidence selects one. A name that only one statement binds is certain.
+    /// Whether the tie is a guess: the text was shortened or reworded, or several statements match and no evidence
+    /// selects one of them with certainty. A name that only one statement binds makes the tie certain.
     pub guessed: bool,
     /// The evidence for the tie.
     pub by: TiedBy,
@@ -213,8 +212,8 @@ pub enum TiedBy {
     Target,
     /// The statement's text begins with the row's text.
     Beginning,
-    /// The statement contains a quoted text that begins with the row's, or that equals it with its `{names}` filled
-    /// in.
+    /// The statement contains a quoted text that begins with the row's text, or that equals it once its `{names}` are
+    /// filled in.
     Quoted,
     /// The statement is of the same kind as the row.
     Kind,

@@ -146,8 +146,8 @@ impl Listing {
         place(lines.start)..place(lines.end)
     }
 
-    /// Returns the statement among some that a source quotes: of several with the same first line, the one with the
-    /// most equal lines after it. `None` if none matches or several match equally.
+    /// Returns the statement, among the given ones, that a source text quotes: of several with the same first line, the
+    /// one with the most equal lines after it. `None` if no statement matches or several match equally.
     pub fn quoted(&self, among: impl IntoIterator<Item = u32>, source: &str) -> Option<u32> {
         let mut lines = source.trim().lines().map(str::trim);
         let first = lines.next()?;

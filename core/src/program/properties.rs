@@ -15,7 +15,7 @@ impl Properties {
     }
 
     /// Adds the options in the brackets of a head: `(max: 5)`, `("first", on-fail: "continue")`. `bare` is the name
-    /// for an option without one; without `bare`, such an option is ignored.
+    /// given to an option that has none; without `bare`, such an option is ignored.
     pub(super) fn brackets(&mut self, text: &str, tokens: &[Token], bare: Option<&str>) {
         for (_, group) in groups(text, tokens, "(") {
             self.options(text, group, bare);
@@ -56,8 +56,8 @@ impl Properties {
         }
     }
 
-    /// Adds the brackets of a block or call: the first contain parameters or arguments, later ones options. Known
-    /// options of a block (`max_depth`) may be in the first as well.
+    /// Adds the brackets of a block or call: the first pair contains parameters or arguments, later pairs contain
+    /// options. Known options of a block (`max_depth`) may be in the first pair as well.
     pub(super) fn parameters(&mut self, name: &str, text: &str, tokens: &[Token]) {
         for (at, (_, group)) in groups(text, tokens, "(").into_iter().enumerate() {
             let options = group

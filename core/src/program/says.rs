@@ -79,16 +79,16 @@ impl Listing {
         })
     }
 
-    /// Returns the only statement of an item's body if the item can be that statement itself: a session, a call
-    /// without a value.
+    /// Returns the only statement in the body that runs for each item, if an item can be that statement itself: a
+    /// session, or a call without a value.
     pub(crate) fn only_work(&self, around: u32) -> Option<u32> {
         let mut children = self.children(around);
         let only = children.next().filter(|_| children.next().is_none())?;
         self.stands_alone(only).then_some(only)
     }
 
-    /// Whether a branch can be this statement itself. A statement with a body runs inside its branch. So does a call
-    /// whose value belongs to another scope than the bindings of its frame.
+    /// Whether one record can stand for a branch and this statement. A statement with a body runs inside its branch,
+    /// and so does a call whose value belongs to another scope than the bindings of its frame.
     pub(crate) fn stands_alone(&self, statement: u32) -> bool {
         let own_command = |kind: Kind| {
             matches!(kind, Kind::Gate | Kind::Input | Kind::Parallel) || kind.is_declaration()
@@ -101,8 +101,8 @@ impl Listing {
         })
     }
 
-    /// Whether two branches of a parallel block bind a name, or each item does. Then each branch has its own value of
-    /// that name.
+    /// Whether each branch of a parallel block has its own value of a name: two branches bind that name, or each item
+    /// does.
     pub(crate) fn own_in_branch(&self, parallel: u32, name: &str) -> bool {
         let binds = |at: u32| {
             let inside = (at..).map_while(|inner| self.get(inner).map(|s| (inner, s)));

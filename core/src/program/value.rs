@@ -18,11 +18,11 @@ use crate::timeout::Timeout;
 /// A property of a statement: in its head, in brackets or braces after the head, or on the lines below.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
-    /// Its name as written; a property inside another has both names joined by a dot (`permissions.bash`). Values of
-    /// a head without a name of their own get one here: `condition`, `check` (`until` or `while`), `strategy`,
+    /// The name as written; a property inside another has both names joined by a dot (`permissions.bash`). Values of a
+    /// head that have no name in the program get one of these: `condition`, `check` (`until` or `while`), `strategy`,
     /// `count`, `as`, `each`, `index`, `in`, `params`, `args`, `op`, `label`, `command`, `message`, `description`.
     pub name: String,
-    /// Its value as text. A quoted text is without quotes, escapes and common indentation; a condition is without
+    /// The value as text. A quoted text is without quotes, escapes and common indentation; a condition is without
     /// asterisks, and on one line unless it is a prompt; other values are as written.
     pub text: String,
     /// The value's type and data.

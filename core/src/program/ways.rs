@@ -12,8 +12,8 @@ impl StatementKind {
 }
 
 impl Listing {
-    /// Returns the statement that a `catch`, `finally`, `elif` or `else` belongs to: the `try`, `if` or loop before
-    /// it in the same body. Any other statement belongs to itself.
+    /// Returns the statement to which a `catch`, `finally`, `elif` or `else` belongs: the `try`, `if` or loop before it
+    /// in the same body. For any other statement, returns that statement itself.
     pub fn leader(&self, statement: u32) -> u32 {
         let leaders = self.leaders.get_or_init(|| self.find_leaders());
         let leader = leaders.get(statement as usize);
@@ -39,7 +39,7 @@ impl Listing {
         all.map(leader).collect()
     }
 
-    /// Returns the statement whose alternatives a statement is one of: the `if` for itself, its `elif` and its `else`; the
+    /// Returns the decision of which a statement is an alternative: the `if` for itself, its `elif` and its `else`; the
     /// choice for an option.
     pub fn choice(&self, statement: u32) -> Option<u32> {
         let own = self.get(statement)?;

@@ -1,5 +1,5 @@
-//! Lists the statements ahead of every position: the rest of its body, then of the enclosing statement, frame by frame
-//! out to the program's end.
+//! Lists the statements ahead of every position: the rest of its body, then the statements after each enclosing one,
+//! frame by frame out to the program's end.
 
 use super::walk::Walk;
 use super::{Facts, Plan, Scopes};
@@ -9,8 +9,8 @@ use crate::view::{How, Stop};
 
 /// Limit for the number of statements ahead that a plan lists.
 pub(super) const MOST: usize = 4_000;
-/// Number of frames around a position that are searched from the inside outward, and again from the outside inward;
-/// frames between are skipped.
+/// Limit for the number of frames around a position that are searched from the inside outward, and again from the
+/// outside inward; frames in between are skipped.
 pub(super) const FRAMES: usize = 64;
 
 /// A position: a place where a run waits or runs, or where a failed run can begin again.
@@ -45,8 +45,8 @@ pub struct Ahead {
     pub stand: usize,
 }
 
-/// Returns the last unhandled failure inside an open node (`None`: in the program); the run is at that place. Only rows
-/// record the order that this needs.
+/// Returns the last failure inside an open node that no handler handled (`None`: in the whole program); the run is at
+/// that place. Only rows record the order that this needs.
 fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
     if !facts.run.told_by_rows() {
         return None;

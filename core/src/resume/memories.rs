@@ -65,7 +65,8 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     plan.memories = memories.into_values().collect();
 }
 
-/// Returns the recorded agent. Of two stores of one scope, the first counts, even if only the other one has a memory.
+/// Returns the recorded agent. If two stores have the same scope, the first counts, even if only the other has a
+/// memory.
 fn found(facts: Facts<'_>, agent: &str, scope: &AgentScope) -> Option<usize> {
     let agents = facts.run.agents.iter().enumerate();
     let named = agents.filter(|(_, a)| *a.name == *agent);

@@ -171,7 +171,7 @@ impl Names<'_> {
             return Some(self.given(how, around, None));
         }
         let answer = self.answer(name, item.scope);
-        // If a frame has a parameter without a recorded binding, a binding of the same name further out is a different
+        // A frame may have a parameter without a recorded binding; a binding of that name in an outer frame is another
         // value.
         let there = answer.as_ref().filter(|of| of.state == NeedState::There);
         let there = there.and_then(|of| self.facts.run.bindings.get(of.binding? as usize));
@@ -252,7 +252,7 @@ impl Names<'_> {
         text.map_or(String::new(), |text| format!(": `{text}`"))
     }
 
-    /// Resolves names that one position lacks but that another position (branches come together) or a called block may
+    /// Resolves names that one position lacks, but that another position in a parallel branch, or a called block, may
     /// make. In OpenProse, a block's names are its own, but real programs use them after the call.
     fn join(&mut self) {
         let mut anywhere: BTreeMap<&str, u32> = BTreeMap::new();

@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Does one level of [`Walk::resume`]. Returns the last statement if no record shows that it ended; the walk then
-    /// goes on inside it.
+    /// continues inside it.
     fn resume_in(&mut self, node: Option<NodeId>, statement: Option<u32>) -> Option<(NodeId, u32)> {
         let facts = self.facts;
         let around = self.inside(node);
@@ -216,8 +216,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns whether the program simply continues after a statement: not after a rejected gate, unless the gate has
-    /// such an action.
+    /// Returns whether the program simply continues after a statement. After a rejected gate, it does so only if the
+    /// gate has such an action.
     fn goes_on(&mut self, at: NodeId, node: &Node, statement: u32) -> bool {
         let NodeKind::Gate { gate } = &node.kind else {
             return true;
@@ -238,8 +238,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks the statements after one: those in the same body, then those after the enclosing statements, frame by
-    /// frame out to the program's end.
+    /// Walks the statements that follow a statement: those in the same body, then those after the enclosing statements,
+    /// frame by frame out to the program's end.
     fn behind(&mut self, statement: u32, around: Inside) {
         let mut at = Some((statement, around));
         let mut frames = 0;
@@ -300,8 +300,8 @@ impl<'a> Walk<'a> {
         Some((call, self.around(node)))
     }
 
-    /// Walks the statements after one in the same body. Returns true if an earlier position came this way, so that the
-    /// rest is already listed.
+    /// Walks the statements that follow a statement in the same body. Returns true if an earlier position was walked
+    /// through here, so that the rest is already listed.
     fn beside(&mut self, statement: u32, around: Inside) -> bool {
         let parent = self.listing.get(statement).and_then(|s| s.parent);
         // Branches run in parallel, and of several options or handlers only one runs, so siblings do not follow each
@@ -348,8 +348,8 @@ impl<'a> Walk<'a> {
         false
     }
 
-    /// Walks the branches of a parallel block that have not ended or not begun. Every position in a branch comes to its
-    /// parallel block, so only the first position walks them.
+    /// Walks the branches of a parallel block that have not ended or not begun. All positions in branches lead to their
+    /// parallel block, so only the first one walks these branches.
     fn branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
         let around = node.map_or(around, |at| self.inside(Some(at)));
         let key = (parallel, node, around.scope, around.called);

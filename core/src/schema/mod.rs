@@ -15,7 +15,8 @@ pub use names::{
 };
 pub use triggers::{audit_triggers, is_audit_trigger};
 
-/// The corrected schema of a `state.db` (errata S1, G1, G7; with the history tables of B6 and A1). Idempotent.
+/// The corrected schema of a `state.db` (errata S1, G1, G7), with history tables for earlier values and memories
+/// (errata B6, A1). Executing it again changes nothing.
 pub const STATE_SQL: &str = include_str!("state.sql");
 
 /// The schema of an `agents.db`. Executing it again changes nothing.

@@ -28,7 +28,7 @@ pub struct Resolution {
     pub winner: Option<usize>,
     /// Every binding of that name in the run: the winner first, then by distance, then those out of reach.
     pub candidates: Vec<Candidate>,
-    /// The scopes searched, from the execution asked from outward: frames, and other executions that a binding names as
+    /// The scopes searched, from the starting execution outward: frames, and other executions that a binding names as
     /// its frame. The root is not listed.
     pub chain: Vec<i64>,
     /// Faults that changed the search: a cycle, an unknown frame, a missing parent (errata B2, B3).
@@ -42,8 +42,8 @@ pub struct Candidate {
     pub binding: usize,
     /// Its frame; `None` is the root.
     pub execution_id: Option<i64>,
-    /// Steps up the chain from the frame asked from; 0 is that frame itself. `None` for the root and for bindings out
-    /// of reach.
+    /// The number of steps from the starting frame up the chain; 0 is that frame itself. `None` for the root and for
+    /// bindings out of reach.
     pub distance: Option<u32>,
     /// Whether the candidate won.
     pub outcome: Outcome,

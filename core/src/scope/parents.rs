@@ -31,14 +31,14 @@ pub(super) enum Bend {
     NoParent(i64, i64),
 }
 
-/// Returns the instance that an id means: the first row's id if the id is that of a later row (errata T3).
+/// Returns the first row's id of the instance (one run of a statement) to which a row id belongs (errata T3).
 pub(super) fn instance(trace: &Trace, id: i64) -> i64 {
     let node = trace.of_row(id).and_then(|at| trace.node(at));
     node.and_then(|node| node.id).unwrap_or(id)
 }
 
-/// Walks from an execution to the root. Executions that are not frames are dropped, except the one asked from and those
-/// in `scopes`.
+/// Walks from an execution to the root. Leaves out executions that are not frames, except the starting one and those in
+/// `scopes`.
 pub(super) fn way(run: &Run, trace: &Trace, from: i64, scopes: &BTreeSet<i64>) -> Way {
     let mut way = Way::default();
     let mut passed = 0_u32;

@@ -45,7 +45,8 @@ impl NodeId {
 }
 
 impl From<usize> for NodeId {
-    /// Converts an index. One beyond the limit becomes an id without a node; at most 2^32 rows are ever read.
+    /// Converts an index to an id. An index beyond 2^32 becomes an id without a node; no run is read with more rows
+    /// than that.
     fn from(place: usize) -> NodeId {
         NodeId(u32::try_from(place).unwrap_or(u32::MAX))
     }
@@ -118,8 +119,8 @@ impl Trace {
         frames
     }
 
-    /// Whether a node is an item, or a branch without a statement of its own. Such a node has the line of its
-    /// parallel block, and that line's status belongs to the block.
+    /// Whether a node shares the line of its parallel block: it is an item, or a branch without a statement of its own.
+    /// The status of that line belongs to the block.
     pub(crate) fn borrows_line(&self, node: &Node) -> bool {
         let around = node.parent.and_then(|parent| self.node(parent));
         matches!(node.kind, NodeKind::Branch { .. })

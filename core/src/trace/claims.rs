@@ -8,10 +8,11 @@ use super::verdict::{Claim, recorded};
 use super::{Node, NodeKind, NodeSlice, NodeStatus, Trace};
 use crate::model::{BindingKind, Run, RunStatus};
 
-/// Returns the recorded claims. If none of them records an end, adds a claim when every statement is over.
+/// Returns the claims of all sources about the run's status. If no source records an end, adds a claim when every
+/// statement is over.
 ///
-/// A file that records `running` counts even if all its lines are done, because the run may continue. Only if the
-/// disk is ahead of the file's markers is the recorded word outdated as well.
+/// A file that records `running` counts even if all its lines are done, because the run may continue. But if bindings
+/// on disk are newer than the file's marks, the recorded word is outdated too.
 pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale) -> Vec<Claim> {
     let mut claims = recorded(run);
     let ended = claims
@@ -71,7 +72,7 @@ pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice) -> bo
     any
 }
 
-/// Lists all sources in the verdict if the disk overruled the markers of the state file or the log.
+/// Lists all sources in the verdict if bindings on disk contradict older marks in the state file or the log.
 pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
     let (told_by, status) = match (&run.state_file, &run.log) {
         (Some(file), _) => ("state file", &file.status),

@@ -17,7 +17,8 @@ use crate::program::Listing;
 
 /// Finishes a trace whose nodes are in preorder (see [`super::preorder::arrange`]).
 ///
-/// `claims` are the sources' claims about the run's status, most trusted first; `now` is in milliseconds since 1970.
+/// `claims` are the statuses that the sources record for the run, most trusted first; `now` is in milliseconds since
+/// 1970 UTC.
 pub(crate) fn finish(
     run: &Run,
     program: Option<&Listing>,
@@ -90,7 +91,8 @@ impl Order<'_> {
     }
 }
 
-/// Whether a node is open and recorded by a row or a gate. A round or an announced branch is not a position.
+/// Whether a node may be a position: it is open, and a row or a gate records it. A round or an announced branch may
+/// not.
 fn stands_open(node: &Node) -> bool {
     node.status.is_open()
         && match node.kind {
@@ -125,8 +127,8 @@ fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Led
     }
 }
 
-/// Reports a node that is still open in a finished run. The row's word differs between writers (`started` by
-/// Prosescope, `executing` by others), so `end` names the missing end instead of the word.
+/// Reports a node that is still open in a finished run. Writers use different words in rows (`started` by Prosescope,
+/// `executing` by others), so `end` names the missing end instead of the word.
 fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
     ledger.note(Severity::Warning, "abandoned", || {
         let what = match node.id {
@@ -152,8 +154,8 @@ pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger
     }
 }
 
-/// Marks a round as failed if it was running when its loop was left and contains a failure (errata T5): it was not
-/// cut off.
+/// Marks a round as failed if it was running when its loop was left and contains a failure (errata T5), because it was
+/// not merely cut off.
 fn fail_rounds(nodes: &mut NodeSlice) {
     let fails = arena::above(nodes, |_, node| node.has_failed());
     for (node, fails) in nodes.iter_mut().zip(fails) {
@@ -224,8 +226,8 @@ fn failure(
     (Some(cause), because)
 }
 
-/// Returns the run's positions: open instances without open descendants (errata T8). There may be several (errata
-/// X8).
+/// Returns the run's positions: open instances (runs of a statement) without open descendants (errata T8). There may be
+/// several (errata X8).
 ///
 /// Two kinds of open rows are used only if there are no others: a row whose construct was closed by a later row,
 /// because that row is newer evidence; and a statement that is only announced after one that is running.

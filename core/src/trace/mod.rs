@@ -120,7 +120,7 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     trace
 }
 
-/// Returns a remark for each row that reopened the run after its end; the remark follows the row before.
+/// Returns a remark for each row that reopened the run after its end, placed after the node of the row before.
 fn taken_up(run: &Run, trace: &Trace) -> Vec<(Option<NodeId>, Text)> {
     let mut remarks = Vec::new();
     if !run
@@ -213,8 +213,8 @@ fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) ->
     found.unwrap_or(node)
 }
 
-/// Gives the first cause, if it has no message, the message of the log's end: `---error 2026-02-13T11:48:13Z Fix the
-/// tests.`
+/// Uses the message of the log's end as the message of the first cause, if that has none:
+/// `---error 2026-02-13T11:48:13Z Fix the tests.`
 fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
     let cause = trace.first_cause.and_then(|at| trace.nodes.get_mut(at));
     let Some(cause) = cause.filter(|node| node.error(run).is_none() && node.remark(run).is_none())
@@ -302,8 +302,8 @@ pub struct Trace {
     pub positions: Vec<NodeId>,
     /// The node that is the first cause of the run's failure (errata T9).
     pub first_cause: Option<NodeId>,
-    /// Nodes that failed or were stopped as a consequence: failed ancestors from the inside out, then siblings in
-    /// order.
+    /// The nodes that failed or were stopped as a consequence of the first cause: failed ancestors from the inside out,
+    /// then siblings in order.
     pub because_of: Vec<NodeId>,
     /// The status of the run, and its source (errata T10).
     pub verdict: Verdict,
@@ -313,8 +313,8 @@ pub struct Trace {
     pub told: Vec<(NodeId, u32)>,
     /// Whether the order of events is unknown, because only bindings show what ran.
     pub unordered: bool,
-    /// Lines of a log or state file that do not record a statement, as written, each with the node of the line
-    /// before. Lines after everything have the id of the node that would come next.
+    /// The lines of a log or state file that do not record a statement, as written, each with the node of the line
+    /// before. Lines at the very end have the id that the next node would have.
     pub remarks: Vec<(Option<NodeId>, Text)>,
     /// Orphans, cycles, contradictory parents, abandoned instances, and contradictions between rows and gates.
     pub issues: Vec<Issue>,
@@ -359,8 +359,9 @@ pub struct Node {
     pub first_row: Option<u32>,
     /// The index in [`crate::model::Run::executions`] of the node's last row.
     pub last_row: Option<u32>,
-    /// For a run with a state file and no rows: index into [`crate::model::StateFile::trace`] of its annotated line.
-    /// For a run with a compact log: index into [`crate::model::CompactLog::lines`] of the last line that records it.
+    /// The node's annotated line in a state file, for a run without rows: an index into
+    /// [`crate::model::StateFile::trace`]. For a run with a compact log, the last line that records the node: an index
+    /// into [`crate::model::CompactLog::lines`].
     pub state_line: Option<u32>,
 }
 
@@ -399,8 +400,8 @@ impl Node {
         self.last_note(run).filter(|_| self.is_error(run))
     }
 
-    /// Returns the block that it calls; its id is then the scope of the block's bindings. A branch may be such a
-    /// call.
+    /// Returns the block that the node calls; the node's id is then the scope of the block's bindings. A branch may be
+    /// such a call.
     pub fn block<'a>(&'a self, run: &'a Run) -> Option<&'a str> {
         match &self.kind {
             NodeKind::Frame { block, .. } => Some(block),
@@ -409,12 +410,14 @@ impl Node {
         }
     }
 
-    /// Returns the note of its line in a compact log (a condition, a reason, a remark), unless the note is an error.
+    /// Returns the note of the node's line in a compact log (a condition, a reason, a remark), unless the note is an
+    /// error.
     pub fn remark<'a>(&self, run: &'a Run) -> Option<&'a Text> {
         self.last_note(run).filter(|_| !self.is_error(run))
     }
 
-    /// Whether the note of its line is an error. The end of the log may explain a gate's rejection.
+    /// Whether the note of the node's line is an error: the node failed, or the line is the log's end, which may
+    /// explain the rejection of a gate.
     fn is_error(&self, run: &Run) -> bool {
         let end = run.log.as_ref().and_then(|log| log.trailer);
         self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
@@ -425,7 +428,7 @@ impl Node {
         self.log_line(run)?.tag()
     }
 
-    /// Whether it existed before the first statement ran and is not a statement: an input, or a check of the
+    /// Whether the node existed before the first statement ran and is not a statement: an input, or a check of the
     /// environment.
     pub fn is_given(&self, run: &Run, program: Option<&Listing>) -> bool {
         let own = self.statement(program).filter(|_| !self.line_guessed);
@@ -534,7 +537,7 @@ pub enum NodeStatus {
     Timeout,
     /// The node was never closed, although the run finished (derived).
     Abandoned,
-    /// A round that was running when its loop was left, and in which nothing failed (derived). Its word is `cut off`.
+    /// The round was running when its loop was left, and nothing failed in it (derived). Shown as `cut off`.
     CutOff,
     /// The node started, but its end is not recorded, and the run may be over (derived).
     Unknown,

@@ -86,8 +86,8 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
     }
 }
 
-/// Reports a row whose parent_id contradicts its metadata, which places the row in `parent`. `named` is the instance
-/// with the parent_id.
+/// Reports a row whose parent_id contradicts its metadata, by which the row belongs to `parent`. `named` is the
+/// instance that the parent_id names.
 fn judge(
     rows: &Rows<'_>,
     list: &[Inst<'_>],

@@ -9,8 +9,8 @@ use super::{NodeKind, NodeStatus};
 use crate::issue::Severity;
 use crate::model::Status;
 
-/// Maximum number of listed rounds that are known only by number, in addition to one per row. The limit is needed
-/// because a few bytes of metadata can count millions.
+/// Limit for the number of listed rounds that are known only by number, in addition to one per row. Without it, a few
+/// bytes of metadata could create millions.
 const MOST: u32 = 10_000;
 
 /// Adds rounds and moves the loops' children into them. Happenings have the same indices as their instances.
@@ -139,8 +139,9 @@ fn put(child: u32, round: At, story: &mut Story) {
     }
 }
 
-/// Adds the rounds of a loop in the in-place dialect, where one row records only the number of rounds. A repeated
-/// statement begins another pass. The last pass is the last round, because updated rows show where the loop is now.
+/// Adds the rounds of a loop in the in-place dialect, where one row records only the number of rounds. A statement that
+/// repeats begins the next pass through the body. The last pass is the last round, because updated rows show where the
+/// loop is now.
 fn in_place(
     at: u32,
     passing: &Passing,

@@ -76,8 +76,8 @@ pub(super) fn reopened(row: &Execution) -> Option<&str> {
     row.meta.as_deref()?.reopened.as_deref()
 }
 
-/// The issues of one fold. After [`Ledger::CAP`] issues of one rule, the rest are only counted: 100,000 orphans are
-/// one problem, and every node still shows its own state.
+/// The issues found while folding a run. After [`Ledger::CAP`] issues of one rule, the rest are only counted: 100,000
+/// orphans are one problem, and every node still shows its own state.
 #[derive(Default)]
 pub(crate) struct Ledger {
     list: Vec<Issue>,

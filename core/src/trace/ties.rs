@@ -7,7 +7,8 @@ use super::shape::is_branch_text;
 use crate::model::Execution;
 use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 
-/// Maximum number of remembered ties: a loop repeats few rows, and 100,000 different ones are not worth the memory.
+/// Limit for the number of remembered ties: a loop repeats only few rows, and 100,000 different ones are not worth the
+/// memory.
 const REMEMBERED: usize = 4096;
 
 /// Ties rows to statements of the program; each distinct text is looked up only once.
@@ -21,8 +22,8 @@ pub(super) struct Ties<'a> {
     branches: BTreeMap<(u32, &'a str), Option<u32>>,
 }
 
-/// A row's index, recorded line, text, enclosing statement, and gate. Numbers come first because they are compared
-/// faster than texts with equal beginnings.
+/// What identifies a request for a tie: a row's index, recorded line, text, enclosing statement and gate. Numbers come
+/// first because they are compared faster than texts with equal beginnings.
 type Asked<'a> = (
     Option<i64>,
     Option<i64>,
@@ -40,7 +41,8 @@ impl<'a> Ties<'a> {
         let program = program.filter(|p| !p.statements.is_empty());
         let learned = program.map(|program| {
             let mut ties = program.ties();
-            // A branch has the index of its parallel block (errata F7), so it is left out of the learning.
+            // A branch's row has the index of its parallel block (errata F7), so it does not show how statements are
+            // counted.
             let branch = |row: &&Execution| row.meta.as_deref().is_some_and(|m| m.branch.is_some());
             let rows = rows.iter().filter(|row| !branch(row));
             ties.learn(rows.map(|row| (&*row.text, row.index)));
@@ -147,7 +149,8 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Returns the statement of a branch: the one with that name in its parallel block, otherwise that of its row.
+    /// Returns the statement of a branch: the one with that name in its parallel block, otherwise the one to which its
+    /// row is tied.
     pub(super) fn branch(
         &mut self,
         parallel: (u32, bool),
@@ -188,8 +191,8 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Whether a statement is in a loop's body (errata T5), according to the program; without a program, according to
-    /// the index, which must be higher.
+    /// Whether a statement is in a loop's body (errata T5): by the program, or without a program by the statement's
+    /// index, which must be higher than the loop's.
     pub(super) fn in_body(&self, around: Place, inner: Place) -> bool {
         let by_index = match (around.2, inner.2) {
             (Some(around), Some(inner)) => inner > around,
@@ -210,8 +213,8 @@ impl<'a> Ties<'a> {
         }
     }
 
-    /// Returns the statement, otherwise the one that begins at the line given by the index, because some writers
-    /// count lines.
+    /// Returns the statement of a place; without a tie, the one that begins at the line given by the index, because
+    /// some writers count lines.
     fn statement(&self, program: &Listing, (statement, _, index): Place) -> Option<u32> {
         if statement != NONE {
             return Some(statement);

@@ -54,8 +54,8 @@ pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
     row.chain(file).chain(others).collect()
 }
 
-/// Returns the claim that counts: an end is newer evidence than a marker of progress; of two ends, the one written
-/// later, otherwise the first.
+/// Returns the claim that counts. A claim of an end is newer evidence than a mark that the run runs; of two ends, the
+/// one written later counts, or else the first.
 pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
     let millis = |at: usize| {
         claims
@@ -172,9 +172,9 @@ fn running(verdict: &mut Verdict, run: &Run, claim: Option<&Claim>, now: Option<
     }
 }
 
-/// Adds all claims if they disagree, and the reason why one counts.
+/// Adds all claims to the verdict if they disagree, and the reason why one of them counts.
 ///
-/// `rows`: the run has rows; otherwise a file's markers show what is open.
+/// `rows` means that the run has rows; otherwise the marks of a file show what is open.
 fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, ledger: &mut Ledger) {
     // A waiting run is also a running one, so these two words do not contradict each other.
     let way = |word: &str| match word {

@@ -1,5 +1,5 @@
-//! Reports contradictory records: a statement that ran although its condition did not hold, and two ways of one
-//! choice that both ran (errata E3).
+//! Reports contradictory records: a statement that ran although its condition did not hold, and two alternatives of one
+//! decision that both ran (errata E3).
 
 use std::collections::{BTreeMap, BTreeSet};
 

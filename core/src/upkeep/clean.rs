@@ -1,4 +1,4 @@
-//! Selects the runs that `prosescope clean` removes, and words why it keeps the others.
+//! Selects the runs that `prosescope clean` removes, and explains why it keeps the others.
 //!
 //! A run is a direct child of `.prose/runs`. Its execution-scoped agents are inside it and are removed with it. Agents
 //! of the project and the user stay: only `prosescope agent delete` removes those.
@@ -12,8 +12,8 @@ use crate::write::WriteError;
 
 pub use crate::source::TRASH;
 
-/// Prefix of a folder that is being filled (a new run, a copy). If the writer was killed, the folder is treated like a
-/// half-removed run.
+/// The prefix of a folder that a writer is still filling (a new run, a copy). If that writer was killed, the folder is
+/// treated like a half-removed run.
 pub const UNFINISHED: &str = ".trash-new-";
 
 /// An unfinished folder that changed within this time may still have a writer (in milliseconds).

@@ -1,5 +1,5 @@
-//! Tests that trace, program page, resume, state and show agree about a run: its status, its positions, finished,
-//! failed and open statements, the next statements, and the counts.
+//! Tests that trace, program page, resume, state and show agree about a run: its status, its positions, its statements
+//! that finished, failed, are open or come next, and the counts.
 //!
 //! The runs come from the golden files (ours, and the project's if present), the examples, runs in the style of real
 //! ones, random runs, and the project's corpus if present.

@@ -1,4 +1,5 @@
-//! docs/reference/checks has a copy of each page of rules, and an index. `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) writes them anew.
+//! Tests that docs/reference/checks contains a copy of each page of rules, and an index.
+//! `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) writes them anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

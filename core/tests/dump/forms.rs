@@ -93,7 +93,8 @@ impl Told {
         opened(&format!("log {seed}"), files)
     }
 
-    /// Returns a state file with the marks of each line's last row, and bindings, of which the index lacks some.
+    /// Returns the run as a state file, which marks the status of each line's last row, and bindings, some of which the
+    /// index lacks.
     fn into_state(mut self, seed: u64) -> Vec<Dumped> {
         let mut files = Vec::new();
         let mut file = |path: String, text: String| files.push((path, text.into_bytes()));

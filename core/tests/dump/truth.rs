@@ -1,4 +1,5 @@
-//! Generated runs with known events: the interpretations of their rows and of their log must agree with the events.
+//! Tests generated runs whose events are known: the interpretations of their rows and of their log must agree with the
+//! events.
 
 use std::rc::Rc;
 

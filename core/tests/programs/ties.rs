@@ -314,8 +314,8 @@ proptest! {
         all_are_honest(&scan(&lines.concat()))?;
     }
 
-    /// Whatever numbering a run uses, no certain match is wrong: with the full text, a part of it, or without the bound
-    /// name.
+    /// Whatever numbering a run uses, a match reported as certain is never wrong: not for the full text, a part of it,
+    /// or the text without the bound name.
     #[test]
     fn no_index_makes_a_certain_tie_wrong(
         lines in prop::collection::vec(alike(), 1..25),

@@ -1,5 +1,5 @@
-//! Tests of the deviations of a `state.db` in docs/reference/formats.md, one by one: each is read, and reported if it
-//! contradicts OpenProse. (The last one, rows only in `state.db-wal`, is in `oddities`.)
+//! Tests of the deviations of a `state.db` that docs/reference/formats.md lists, one by one: each is read, and reported
+//! if it contradicts OpenProse. (The last one, rows only in `state.db-wal`, is tested in `oddities`.)
 
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::trace::{NodeKind, fold};

@@ -12,8 +12,8 @@ use crate::support::{
     assert_said, said, value,
 };
 
-/// Returns a database as a patient model makes it: every statement of sqlite.md, ignoring errors, and the table that
-/// failed, created with a key that SQLite accepts.
+/// Returns a database as a patient model would make it: it executes every statement of sqlite.md, ignores errors, and
+/// then creates the table that failed with a key that SQLite accepts.
 fn as_documented(statements: &[&str]) -> Option<Db> {
     needs::sqlite3()?;
     let db = Db::new();
@@ -437,7 +437,8 @@ fn g8_the_log_is_in_order_of_id() {
     assert_eq!(ids, [1, 2, 3]);
 }
 
-/// G1: OpenProse's key is the gate's id, ours is run and id; both are read, and `id#2` is a second visit to a gate.
+/// OpenProse's key of a gate is its id, ours is run and id (errata G1); both are read, and `id#2` is a second visit to
+/// a gate.
 #[test]
 fn g1_either_key_of_gates_is_read() {
     let insert = "INSERT INTO gates(id, run_id) VALUES ('deploy', 'r1'), ('deploy#2', 'r1')";

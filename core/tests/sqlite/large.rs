@@ -113,8 +113,8 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
     );
     let Some(read) = read else { return };
     if asked.is_some() {
-        // Rows, and the pages with the beginnings of bindings: about two bindings on a page, because SQLite fills the
-        // rest of a page with the beginning of the value.
+        // The list reads the rows and the pages with the beginnings of bindings. There are about two bindings on a
+        // page, because SQLite fills the rest of a page with the beginning of the value.
         assert!(read < 80_000_000, "{read} bytes were read");
     }
     let rows = (executions + bindings).cast_unsigned();

@@ -111,8 +111,8 @@ fn a_list_touches_no_page_of_a_value() {
             take_values_away(&db, 2_000_000);
             let after = db.read();
             assert_eq!(after, before, "{shape}, pages of {page_size}");
-            // The beginning of a value is in the row's own page if the page has 489 bytes for it; a table without
-            // rowids has no handles.
+            // Only if the page has 489 bytes for it is the beginning of a value in the row's own page; a table without
+            // rowids has no handles to read the rest.
             if page_size >= 4096 && shape != WITHOUT_ROWID {
                 let again = rows::table_rows(&db.open(), "bindings", 0, 100, 40).unwrap();
                 assert_eq!(again, list, "{shape}, pages of {page_size}");

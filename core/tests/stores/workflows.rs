@@ -92,8 +92,8 @@ pub(crate) fn bring_about(
     Some((of, run))
 }
 
-/// Returns whether the tables refuse an action. A different output or error than before is refused, and so is a second
-/// run beside an open one.
+/// Returns whether the tables refuse an action: an output or error that differs from the recorded one, or a second run
+/// beside an open one.
 pub(crate) fn is_refused(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
     allowed_by_workflow(action, workflow) == Allowed::No
         || matches!(allowed_by_run(action, turn), Allowed::No | Allowed::Same)

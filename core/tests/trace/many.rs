@@ -90,7 +90,7 @@ fn hostile_rows_are_folded_as_well() {
     assert_eq!(trace.issues.len(), 1_001);
     assert_eq!(trace.issues[1_000].message, "and 99000 more of the same");
 
-    // One cycle of all rows, loops without an end, and a parallel block that is announced again and again.
+    // Makes one cycle of all rows, then loops without an end, then a parallel block that is announced again and again.
     let circle = (1..=MANY)
         .map(|id| {
             made(

@@ -9,8 +9,8 @@ use crate::program::{Statement, StatementKind};
 use crate::timeout::Timeout;
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-/// What runs otherwise than its program says: gates that admit others or wait longer, loops of more rounds, retries of
-/// more attempts.
+/// Reports what ran differently than its program demands: gates that admit other principals or wait longer, loops with
+/// more rounds, retries with more attempts.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
     let begun_at = |line| listing.get(listing.begun_at(line)?);

@@ -1,5 +1,5 @@
-//! What `prosescope check` looks for and reading does not need: from the decoded run and its trace alone. What needs the
-//! run's files or its database is looked for in [`crate::session`].
+//! Finds the issues of `prosescope check` that follow from the decoded run and its trace alone. [`crate::session`]
+//! finds those that need the run's files or its database.
 
 mod against;
 mod gates;
@@ -15,16 +15,16 @@ use crate::trace::Trace;
 
 pub(crate) use run::missing_outputs;
 
-/// What is looked at.
+/// The run to look at, with its trace and its program.
 #[derive(Debug, Clone, Copy)]
 pub struct Looked<'a> {
     /// The run.
     pub run: &'a Run,
-    /// What happened in it.
+    /// The trace: what happened in the run.
     pub trace: &'a Trace,
     /// The run's program; `None` if its source is missing.
     pub listing: Option<&'a Listing>,
-    /// Milliseconds since 1970 UTC.
+    /// The current time, in milliseconds since 1970 UTC.
     pub now: Option<i64>,
 }
 
@@ -39,7 +39,8 @@ pub fn look(at: Looked<'_>) -> Vec<Issue> {
     findings.finish()
 }
 
-/// Places an issue at a line of the program: of its file, or of the column that holds it.
+/// Places an issue at a line of the program: in the program's file, or in the database column that contains the
+/// program.
 pub fn in_program(run: &Run, issue: Issue, line: u32) -> Issue {
     match run.program.source_from.as_deref() {
         Some("run.program_source") => issue.at_table("run").at_column("program_source"),

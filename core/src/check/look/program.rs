@@ -7,7 +7,7 @@ use crate::model::{Form, Run};
 use crate::program::{Listing, Statement, StatementKind, TiedBy};
 use crate::trace::{Node, NodeKind};
 
-/// How what ran is tied to the program.
+/// Reports doubtful ties between the run's records and the program.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
     let listing = at
@@ -56,9 +56,9 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether what a log or a state file calls the statement fits its line and the line's kind, so that there is nothing to
-/// look at: the trace marks the line as a guess all the same. A row has the statement's text, which is more than a name.
-/// `alone` is whether a program has one statement of a kind.
+/// Whether a guessed tie needs no report, because the words of the log or the state file fit the line and its kind. A
+/// row contains the whole text of its statement, so its guesses are always reported. `alone` returns whether the
+/// program has only one statement of a kind.
 fn fits(node: &Node, line: u32, listing: &Listing, alone: impl Fn(StatementKind) -> bool) -> bool {
     let own = listing.statement_at(line).and_then(|at| listing.get(at));
     let Some(own) = own.filter(|_| node.first_row.is_none()) else {
@@ -78,7 +78,7 @@ fn fits(node: &Node, line: u32, listing: &Listing, alone: impl Fn(StatementKind)
     }
 }
 
-/// What a record says of a node, as it stands there: the line of a log or a state file, else the text of a row.
+/// Returns the record of a node as written: the line of a log or a state file, or else the text of a row.
 fn said<'r>(run: &'r Run, node: &'r Node) -> &'r str {
     let line = node.state_line.map(|line| line as usize);
     let log = run.log.as_ref().filter(|_| run.state_file.is_none());

@@ -38,7 +38,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
 }
 
-/// Files of bindings that hold no byte of a value: their statement is told as completed all the same.
+/// Reports binding files without any byte of a value, since their statements are shown as completed all the same.
 fn empty(run: &Run, findings: &mut Findings) {
     for binding in run.bindings.iter().filter(|b| !b.superseded) {
         let ValueAt::File { path, len: 0, .. } = &binding.value else {
@@ -51,7 +51,7 @@ fn empty(run: &Run, findings: &mut Findings) {
     }
 }
 
-/// An end that lies before the start.
+/// Reports a run whose recorded end is earlier than its start.
 fn backwards(at: Looked<'_>, findings: &mut Findings) {
     let run = at.run;
     let what = match RunStatus::parse(&at.trace.verdict.status).is_finished() {
@@ -95,7 +95,7 @@ pub(crate) fn missing_outputs<'a>(
         let name = statement.name.as_deref()?;
         let gives_back = statement.binds.as_deref() == Some("output") && statement.parent.is_none();
         let declared = statement.kind == StatementKind::Output && !statement.text.contains('=');
-        // `output r = s` gives back what `s` is: its value has one binding, and that goes by either name.
+        // `output r = s` returns the value of `s`, so the value's only binding may have either name.
         let value = statement
             .text
             .split_once('=')

@@ -66,7 +66,7 @@ pub(super) struct Logical {
 #[derive(Debug)]
 pub(super) struct Lexer<'s, 'a> {
     source: &'s Source<'a>,
-    /// A closing sign that was not found once does not occur later either, so it is not searched again.
+    /// Whether a search for closing triple quotes failed; none occur later either, so the search is not repeated.
     no_triple: bool,
     no_nested: bool,
     no_cond: [bool; 2],

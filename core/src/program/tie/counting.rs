@@ -104,8 +104,8 @@ impl Learned {
         self.agree = most == self.asked;
     }
 
-    /// Whether an index may decide between equal statements: all certain rows agree, and there are at least three, or
-    /// two with the index between them. A single row may agree by chance.
+    /// Whether an index may decide between equal statements: all rows with certain ties agree, and there are at least
+    /// three of them, or two with the index between them. A single row may agree by chance.
     pub(super) fn is_steady(&self, index: i64) -> bool {
         let between = self
             .span

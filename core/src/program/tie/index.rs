@@ -47,7 +47,7 @@ pub(in crate::program) struct Index {
 pub(in crate::program) struct Found {
     /// In program order.
     pub(in crate::program) statements: Vec<u32>,
-    /// Whether the text is that of these statements, or names them, and no other text begins with it; otherwise it
+    /// Whether the text equals or names these statements, and no other statement's text begins with it; otherwise it
     /// was shortened or reworded.
     pub(super) exact: bool,
     /// The evidence by which they were found.
@@ -104,7 +104,8 @@ impl Index {
         index
     }
 
-    /// Returns hash and statement of the texts that no other text equals or begins with, for the `plain` statements.
+    /// Returns each text that no other text equals or begins with, as its hash and its statement; considers only
+    /// `plain` statements.
     fn unique_texts(&self, listing: &Listing, plain: &[bool]) -> Vec<(u64, u32)> {
         let heads = self.heads.iter();
         let heads = heads.take_while(|(feature, _, _)| *feature == Feature::Head);

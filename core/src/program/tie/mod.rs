@@ -37,8 +37,8 @@ pub(super) struct Ready {
 pub(crate) struct Within {
     /// The statement whose body the row ran in.
     pub(crate) outer: u32,
-    /// The last statement whose body belongs to it. It differs from `outer` for a branch that begins with a `try` or
-    /// `if`.
+    /// The last statement that belongs to the construct. It differs from `outer` for a branch that begins with a `try`
+    /// or `if`.
     pub(crate) last: u32,
     /// Whether it is certain that the row ran in this construct.
     pub(crate) sure: bool,
@@ -80,8 +80,8 @@ impl Listing {
     }
 }
 
-/// Maximum number of remembered texts. They are worth remembering because each is looked up twice: for learning, and
-/// for its tie.
+/// Limit for the number of remembered texts. Remembering helps because each text is looked up twice: for learning how
+/// indices count, and for its tie.
 const REMEMBERED: usize = 1 << 17;
 
 /// Ties many rows to one program: see [`Listing::ties`].
@@ -150,8 +150,8 @@ impl Ties<'_> {
         choose(self.listing, &self.learned, &found, index, within)
     }
 
-    /// Ties the next of several texts in program order, such as the lines of a state.md: of equal candidates, the
-    /// first after the statement `after`.
+    /// Ties the next of several texts in program order, such as the lines of a state.md: of equal candidates, chooses
+    /// the first one after the statement `after`.
     pub fn tie_after(&mut self, text: &str, after: Option<u32>) -> Option<Tie> {
         let found = self.find(text);
         let all = found.statements.as_slice();
@@ -163,8 +163,8 @@ impl Ties<'_> {
         })
     }
 
-    /// Does the same as [`Ties::tie_after`] for a text that occurs `often` times, now for the `nth` time (from 0). If
-    /// as many statements have that text, the n-th text gets the n-th statement.
+    /// Ties like [`Ties::tie_after`] a text that occurs `often` times, now for the `nth` time (from 0). If as many
+    /// statements have that text, the n-th text gets the n-th statement.
     pub fn tie_nth(
         &mut self,
         text: &str,

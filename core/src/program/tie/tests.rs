@@ -350,7 +350,7 @@ fn a_word_alone_is_sure_where_its_line_agrees() {
     }
 }
 
-/// No text belongs to a single statement, but the rows allow only one way of counting once the second is known.
+/// No text belongs to only one statement, but once the second row is known, the rows allow only one way of counting.
 #[test]
 fn rows_that_all_have_equals_tell_how_they_count() {
     let listing = scan("parallel:\n  session \"x\"\n  session \"x\"\nparallel:\n  session \"x\"\n");

@@ -131,8 +131,8 @@ pub(in crate::trace) fn compare(
     stale
 }
 
-/// Reports written bindings that are not recorded otherwise. The message does not count them, because rounds and
-/// frames have written others.
+/// Reports written bindings that no other record mentions. The message does not count them, because rounds and frames
+/// have written others.
 pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledger) {
     // If part of the log is encrypted, the missing records may be in that part.
     let is_readable = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
@@ -163,8 +163,7 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
 }
 
 /// Marks earlier running statements as completed once a later one has written a binding, because statements run in
-/// order. Statements in the same construct as the later one are excluded: they may run in parallel or in another
-/// round.
+/// order. Statements in the same construct as the later one are left out: they may run in parallel or in another round.
 fn complete_earlier(
     run: &Run,
     facts: &mut Facts<'_>,
@@ -218,7 +217,7 @@ fn recording_file(run: &Run) -> (String, &'static str) {
     }
 }
 
-/// Whether a binding on disk proves that the current pass of its statement is over. In a loop, the binding may come
+/// Whether a binding on disk proves that the statement's current execution is over. In a loop, the binding may come
 /// from an earlier round.
 fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
     let Some(inside) = fact.in_loop.and_then(|l| facts.get(l)) else {

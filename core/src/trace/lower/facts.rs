@@ -1,4 +1,4 @@
-//! Ties each annotated line of a state file to a statement, and collects what is known of each statement.
+//! Ties each annotated line of a state file to a statement of the program, and collects the facts about each statement.
 
 use std::collections::BTreeMap;
 
@@ -101,8 +101,8 @@ impl<'a> Facts<'a> {
         self.listing.get(statement)
     }
 
-    /// Removes facts about a frame other than the innermost one of its block: `# --> bindings/parts__41.md` while
-    /// frame 43 is running. The binding itself still records that the statement ran.
+    /// Removes facts that are about another frame than the innermost one of the block: `# --> bindings/parts__41.md`
+    /// while frame 43 is running. The binding itself still records that the statement ran in frame 41.
     pub(in crate::trace) fn part(&mut self, run: &Run, innermost: &BTreeMap<u32, i64>) {
         let Some(file) = run.state_file.as_ref().filter(|_| !innermost.is_empty()) else {
             return;

@@ -1,4 +1,5 @@
-//! A story: happenings in order, from rows, lines or marks, each with its parent, until they form a tree.
+//! A story: the happenings of a run in order, each with its parent. Rows, log lines and marks are its sources; a tree
+//! is made from it.
 
 mod nodes;
 

@@ -41,7 +41,7 @@ pub(super) struct Inst<'a> {
     pub(super) last: u32,
     /// The index of the parent instance; [`NONE`] at the root.
     pub(super) parent: u32,
-    /// The parent id in its row, if no earlier row has that id: it is the id of a later row, or of none.
+    /// The parent id in the instance's row, if no earlier row has that id: a later row may have it, or none.
     pub(super) wanted: Option<i64>,
     pub(super) kind: Kind<'a>,
     /// The instance's `loop_id` or `parallel_id`; empty without one.
@@ -80,8 +80,8 @@ pub(super) struct Instances<'a> {
     pub(super) list: Vec<Inst<'a>>,
     /// The instance of each row, by the row's position.
     pub(super) of_row: Vec<u32>,
-    /// Rows whose parent_id was ignored in favour of their metadata, as instance and position. They are checked once
-    /// all rows are known.
+    /// The rows whose parent_id was ignored in favour of their metadata, as instance and position. They are checked
+    /// once all rows are known.
     pub(super) overruled: Vec<(u32, u32)>,
 }
 
@@ -134,7 +134,7 @@ struct Sweep<'a, 't> {
     failed: BTreeMap<(Scope, Key<'a>), u32>,
     /// The latest loop or parallel block with each statement index.
     built_at: BTreeMap<(Scope, i64), u32>,
-    /// Loops, parallel blocks and gates by their own id, in order of opening; closed ones are removed from the end.
+    /// The loops, parallel blocks and gates by their own id, in order of opening; closed ones are removed from the end.
     open_by_id: BTreeMap<Key<'a>, Vec<u32>>,
     /// For each id, the parallel block with that id that closed last.
     closed_parallel: BTreeMap<&'a str, u32>,
@@ -153,8 +153,8 @@ pub(super) fn sweep<'a>(rows: &Rows<'a>, ties: &mut Ties<'a>, gates: ByRow<'a>) 
         ties,
         gates,
         out: Instances {
-            // Most rows are an instance of their own; growing the list by doubling would need half as much memory
-            // again.
+            // Reserves room for one instance per row, which is the usual case; growing the list by doubling would need
+            // half as much memory again.
             list: Vec::with_capacity(rows.len() as usize),
             of_row: Vec::with_capacity(rows.len() as usize),
             overruled: Vec::new(),

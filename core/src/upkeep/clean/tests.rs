@@ -130,7 +130,8 @@ fn names_ages_and_statuses_narrow_together_and_what_lives_stays() {
 
 #[test]
 fn the_date_of_a_file_makes_no_run_old_and_none_live() {
-    // Status, age of the newest record in days, age of the newest file in days, whether the run is removed, and why.
+    // Each case: status, age of the newest record in days, age of the newest file in days, whether the run is removed,
+    // why.
     for (status, recorded, changed, goes, why) in [
         ("running", Some(40), 40, true, "running, silent for 40d"),
         (
@@ -169,7 +170,7 @@ fn the_date_of_a_file_makes_no_run_old_and_none_live() {
 
 #[test]
 fn a_recorded_time_decides_how_old_a_run_is() {
-    // A run of today with old file dates, an old run that was copied today, and an old run.
+    // Three runs: one of today with old file dates, an old one that was copied today, and an old one.
     for (recorded, changed, goes) in [(0, 40, false), (40, 0, true), (40, 40, true)] {
         let mut run = entry("r", "completed", changed);
         run.run.as_mut().unwrap().last_sign = Some(Stamp::At(NOW - recorded * DAY));

@@ -90,7 +90,8 @@ impl Ahead {
         ahead
     }
 
-    /// Whether a later line joins a parallel block of this line's number. Then the letter of this line is a branch's.
+    /// Whether a later line joins a parallel block with this line's number. If so, the letter of this line names a
+    /// branch.
     pub(super) fn is_joined(&self, at: usize, line: &LogLine) -> bool {
         let last = self.joins.get(&(line.frame, line.number));
         line.number.is_some() && last.is_some_and(|last| *last > at)

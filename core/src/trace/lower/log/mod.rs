@@ -254,8 +254,8 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let Some(letter) = letter else {
             return frame;
         };
-        // Lines of a frame that was called in a branch have the branch's letter; they belong to the frame unless it
-        // has its own branches.
+        // The lines of a frame that was called in a branch have the branch's letter; they belong to the frame, unless
+        // the frame has branches of its own.
         let frame = frame.or_else(|| self.forks.get(&line.number).copied().flatten());
         if self.key(frame, Key::Parallel(line.number)).is_none()
             && (frame.is_some() || !self.is_in_parallel(at))

@@ -194,8 +194,8 @@ impl Lowering<'_, '_, '_> {
         loops.last().map(|top| top.first)
     }
 
-    /// Leaves loops after their last marker before another loop begins. The new loop is inside the old one only if
-    /// the program nests them, or if a round of the old one just began.
+    /// Leaves the loops whose last marker was read, before another loop begins. The new loop is inside an old one only
+    /// if the program nests them, or if a round of the old one just began.
     fn leave_ended(&mut self, at: usize, scope: Place) {
         let own = self.tie(at).map(|(tie, _)| tie.statement);
         while let Some(top) = self.loops.get(&scope).and_then(|loops| loops.last()) {

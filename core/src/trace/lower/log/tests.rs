@@ -484,7 +484,8 @@ fn a_log_costs_no_stack_and_no_more_than_its_length() {
     assert_eq!(trace.nodes.len(), 10_001);
 }
 
-/// A line of a frame has the number of its call. Its statement is identified by name, otherwise by order.
+/// A line of a frame has the number of the frame's call. A name identifies the line's statement; without one, the order
+/// does.
 #[test]
 fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
     let check_in = |block: &str, lines: &str, expected: &str| {
@@ -519,7 +520,7 @@ fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
     ] {
         check_in(block, lines, expected);
     }
-    // The letter of a line in a frame is that of its call, not that of a parallel block inside.
+    // The letter of a line in a frame names the branch of the call, not a branch of a parallel block inside the frame.
     let program = "parallel:\n  do work(1)\n  do work(2)\nblock work(x):\n  session \"A\"\n  parallel:\n    session \"B\"\n    session \"C\"\n";
     check(
         &[

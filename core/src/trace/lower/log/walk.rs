@@ -10,7 +10,7 @@ const NEAR: usize = 8;
 /// The cost of a step that should be impossible; the log's words may still outweigh it.
 const AGAINST: Cost = 12;
 const ODD: Cost = 6;
-/// The cost for a line without words to be in a loop or a parallel block that no line mentions.
+/// The cost of placing a line without words inside a loop or a parallel block that no line mentions.
 const UNTOLD: Cost = 9;
 
 /// The lines that belong to the root, or to one frame.

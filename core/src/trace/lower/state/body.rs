@@ -14,8 +14,8 @@ use crate::trace::{NodeKind, NodeStatus};
 pub(super) const MOST_ROUNDS: u32 = 1_000;
 
 impl<'a> Lowering<'_, 'a, '_> {
-    /// Records what ran in the body of a block, or at the root, inside the record `holder` of its frame if known.
-    /// `inferred`: the choice of this frame is a guess.
+    /// Records what ran in the body of a block, or at the root, under `holder`, the record of the frame if known.
+    /// `inferred` means that the choice of this frame is a guess.
     pub(super) fn body(
         &mut self,
         block: Option<u32>,
@@ -267,8 +267,8 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds branches that a parallel block's section names and no line marks. A branch that is in the program is only
-    /// noted here; its record is added at its place.
+    /// Adds the branches that the section of a parallel block names and no line marks. A branch that is in the program
+    /// is only noted here; its record is added when its statement is reached.
     fn announce(&mut self, at: u32, parallel: At, fact: &Fact) {
         let file = self.run.state_file.as_ref();
         let state = fact.construct.and_then(|at| file?.parallels.get(at));

@@ -1,5 +1,5 @@
-//! Blocks that call themselves: which frame each line of the state file belongs to, if several frames run the same
-//! block.
+//! Tests of blocks that call themselves: if several frames run the same block, each line of the state file must belong
+//! to the right frame.
 
 use super::*;
 
