@@ -56,7 +56,8 @@ pub fn wal(database: &Path, first: &str, last: &str) {
             path(database, ending)
         )
     };
-    // Copied while the writer has it open, because closing it would merge the WAL into the file.
+    // The files are copied while the writer has the database open, because closing it would merge the WAL into the
+    // file.
     let script = format!(
         "{first}\nPRAGMA journal_mode = WAL;\nPRAGMA wal_autocheckpoint = 0;\n{last}\n{}{}",
         keep(""),
@@ -91,7 +92,7 @@ pub const LARGE_BINDINGS: usize = 20_000;
 /// real runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// The folder in cargo's target folder that contains it.
+    /// The name of the database's folder in cargo's target folder.
     pub folder: &'static str,
     /// The number of rows in `execution`; 1,000 of them form a loop.
     pub executions: usize,
@@ -101,7 +102,7 @@ pub struct Size {
     pub length: &'static str,
 }
 
-/// More than 1 GB; one value in fifty has 1 MB.
+/// A size of more than 1 GB. One value in fifty has 1 MB.
 pub const LARGE: Size = Size {
     folder: "large-run",
     executions: LARGE_EXECUTIONS,
@@ -109,7 +110,7 @@ pub const LARGE: Size = Size {
     length: "CASE WHEN i % 50 = 0 THEN 1048576 ELSE 4096 + (i % 8) * 8192 END",
 };
 
-/// About 110 MB.
+/// A size of about 110 MB.
 pub const MEDIUM: Size = Size {
     folder: "medium-run",
     executions: 10_000,
@@ -117,7 +118,7 @@ pub const MEDIUM: Size = Size {
     length: "CASE WHEN i = 0 THEN 1048576 ELSE 14000 + (i % 8) * 2000 END",
 };
 
-/// About 11 MB.
+/// A size of about 11 MB.
 pub const SMALL: Size = Size {
     folder: "small-run",
     executions: 1_000,
@@ -125,7 +126,7 @@ pub const SMALL: Size = Size {
     length: "6000 + (i % 8) * 1000",
 };
 
-/// About 0.3 MB.
+/// A size of about 0.3 MB.
 pub const TINY: Size = Size {
     folder: "tiny-run",
     executions: 200,
@@ -140,7 +141,7 @@ pub fn large() -> PathBuf {
     sized(LARGE)
 }
 
-/// Returns such a database of another size.
+/// Returns a database like that of [`large`], but of another size.
 pub fn sized(size: Size) -> PathBuf {
     static MAKING: Mutex<()> = Mutex::new(());
     let _making = MAKING.lock();
@@ -195,7 +196,7 @@ COMMIT;
     )
 }
 
-/// Returns the SQL of a run with this many consecutive statements.
+/// Returns the SQL for a run with this many consecutive statements.
 pub fn rows(count: usize) -> String {
     format!(
         "{}

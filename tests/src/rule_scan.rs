@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use syn::visit::{self, Visit};
 
-/// The rules, and the first place of each, as `file:line`.
+/// The names of the rules, each with the first place that uses it, as `file:line`.
 pub type Used = BTreeMap<String, String>;
 
 /// Returns the rules in these files, given as path and text. Skips code under `#[cfg(test)]`.
@@ -43,12 +43,12 @@ pub fn rules_in(files: &[(String, String)]) -> Result<Used, String> {
     Ok(used)
 }
 
-/// Functions with a parameter for a rule, by name, and the index of that argument.
+/// Functions with a parameter for the name of a rule: their names, and the index of that parameter.
 #[derive(Default)]
 struct Takers {
-    /// The methods of an `impl`; `self` does not count.
+    /// The methods of an `impl`. The index does not count `self`.
     methods: BTreeMap<String, usize>,
-    /// The functions of a file, including named closures.
+    /// The functions of a file, and the closures that have a name.
     functions: BTreeMap<String, usize>,
 }
 
@@ -84,13 +84,13 @@ impl<'a> Visit<'a> for Takers {
     }
 }
 
-/// Visits the calls in a file.
+/// Visits the calls in a file, and collects the names of rules.
 struct Calls<'m> {
     methods: &'m BTreeMap<String, usize>,
     functions: &'m BTreeMap<String, usize>,
     path: &'m str,
     used: &'m mut Used,
-    /// The functions around a call: their literals, and whether their caller passes the rule.
+    /// The functions around a call: the string literals of each, and whether its caller passes the rule's name.
     around: Vec<(Vec<(String, usize)>, bool)>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Visit<'a> for Calls<'_> {
     }
 }
 
-/// Collects string literals and their lines.
+/// Collects the string literals of a function, with their lines.
 #[derive(Default)]
 struct Literals(Vec<(String, usize)>);
 

@@ -6,12 +6,12 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// A place with SQL.
+/// A place in a source that contains SQL.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The line in the source, from 1.
+    /// The line in the source, counted from 1.
     pub line: usize,
-    /// The text from there on, shortened.
+    /// The SQL from that place on, shortened.
     pub text: String,
 }
 
@@ -62,7 +62,7 @@ impl Literals {
                 }
                 _ => {}
             }
-            // `#[doc = "…"]`: documentation inside a macro.
+            // A `#` begins an attribute such as `#[doc = "…"]`: documentation inside of a macro.
             attribute = matches!(&token, TokenTree::Punct(p) if p.as_char() == '#');
         }
     }
@@ -213,7 +213,7 @@ fn selects_plainly(rest: &[Word<'_>]) -> bool {
         return false;
     };
     let columns = rest.get(..from).unwrap_or_default();
-    // Two words without a sign between them are prose.
+    // Two words in a row without a sign between them mean prose, not a list of columns.
     let listed = columns
         .windows(2)
         .all(|w| !matches!(w, [a, b] if a.is_name() && b.is_name() && !b.is("as") && !a.is("as")));

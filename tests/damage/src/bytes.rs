@@ -7,7 +7,7 @@
 use crate::dice::Dice;
 use crate::page::{self, put, put16, put32, varint};
 
-/// Flips some bits anywhere.
+/// Flips some bits at random places of the file.
 pub(crate) fn bits(bytes: &mut Vec<u8>, dice: &mut Dice) {
     for _ in 0..=dice.throw(24) {
         let at = dice.throw(bytes.len());
@@ -27,7 +27,7 @@ pub(crate) fn heads(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Fills a range with one byte, or with noise.
+/// Fills a range of the file with one byte value, or with noise.
 pub(crate) fn fill(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let at = dice.throw(bytes.len());
     let len = dice.throw(2 * page::size(bytes)) + 1;
@@ -40,7 +40,7 @@ pub(crate) fn fill(bytes: &mut Vec<u8>, dice: &mut Dice) {
     put(bytes, at, &new);
 }
 
-/// Swaps pages, or duplicates one.
+/// Swaps two pages, or copies one page over another.
 pub(crate) fn swap_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     for _ in 0..=dice.throw(3) {
@@ -63,7 +63,7 @@ pub(crate) fn zero_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Removes the end, or appends something.
+/// Removes the end of the file, or appends bytes.
 pub(crate) fn cut(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     match dice.throw(5) {
@@ -85,7 +85,7 @@ pub(crate) fn cut(bytes: &mut Vec<u8>, dice: &mut Dice) {
 
 /// Changes fields of the file's header.
 pub(crate) fn header(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    /// The offset and the length of each field.
+    /// The offset and the length of each header field, in bytes.
     const FIELDS: [(usize, usize); 23] = [
         (0, 16),
         (16, 2),
@@ -124,7 +124,7 @@ pub(crate) fn header(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Changes a page's offset of its cells, their number, and its free space.
+/// Changes fields in the header of a b-tree page: the offsets and the number of its cells, and its free space.
 pub(crate) fn cell_pointers(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let trees = page::trees(bytes);
     if trees.is_empty() {
@@ -150,7 +150,7 @@ pub(crate) fn cell_pointers(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Changes the declared length of a row, of its header, or of a value in it: up to 64 bits.
+/// Changes a length in a row to a number of up to 64 bits: the length of the row, of its header, or of a value.
 pub(crate) fn lengths(bytes: &mut Vec<u8>, dice: &mut Dice) {
     const CLAIMS: [u64; 12] = [
         0,
@@ -180,7 +180,7 @@ pub(crate) fn lengths(bytes: &mut Vec<u8>, dice: &mut Dice) {
         let at = match dice.throw(4) {
             0 => tree.payload(cell),
             1 => record,
-            // A type in the record's header.
+            // This byte gives the type of a value in the record's header.
             _ => record + 1 + dice.throw(9),
         };
         let claim = *dice.pick(&CLAIMS);

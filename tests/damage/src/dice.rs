@@ -25,7 +25,7 @@ impl Dice {
         (self.bits() >> 16) as usize % sides.max(1)
     }
 
-    /// Returns one of these.
+    /// Returns one of these items.
     ///
     /// # Panics
     /// If there are none.
@@ -38,12 +38,12 @@ impl Dice {
         (self.bits() >> 24) as u8
     }
 
-    /// Returns bytes as uniform as encrypted ones.
+    /// Returns bytes that are as evenly distributed as encrypted ones.
     pub fn noise(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.byte()).collect()
     }
 
-    /// Returns a number with which programs often have problems, or any other.
+    /// Returns either a number with which programs often have problems, or a random number.
     pub fn odd_number(&mut self) -> i64 {
         const ODD: [i64; 14] = [
             0,

@@ -30,13 +30,13 @@ use prosescope_core::sqlite::MemorySource;
 pub use dice::Dice;
 pub use visit::{Visited, visit};
 
-/// The number of databases returned by [`databases`].
+/// How many databases [`databases`] returns.
 pub const DATABASES: usize = 2_000;
 
-/// The number of folders returned by [`folders`].
+/// How many folders [`folders`] returns.
 pub const FOLDERS: usize = 500;
 
-/// The largest hole, in bytes, that is also built in memory.
+/// The largest sparse file, in bytes, that [`Case::in_memory`] also builds.
 const HELD: u64 = 16 << 20;
 
 /// A run as a user may receive it.
@@ -76,14 +76,14 @@ pub enum What {
     Folder,
 }
 
-/// The outcome that reading must have.
+/// The outcome that reading a case must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// A run is shown, with an issue of each of these rules.
     Shown(&'static [&'static str]),
     /// Nothing is usable, and the error contains these words.
     Refused(&'static str),
-    /// Either of these, within the limits.
+    /// Either the run is shown or it is refused, within the limits on time and memory.
     Either,
 }
 
@@ -186,7 +186,7 @@ pub fn case(n: usize) -> Case {
     }
 }
 
-/// The ways to damage a database, used in rotation.
+/// The kinds of damage to a database, each with its name. They are used in rotation.
 const WAYS: [(&str, Way); 16] = [
     ("bits", Way::Bytes(bytes::bits)),
     ("heads of pages", Way::Bytes(bytes::heads)),
@@ -208,11 +208,11 @@ const WAYS: [(&str, Way); 16] = [
 
 #[derive(Clone, Copy)]
 enum Way {
-    /// Changes bytes of the file.
+    /// Changes bytes of the database file.
     Bytes(fn(&mut Vec<u8>, &mut Dice)),
     /// Changes the content of the database through SQLite.
     Rows(fn(&rusqlite::Connection, &mut Dice)),
-    /// Changes the `-wal` with its newest rows.
+    /// Changes the `-wal` file that contains the newest rows.
     Wal,
 }
 

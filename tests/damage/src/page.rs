@@ -1,7 +1,5 @@
-//! Finds the parts of a database file that the damage needs.
-//!
-//! Source: SQLite, "Database File Format". This code is not made for damaged files: a part that is not in its place
-//! is simply not found.
+//! Finds the parts of a database file that the tests damage.  Source: SQLite, "Database File Format". The functions
+//! expect a healthy file: a part that is not in its usual place is not found.
 
 /// Returns the page size in the header, in bytes; 512 if the header is invalid.
 pub(crate) fn size(bytes: &[u8]) -> usize {
@@ -12,7 +10,7 @@ pub(crate) fn size(bytes: &[u8]) -> usize {
     }
 }
 
-/// Returns the number of whole pages.
+/// Returns the number of complete pages in the file.
 pub(crate) fn count(bytes: &[u8]) -> usize {
     bytes.len() / size(bytes)
 }
@@ -40,7 +38,7 @@ impl Tree {
         self.kind == 2 || self.kind == 5
     }
 
-    /// Returns the offset of the cell pointers.
+    /// Returns the offset of the page's cell pointers.
     pub(crate) fn pointers(&self) -> usize {
         self.head + if self.is_inner() { 12 } else { 8 }
     }
@@ -69,7 +67,7 @@ pub(crate) fn trees(bytes: &[u8]) -> Vec<Tree> {
         .collect()
 }
 
-/// Returns a page if it looks like one of a b-tree.
+/// Returns a page if it looks like a page of a b-tree.
 pub(crate) fn tree(bytes: &[u8], page: usize) -> Option<Tree> {
     let begin = start(bytes, page);
     let head = begin + if page == 1 { 100 } else { 0 };
@@ -94,7 +92,7 @@ pub(crate) fn tree(bytes: &[u8], page: usize) -> Option<Tree> {
     Some(tree)
 }
 
-/// Returns the page at which a table's rows begin, according to the schema.
+/// Returns the root page of a table, according to the schema.
 pub(crate) fn root_of(bytes: &[u8], table: &str) -> Option<usize> {
     let mut root = None;
     crate::seeds::with(bytes, |conn| {
@@ -104,7 +102,7 @@ pub(crate) fn root_of(bytes: &[u8], table: &str) -> Option<usize> {
     usize::try_from(root?).ok()
 }
 
-/// Returns the number of bytes of a variable-length number.
+/// Returns how many bytes the variable-length number at `at` takes.
 pub(crate) fn varint_len(bytes: &[u8], at: usize) -> usize {
     let more = |n: &usize| bytes.get(at + n).is_some_and(|b| b & 0x80 != 0);
     (0..8).take_while(more).count() + 1

@@ -71,7 +71,7 @@ pub(crate) fn types(conn: &Connection, dice: &mut Dice) {
         let column = dice.pick(&columns).clone();
         let some = some_rows(conn, table, dice);
         let sql = match dice.throw(8) {
-            // Bytes stored as a text that is not valid UTF-8.
+            // Casting stores the bytes as a text, although they are not valid UTF-8.
             0 => format!("UPDATE {table} SET \"{column}\" = CAST(?1 AS TEXT) WHERE {some}"),
             1 => format!("UPDATE OR IGNORE {table} SET \"{column}\" = ?1"),
             _ => format!("UPDATE OR IGNORE {table} SET \"{column}\" = ?1 WHERE {some}"),
@@ -118,7 +118,7 @@ fn unkeyed(conn: &Connection, table: &str) {
     ));
 }
 
-/// Returns a condition met by some rows, which depends on their rowids and not on chance.
+/// Returns an SQL condition that some rows meet. It depends on rowids, so the same rows meet it each time.
 fn some_rows(conn: &Connection, table: &str, dice: &mut Dice) -> String {
     let (every, which) = (dice.throw(5) + 1, dice.throw(5));
     let by_rowid = conn.prepare(&format!("SELECT rowid FROM {table}")).is_ok();

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::dice::Dice;
 
-/// Other statements for a table's entry in the schema.
+/// SQL texts that replace the statement of a table in the schema; `{}` is the table's name.
 const DECLARED: [&str; 22] = [
     "CREATE VIEW \"{}\" AS SELECT * FROM sqlite_schema",
     "CREATE VIEW \"{}\" AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, i AS name FROM n",

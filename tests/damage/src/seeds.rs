@@ -1,4 +1,4 @@
-//! Healthy databases: made with OpenProse's own SQL in both dialects, and the examples.
+//! Healthy databases: those made with OpenProse's own SQL, in both dialects, and those of the examples.
 
 use std::sync::OnceLock;
 
@@ -129,7 +129,7 @@ pub(crate) fn make(settings: &str, scripts: &[&str]) -> Vec<u8> {
     bytes.to_vec()
 }
 
-/// Runs statements one by one and skips those that fail. The time is always the same.
+/// Runs statements one by one, and skips those that fail. `datetime('now')` always gives the same time.
 pub(crate) fn run(conn: &Connection, script: &str) {
     let script = script.replace("datetime('now'", "datetime('2026-01-25 13:00:00'");
     for statement in statements(&script) {
@@ -169,7 +169,7 @@ fn statements(script: &str) -> Vec<&str> {
     statements
 }
 
-/// Returns a database's bytes after a change through SQLite; `None` if SQLite cannot open it.
+/// Returns the bytes of a database after a change through SQLite; `None` if SQLite cannot open the database.
 pub(crate) fn with(bytes: &[u8], change: impl FnOnce(&Connection)) -> Option<Vec<u8>> {
     let mut conn = Connection::open_in_memory().ok()?;
     conn.deserialize_read_exact(c"main", bytes, bytes.len(), false)
@@ -183,7 +183,7 @@ pub(crate) fn with(bytes: &[u8], change: impl FnOnce(&Connection)) -> Option<Vec
     Some(written.to_vec())
 }
 
-/// Every table as WITHOUT ROWID, with generated columns.
+/// SQL for a database in which every table is WITHOUT ROWID and has generated columns.
 pub(crate) const NO_ROWIDS: &str = "
 CREATE TABLE run (id TEXT PRIMARY KEY, program_path, program_source, started_at, updated_at, status) WITHOUT ROWID;
 CREATE TABLE execution (statement_text, id INTEGER PRIMARY KEY, statement_index, status, metadata, parent_id,
@@ -202,7 +202,7 @@ INSERT INTO gates VALUES ('g', 'r1', 'pending', 'Go?');
 INSERT INTO gate_audit_log VALUES ('g', 'r1', 'created', 1);
 ";
 
-/// Nested loops, blocks, retries: enough rows for two levels of pages.
+/// SQL for nested loops, blocks and retries, with enough rows for two levels of pages.
 pub(crate) const MANY: &str = "
 INSERT INTO run (id, program_path, program_source, started_at, status) VALUES ('many', 'many.prose',
   'loop until **done** (max: 40):
@@ -227,7 +227,7 @@ FROM execution WHERE id % 40 = 0;
 INSERT INTO gate_audit_log (gate_id, run_id, event_type, principal) SELECT id, run_id, 'created', 'system' FROM gates;
 ";
 
-/// Values of several pages, with further columns after them.
+/// SQL for values that take several pages, with further columns after them.
 pub(crate) const LARGE: &str = "
 INSERT INTO run (id, program_path, program_source, started_at, status)
 VALUES ('large', 'large.prose', 'let a = session \"A\"', '2026-01-25 12:55:06', 'completed');
@@ -240,13 +240,13 @@ INSERT INTO agent_segments (agent_name, segment_number, prompt, summary)
 VALUES ('elephant', 1, hex(zeroblob(2000)), hex(zeroblob(2000)));
 ";
 
-/// Deleted rows, and the pages that become free.
+/// SQL that deletes rows, so that pages become free.
 const FREED: &str = "
 DELETE FROM bindings WHERE rowid % 3 = 0; DELETE FROM execution WHERE id > 250;
 UPDATE agents SET memory = 'short';
 ";
 
-/// Agents of a project, as OpenProse documents them.
+/// SQL for agents of a project, with the columns that OpenProse documents.
 const AGENTS: &str = "
 INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES
   ('captain', 'project', 'Reefs to the east.', '2026-01-25 12:55:06', '2026-01-25 13:55:06'),

@@ -7,40 +7,40 @@ use prosescope_core::source::Source;
 use prosescope_core::trace::NodeId;
 use serde::Serialize;
 
-/// 2026-01-25 14:00:00 UTC.
+/// The time of a visit: 2026-01-25 14:00:00 UTC, in milliseconds since 1970.
 const NOW: i64 = 1_769_349_600_000;
 
-/// The rows that a page requests at once, as in the viewer.
+/// How many rows a page requests at once, as in the viewer.
 const WINDOW: u32 = 200;
 
-/// The number of windows of a list to read before its last one.
+/// How many windows of a list are read before its last one.
 const WINDOWS: u32 = 4;
 
-/// The number of nodes, bindings, tables and values to open one by one.
+/// How many nodes, bindings, tables and values are opened one by one.
 const OPENED: usize = 16;
 
-/// The bytes of a value that are shown at once, and the bytes of it to read in pieces.
+/// How many bytes of a value are shown at once, and how many are read in pieces.
 const SHOWN: usize = 256 << 10;
 const READ: usize = 8 << 20;
 
 /// The results of a visit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Visited {
-    /// The number of runs and stores that were opened.
+    /// How many runs and stores were opened.
     pub opened: usize,
-    /// The errors for the others.
+    /// The errors of the runs and stores that were not opened.
     pub refused: Vec<String>,
-    /// The rules of all issues.
+    /// The rules of all issues that were reported.
     pub rules: BTreeSet<String>,
-    /// The size of all pages as JSON, the form in which the shells get them.
+    /// The size of all pages as JSON in bytes.
     pub json: usize,
-    /// The number of execution rows and nodes, as a measure of how much was understood.
+    /// How many execution rows and nodes were read, as a measure of how much was understood.
     pub rows: usize,
-    /// The slowest page.
+    /// The page that took longest, and its time.
     pub slowest: (&'static str, Duration),
-    /// The total time of each kind of page.
+    /// The total time that each kind of page took.
     pub spent: BTreeMap<&'static str, Duration>,
-    /// The largest page, by its bytes.
+    /// The page with the largest JSON, and its size in bytes.
     pub largest: (&'static str, usize),
 }
 
@@ -51,7 +51,7 @@ pub fn visit(source: &Rc<dyn Source>, options: &Options) -> Visited {
     visited.page("list", || list(source, options));
     let mut places: Vec<String> = found.into_iter().map(|f| f.place).collect();
     if places.is_empty() {
-        // A shell does this to describe a file that is not a run.
+        // A shell describes a single file this way if it is not a run.
         let lone = match source.files() {
             [file] => file.path.clone(),
             _ => String::new(),
@@ -254,7 +254,7 @@ impl Visited {
     }
 }
 
-/// Returns the first indexes of so many, and the last one.
+/// Returns the first [`OPENED`] indexes below `total`, and the last one.
 fn some_indexes(total: usize) -> impl Iterator<Item = u32> + Clone {
     let last = (total > OPENED).then(|| total as u32 - 1);
     (0..total.min(OPENED) as u32).chain(last)

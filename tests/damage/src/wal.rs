@@ -36,7 +36,7 @@ pub(crate) fn between(before: &[u8], after: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (before, log.bytes)
 }
 
-/// A log under construction.
+/// A write-ahead log that frames are added to.
 pub(crate) struct Log {
     pub(crate) bytes: Vec<u8>,
     sum: (u32, u32),
@@ -60,7 +60,7 @@ impl Log {
         Log { bytes, sum }
     }
 
-    /// Adds a frame with valid checksums, whatever its content.
+    /// Adds a frame with valid checksums. The content of its page may be invalid.
     pub(crate) fn frame(&mut self, page: u32, commit: u32, content: &[u8]) {
         let mut head = [0; FRAME];
         put32(&mut head, 0, page);
@@ -83,7 +83,7 @@ fn sum((mut a, mut b): (u32, u32), bytes: &[u8]) -> (u32, u32) {
     (a, b)
 }
 
-/// Returns a database and a log of later rows; one of them is damaged.
+/// Returns a database and a log with later rows. Either the database or the log is damaged.
 pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
     let later = seeds::with(before, |conn| {
         seeds::run(
@@ -99,7 +99,7 @@ pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
     let size = page::size(&after);
     let frames = wal.len().saturating_sub(HEADER) / (FRAME + size);
     match dice.throw(9) {
-        // Changes bytes of the log, so that its checksums are wrong.
+        // Changed bytes of the log make its checksums wrong.
         0 => super::bytes::bits(&mut wal, dice),
         1 => {
             let byte = dice.byte();
@@ -111,7 +111,7 @@ pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
             put(&mut wal, at, &[byte]);
         }
         3 => wal.truncate(dice.throw(wal.len())),
-        // Adds frames with valid checksums and wrong content.
+        // The added frames have valid checksums, and damaged pages.
         4 | 5 => {
             let mut log = Log::new(size);
             for n in 0..=dice.throw(8) {
@@ -134,7 +134,7 @@ pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
             }
             wal = log.bytes;
         }
-        // A log with another page size, of another database, or the database itself instead of the log.
+        // The log has another page size, belongs to another database, or is a database file itself.
         6 => wal = Log::new(if size == 4096 { 512 } else { 4096 }).bytes,
         7 => wal = after,
         // The log is valid, but the database is damaged.

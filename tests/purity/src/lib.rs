@@ -1,4 +1,4 @@
-//! The core alone as WebAssembly, to show that it needs nothing from outside: no clock, no randomness, no files.
+//! Builds the core alone as a WebAssembly module, to show that it needs no clock, no randomness and no files.
 //!
 //! SQLite's wasm port requires five services of its host. A shell provides them through `wasm-bindgen`; here they are
 //! stubs that refuse, so any import that remains in the module comes from the core itself. CI asserts that there is
@@ -10,10 +10,10 @@ use std::sync::Mutex;
 use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::sqlite::MemorySource;
 
-/// The last answer of [`read`].
+/// The answer of the last call of [`read`].
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Returns room for `len` bytes of input.
+/// Allocates `len` bytes for the input of [`read`], and returns their address.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(len: usize) -> *mut u8 {
     Box::leak(vec![0; len].into_boxed_slice()).as_mut_ptr()
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn read(input: *mut u8, len: usize) -> usize {
     answer.len()
 }
 
-/// Returns the address of the answer.
+/// Returns the address of the last answer of [`read`].
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
     ANSWER
@@ -52,7 +52,7 @@ pub extern "C" fn answer() -> *const u8 {
         .map_or(std::ptr::null(), |answer| answer.as_ptr())
 }
 
-/// The five services that SQLite requires of its host, refused. Status 1 is "unsupported".
+/// Stubs of the five services that SQLite requires of its host. Each refuses; status 1 means "unsupported".
 mod host {
     #[unsafe(no_mangle)]
     extern "C" fn rust_sqlite_wasm_host_sleep(_seconds: u64, _nanoseconds: u32) {}

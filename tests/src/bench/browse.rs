@@ -1,4 +1,4 @@
-//! Measures a folder of 1,000 runs dropped on the viewer, and a value of 10 MB opened in it.
+//! Measures two things in the viewer: a dropped folder of 1,000 runs, and opening a value of 10 MB.
 
 use std::fs;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use prosescope_tests::{build, needs};
 use crate::Effort;
 use crate::table::{Table, time};
 
-/// The runs in the folder.
+/// How many runs are in the folder.
 const RUNS: usize = 1000;
 
-/// JavaScript that records the page's long tasks from now on.
+/// JavaScript that begins to record the page's long tasks.
 const WATCH: &str = "globalThis.tasks = [];
     new PerformanceObserver(all => all.getEntries().forEach(e => tasks.push(e.duration))).observe({ type: 'longtask' }); 0";
 
@@ -34,7 +34,7 @@ fn page() -> Page {
     page
 }
 
-/// Measures the time from the drop of the folder to its first rows, and to all of them.
+/// Measures the time from the drop of the folder until its first rows, and until all rows, are shown.
 fn list(tries: usize) {
     let example = needs::root().join("examples/.prose/runs/20260118-201530-z4t9wa/state.db");
     let folder = tempfile::tempdir().expect("a folder");
@@ -47,7 +47,7 @@ fn list(tries: usize) {
     let mut table = Table::new(&["1,000 runs", "first rows", "all"]);
     for n in 0..tries {
         let mut page = page();
-        // A person also takes about a second before the drop.
+        // A person, too, takes about a second before dropping the folder.
         page.pause(Duration::from_secs(1));
         page.drop_files(&[&runs]);
         let first = page.wait("document.querySelector('.run-rows .row:not(.head) .glyph')");

@@ -1,17 +1,18 @@
-//! Measures several things alternately, so that a machine that slows down affects all of them.
+//! Measures several things in alternation, so that a machine that slows down affects all of them.
 
 use std::time::Instant;
 
 use prosescope_tests::work::spent;
 
-/// One of the things to compare. Its closure returns the time of one repetition in seconds, without its preparation.
+/// A program or function that is compared with others. Its closure returns the time of one repetition in seconds,
+/// without the time of its preparation.
 pub(crate) struct Rival<'a> {
     pub(crate) name: String,
     repeat: Box<dyn FnMut() -> f64 + 'a>,
 }
 
 impl<'a> Rival<'a> {
-    /// Creates a rival that measures itself.
+    /// Creates a rival whose closure measures its own time.
     pub(crate) fn new(name: impl Into<String>, repeat: impl FnMut() -> f64 + 'a) -> Rival<'a> {
         Rival {
             name: name.into(),
@@ -62,7 +63,7 @@ impl Figures {
             .unwrap_or(f64::NAN)
     }
 
-    /// Returns the ratios of times that were measured one after the other.
+    /// Returns the ratio of each time to the time of `other` that was measured next to it.
     pub(crate) fn over(&self, other: &Figures) -> Figures {
         Figures(self.0.iter().zip(&other.0).map(|(a, b)| a / b).collect())
     }

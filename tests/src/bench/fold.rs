@@ -1,4 +1,4 @@
-//! Measures folding rows into a trace and rendering state.md: growth from 1,000 to 100,000 statements.
+//! Measures folding rows into a trace, and rendering state.md, for runs of 1,000 to 100,000 statements.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use crate::figures::{Figures, Rival, in_turn, worked};
 use crate::made::{Shape, run_of};
 use crate::table::{Table, time, times};
 
-/// The measured steps.
+/// The names of the measured steps.
 const STEPS: [&str; 4] = ["scan", "fold", "render", "render the whole program"];
 
 pub(crate) fn measure(effort: Effort) {
@@ -27,7 +27,7 @@ pub(crate) fn measure(effort: Effort) {
             "each",
             "for ten times the work",
         ]);
-        // All sizes and steps alternate.
+        // Runs of all sizes, and all steps, are measured in alternation.
         let runs: Vec<_> = sizes
             .iter()
             .map(|size| {

@@ -1,4 +1,4 @@
-//! Compares `prosescope get` with `sqlite3`: the same value of the same file, each as a whole process.
+//! Compares `prosescope get` with `sqlite3`: both read the same value of the same file, each in a process of its own.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

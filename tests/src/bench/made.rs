@@ -1,4 +1,4 @@
-//! Builds runs in memory.
+//! Builds the runs that are measured, in memory.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use prosescope_core::model::{Execution, Meta, Program, Run, RunStatus, Status};
 /// The structure of a run's statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// A program line for each statement; a tenth of them are parallels with branches.
+    /// Each statement has a program line of its own; a tenth of the statements are parallels with branches.
     Lines,
-    /// A loop of ten lines with many rounds.
+    /// The statements are the many rounds of a loop of ten lines.
     Rounds,
-    /// A block that calls itself, with one session in each call.
+    /// The statements are calls of a block that calls itself, each with one session.
     Frames,
 }
 

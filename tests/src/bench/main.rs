@@ -30,17 +30,17 @@ use std::process::ExitCode;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// The extent of the measurements.
+/// How thoroughly the program measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// All figures in `docs/contribute/performance.md`.
+    /// Measures all figures in `docs/contribute/performance.md`.
     Full,
-    /// Small sizes and few repetitions, to check in seconds that the program works. The figures are meaningless.
+    /// Measures small sizes a few times, to check in seconds that the program works. The figures are meaningless.
     Quick,
 }
 
 impl Effort {
-    /// Returns one of two values.
+    /// Returns `full` or `quick`, depending on the effort.
     pub(crate) fn pick<T>(self, full: T, quick: T) -> T {
         match self {
             Effort::Full => full,
@@ -154,7 +154,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Describes the machine.
+/// Returns a description of the machine.
 fn machine() -> String {
     let processors = std::thread::available_parallelism().map_or(0, usize::from);
     format!(
@@ -163,7 +163,7 @@ fn machine() -> String {
     )
 }
 
-/// Returns the load of the machine, if the system reports it.
+/// Returns the load of the machine as a text, empty if the system does not report it.
 fn load() -> String {
     let said = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let three: Vec<&str> = said.split(' ').take(3).collect();

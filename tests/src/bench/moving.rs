@@ -12,7 +12,7 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, time, times};
 
-/// The lengths of values, in rotation; every [`MANY`] values there is an attachment.
+/// The lengths of values in bytes, used in rotation. One in [`MANY`] values is an attachment.
 const LENGTHS: [usize; 10] = [
     200, 2_000, 200, 20_000, 2_000, 200, 20_000, 90_000, 2_000, 200,
 ];
@@ -22,7 +22,7 @@ const MANY: usize = 2_000;
 /// The tables in which the run has rows, sorted so that none depends on a later one.
 const TABLES: [&str; 4] = ["run", "execution", "bindings", "x_attachments"];
 
-/// A project with a run in a file, and a database without it.
+/// A project with a run in a file, and a database that does not contain this run yet.
 struct Moved<'a> {
     cluster: &'a Cluster,
     prose: &'a Path,
@@ -50,7 +50,7 @@ impl Moved<'_> {
         self.prose(&["pull", &there, "-o", "back/state.db"])
     }
 
-    /// Empties the tables.
+    /// Empties the tables of the database.
     fn empty(&self) {
         let tables = TABLES.map(|table| format!("VACUUM openprose.{table};"));
         let sql = format!("DELETE FROM openprose.run; {} CHECKPOINT;", tables.concat());
@@ -59,7 +59,7 @@ impl Moved<'_> {
             .expect("rows are removed");
     }
 
-    /// Copies all rows to or from files of the server's user, in one transaction.
+    /// Copies all rows with `psql \copy` in one transaction, to or from files of the server's user.
     fn copy(&self, way: &str) {
         let mut psql = self.cluster.command("psql");
         psql.args([&self.url, "-X", "-q", "-1"]);
@@ -138,7 +138,7 @@ pub(crate) fn measure(effort: Effort) {
     table.print();
 }
 
-/// Builds a run in a file: rows by SQL, attachments by `prosescope put`.
+/// Builds the run in a file: SQL inserts the rows, and `prosescope put` writes the attachments.
 fn made<'a>(cluster: &'a Cluster, prose: &'a Path, megabytes: usize) -> Moved<'a> {
     let mut moved = Moved {
         cluster,

@@ -1,5 +1,4 @@
-//! Compares opening databases in the viewer with a page made with npm's sql.js, alternately and each in a fresh
-//! Chromium.
+//! Compares how the viewer and a page with npm's sql.js open databases. Both alternate, each in a fresh Chromium.
 
 use std::cell::RefCell;
 use std::fs;
@@ -16,18 +15,18 @@ use crate::Effort;
 use crate::figures::{Figures, Rival, in_turn};
 use crate::table::{Table, time, times};
 
-/// The figures of one opening.
+/// The figures of opening one database once.
 #[derive(Debug, Clone, Copy)]
 struct Opened {
-    /// Seconds from the navigation until the page is ready for a drop.
+    /// The seconds from the navigation until the page is ready for a drop.
     ready: f64,
-    /// Seconds until the run's id, status and program are visible.
+    /// The seconds until the run's id, status and program are visible.
     first: f64,
-    /// Seconds until counts and last rows are visible.
+    /// The seconds until counts and last rows are visible.
     overview: f64,
-    /// Bytes of WebAssembly memory in page and workers, plus those of the file if it is kept whole.
+    /// The bytes of WebAssembly memory in page and workers, and those of the file if it is kept whole.
     held: u64,
-    /// The peak memory of the page's process, in bytes.
+    /// The peak memory of the page's process in bytes.
     process: Option<u64>,
 }
 
@@ -45,7 +44,7 @@ pub(crate) fn measure(effort: Effort) {
          run's id, program and status. Overview: counts by status and the last rows. Held: WebAssembly memory, and the \
          file's bytes where a page loads them. Process: the most the renderer had.\n"
     );
-    // A person takes a second or more before dropping a file; a script, or a late machine, does not wait.
+    // The measurement waits a second before the drop, as a person does. A script would not wait.
     let hand = Duration::from_secs(1);
     let sizes = [
         (build::TINY, hand, 7),
@@ -86,7 +85,7 @@ pub(crate) fn measure(effort: Effort) {
     }
 }
 
-/// Returns the seconds of the whole command.
+/// Returns the seconds that `prosescope` takes for the same database, as a whole process.
 fn natively(prose: &Path, database: &Path) -> f64 {
     let begun = Instant::now();
     let out = Command::new(prose).arg("show").arg(database).output();
@@ -94,7 +93,7 @@ fn natively(prose: &Path, database: &Path) -> f64 {
     begun.elapsed().as_secs_f64()
 }
 
-/// Returns the seconds since the navigation.
+/// Returns the seconds since the page was navigated to.
 pub(crate) fn passed(page: &mut Page) -> f64 {
     let millis = page.eval("performance.now()");
     millis.as_f64().unwrap_or(f64::NAN) / 1000.0
@@ -155,7 +154,7 @@ fn print(names: &[String; 2], log: &[Vec<Opened>; 2]) {
         ),
     ];
     for (fact, of, shown) in facts {
-        // The first opening of each was a warm-up.
+        // The first opening of each page was a warm-up, so it is left out.
         let figures = |all: &Vec<Opened>| Figures(all.iter().skip(1).map(of).collect());
         let figures = [figures(&log[0]), figures(&log[1])];
         for (name, own) in names.iter().zip(&figures) {

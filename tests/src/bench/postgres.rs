@@ -1,5 +1,5 @@
-//! Measures `prosescope` on a database with few runs and one with many, and prints the server's query plans. The rows
-//! are made by SQL.
+//! Measures `prosescope` on a database with few runs and on one with many, and prints the server's query plans. SQL
+//! creates the runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,10 +12,10 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, time, times};
 
-/// Statements, and bindings, of each run.
+/// How many statements, and how many bindings, each run has.
 const EACH: usize = 50;
 
-/// The measured commands: name and arguments; `RUN` is a run in the middle of the others.
+/// The measured commands: a name and the arguments. `RUN` stands for a run in the middle of the others.
 const COMMANDS: [(&str, &[&str]); 4] = [
     ("runs --limit 10", &["runs", "--limit", "10"]),
     ("show", &["show", "RUN"]),
@@ -71,8 +71,8 @@ impl Project {
     }
 }
 
-/// Returns SQL for this many runs, each with statements, bindings, events, command tokens and a gate; three gates
-/// wait.
+/// Returns the SQL that creates this many runs, each with statements, bindings, events, command tokens and a gate.
+/// Three of the gates are pending.
 fn rows(runs: usize) -> String {
     format!(
         "INSERT INTO openprose.run (id, program_path, program_source, status, started_at, updated_at)

@@ -79,7 +79,7 @@ impl Bench {
         run_with_input(&mut self.prose(&["put", name, "--run", run]), &value())
     }
 
-    /// Writes as sqlite.md instructs a subagent; the value is in the argument.
+    /// Writes a value with `sqlite3` as sqlite.md instructs a subagent, with the value in the argument.
     fn by_hand(&self, database: &Path, name: &str, timeout: Option<u32>) -> bool {
         let sql = format!(
             "INSERT OR REPLACE INTO bindings (name, execution_id, kind, value, source_statement, updated_at)
@@ -247,7 +247,7 @@ impl Bench {
         beside(&rivals, &figures).print();
     }
 
-    /// Records rounds with `loop iterate`.
+    /// Records `count` rounds of a loop with `loop iterate`.
     fn rounds(&self, folder: &Path, form: &str, count: usize) {
         if form == "sqlite" {
             let database = rusqlite::Connection::open(folder.join("state.db")).expect("a database");

@@ -16,7 +16,7 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn, worked};
 use crate::table::beside;
 
-/// sqlite.md, "Scope Resolution Query".
+/// The query in sqlite.md, "Scope Resolution Query".
 const QUERY: &str = "WITH RECURSIVE scope_chain AS (
   SELECT id, parent_id FROM execution WHERE id = ?1
   UNION ALL
@@ -33,7 +33,7 @@ ORDER BY
   s.id DESC NULLS LAST
 LIMIT 1";
 
-/// The longest time of a query. A stopped query counts with this time, so the ratio is then too favourable to it.
+/// The longest time of a query. A stopped query counts with this time, so it looks faster in the ratio than it is.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) fn measure(effort: Effort) {
@@ -52,7 +52,7 @@ pub(crate) fn measure(effort: Effort) {
         let session =
             Session::open(Rc::new(source), "state.db", &Options::default()).expect("a run");
         let sql = Theirs::open(&database);
-        // Short resolutions are repeated within one measurement, because the clock's resolution is limited.
+        // A short resolution is repeated within one measurement, because the clock is not fine enough for a single one.
         let batch = effort.pick((20_000 / depth).clamp(1, 200), 1);
         let rounds = effort.pick(if *depth > 10_000 { 3 } else { 15 }, 2);
         for name in ["result", "config"] {
@@ -125,7 +125,7 @@ impl Theirs {
         *self.begun.lock().expect("a time") = Instant::now();
         let mut statement = self.conn.prepare_cached(QUERY).expect("SQL");
         let found = statement.query_row((from as i64, name), |row| {
-            // Reads the whole row, because the query has `SELECT b.*`.
+            // The query selects `b.*`, so the whole row is read.
             for column in 0..8 {
                 black_box(row.get_ref(column)?);
             }

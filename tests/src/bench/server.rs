@@ -72,7 +72,7 @@ impl Bench<'_> {
         self.prose(&["put", name, "--run", run], &value());
     }
 
-    /// Writes as postgres.md instructs a subagent; the value is in the argument.
+    /// Writes a value with `psql` as postgres.md instructs a subagent, with the value in the argument.
     fn by_hand(&self, run: &str, name: &str) {
         let run = run.trim_start_matches("postgres:");
         let sql = format!(
@@ -217,7 +217,7 @@ impl Bench<'_> {
     }
 }
 
-/// Measures the writes per second of concurrent writers.
+/// Measures how many writes per second concurrent writers make.
 fn at_once(writers: usize, each: usize, write: &(dyn Fn(usize) + Sync)) -> String {
     let begun = Instant::now();
     thread::scope(|scope| {

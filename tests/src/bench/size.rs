@@ -1,4 +1,4 @@
-//! Compares the size of the viewer with that of sql.js: uncompressed, and as a server would compress it.
+//! Compares the size of the viewer with the size of sql.js, uncompressed and as a server would compress both.
 
 use std::path::PathBuf;
 use std::process::Command;

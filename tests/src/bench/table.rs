@@ -2,7 +2,8 @@
 
 use crate::figures::{Figures, Rival};
 
-/// Rows of cells; the first is the head. The first column is left-aligned, the others right-aligned.
+/// The rows of a table, each with its cells; the first row is the head. The first column is left-aligned, the others
+/// right-aligned.
 pub(crate) struct Table(Vec<Vec<String>>);
 
 impl Table {
@@ -38,7 +39,7 @@ impl Table {
     }
 }
 
-/// Returns a table of the rivals' figures, with the ratio to the last rival, pair by pair.
+/// Returns a table of the rivals' figures. The ratio compares each repetition with that of the last rival.
 pub(crate) fn beside(rivals: &[Rival<'_>], figures: &[Figures]) -> Table {
     let mut table = Table::new(&["", "min", "median", "max", "ratio", "(min … max)"]);
     let Some(last) = figures.last() else {

@@ -10,7 +10,7 @@ use tungstenite::{Error, Message, WebSocket};
 
 use crate::work::PATIENCE;
 
-/// The longest time that one read of the socket blocks, so that deadlines are noticed.
+/// The longest time that one read of the socket blocks. It is short, so that deadlines are noticed.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Events of the browser during the test, from the page and its workers.
@@ -99,7 +99,7 @@ impl DevTools {
         }
     }
 
-    /// Reads incoming messages, for at most this long, so that the log is up to date.
+    /// Reads incoming messages for at most `time`, so that the log is up to date.
     pub(super) fn settle(&mut self, time: Duration) {
         let deadline = Instant::now() + time;
         while matches!(self.read(deadline), Ok(Some(_))) {}
@@ -117,7 +117,7 @@ impl DevTools {
         Ok(self.last_id)
     }
 
-    /// Returns the next message, and logs events before it. `None` at the deadline.
+    /// Returns the next message, and logs the events that arrive before it. Returns `None` at the deadline.
     fn read(&mut self, deadline: Instant) -> Result<Option<Value>, String> {
         loop {
             match self.socket.read() {
@@ -171,7 +171,7 @@ impl DevTools {
                 });
                 self.log.errors.push(words.collect::<Vec<_>>().join(" "));
             }
-            // Refusals (by the CSP, or of files) are reported only in this event.
+            // Only this event reports what the CSP or the browser refused, such as files.
             "Log.entryAdded" if params["entry"]["level"] == "error" => {
                 let entry = &params["entry"];
                 self.log

@@ -105,7 +105,7 @@ impl Firefox {
         self.call("input.performActions", json!({"actions": keyboard}));
     }
 
-    /// Fails if the page reported an error.
+    /// Fails if the page has reported an error.
     pub fn assert_no_errors(&mut self) {
         // Reading the answer also reads all events before it.
         self.eval("0");

@@ -1,4 +1,4 @@
-//! Keyboard events for keys by name.
+//! Builds the keyboard events for keys that are given by name.
 
 use serde_json::{Value, json};
 

@@ -39,7 +39,7 @@ pub struct Page {
     chromium: Browser,
 }
 
-/// The Chromium of a page.
+/// The Chromium that a page runs in, and whether other tests share it.
 enum Browser {
     Shared(&'static Process),
     Own(Process),
@@ -56,7 +56,8 @@ impl Deref for Browser {
     }
 }
 
-/// Returns JavaScript that tests an expression. An exception counts as false, because an element may not exist yet.
+/// Returns JavaScript that tests whether an expression is true. An exception counts as false, because an element may
+/// not exist yet.
 fn truth(js: &str) -> String {
     format!("(() => {{ try {{ return !!({js}) }} catch {{ return false }} }})()")
 }
@@ -192,7 +193,7 @@ impl Page {
         loop {
             let params = json!({"expression": js, "returnByValue": true});
             let session = self.session.clone();
-            // A page that is being left has no context in which to evaluate.
+            // While the page navigates, it has no context that could evaluate the expression.
             if let Ok(answer) = self.devtools.try_call(&session, "Runtime.evaluate", params)
                 && answer["result"]["value"] == json!(true)
             {
@@ -358,7 +359,7 @@ impl Page {
                     let at = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
                     self.call("Input.dispatchMouseEvent", at);
                 }
-                // If the click left the page, the new one does not have the variable.
+                // If the click led to another page, that page does not have the variable.
                 if self.eval("window.met") != json!(false) {
                     return;
                 }
@@ -387,7 +388,7 @@ impl Page {
     /// Takes a screenshot at a size and colour scheme, and writes it as PNG.
     pub fn screenshot(&mut self, file: &Path, width: u32, height: u32, dark: bool) {
         self.look(width, height, dark);
-        // Two frames: one for layout, one for painting.
+        // The page waits for two frames: one for layout, one for painting.
         self.eval("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))");
         let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
         let png = base64::engine::general_purpose::STANDARD
@@ -526,7 +527,7 @@ impl Page {
     fn catch_up(&mut self) {
         for session in self.sessions() {
             let nothing = json!({"expression": "0"});
-            // A page that is being left, or a worker that has ended, sends no events.
+            // A page that navigates, or a worker that has ended, does not answer, and has no further events.
             let _ = self
                 .devtools
                 .try_call(&session, "Runtime.evaluate", nothing);
@@ -556,7 +557,7 @@ impl Page {
             .unwrap_or(0)
     }
 
-    /// Describes the page for a failing test.
+    /// Returns a description of the page for the message of a failing test.
     fn describe(&mut self) -> String {
         let look = json!({"expression": "location.href + '\\n' + document.body?.innerText", "returnByValue": true});
         let session = self.session.clone();

@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use crate::work::PATIENCE;
 
-/// A shell script that starts the browser, and ends it and removes its profile when the script's input ends, which
-/// also happens after a panic or a kill of the test program. A browser that does not end on request is killed.
+/// A shell script that starts the browser. When the script's input ends, which also happens if the test program panics
+/// or is killed, it ends the browser and removes the profile. A browser that does not end on request is killed.
 const GUARD: &str = r#"profile=$1; shift; "$@" & browser=$!
 cat >/dev/null
 kill $browser; (sleep 5; kill -KILL $browser) & late=$!
 wait $browser; kill $late; rm -rf "$profile""#;
 
-/// A running browser and its profile, ended and deleted together.
+/// A running browser and its profile. Dropping it ends the browser and deletes the profile.
 pub(super) struct Process {
     guard: Child,
     input: Option<ChildStdin>,
@@ -45,7 +45,7 @@ impl Process {
                 "--disable-background-networking",
                 "--disable-component-update",
                 "--disable-sync",
-                // Keeps a page fast while another test's page is on top of it.
+                // These options keep a page fast while the page of another test covers it.
                 "--disable-background-timer-throttling",
                 "--disable-backgrounding-occluded-windows",
                 "--disable-renderer-backgrounding",

@@ -1,4 +1,4 @@
-//! Memory and processor time of a browser's processes, from Linux's /proc.
+//! Reads memory and processor time of a browser's processes from Linux's /proc.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// The thread name of a worker: the beginning of "DedicatedWorker thread".
 const WORKER: &str = "DedicatedWorker";
 
-/// Returns the largest `VmHWM` of the renderers below this process, in bytes.
+/// Returns the largest peak memory (`VmHWM`) of the renderers below a process, in bytes.
 pub(super) fn renderer_peak(browser: u32) -> Option<u64> {
     let peak = |id: u32| status(id, "VmHWM:").map(|kilobytes| kilobytes * 1024);
     renderers(browser)?.into_iter().filter_map(peak).max()

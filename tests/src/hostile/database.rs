@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Fill, program, write};
 use crate::build;
 
-/// Each table and one of its text columns; an additional unknown column gets the same texts.
+/// Each table, with one of its text columns. A column that OpenProse does not define is added, and gets the same texts.
 const TABLES: [(&str, &str); 9] = [
     ("run", "program_path"),
     ("execution", "statement_text"),
@@ -86,7 +86,7 @@ fn run_rows(script: &mut String, fill: &mut Fill, source: &[u8]) {
     for row in 0..fill.rows().min(12) {
         fill.begin(row);
         let at = format!("'2026-01-{:02} 10:00:00'", row + 1);
-        // The viewer shows the run that started last by itself.
+        // The viewer opens by itself the run that started last, so this run gets a valid status.
         let last = row + 1 == fill.rows().min(12);
         let status = if last { b"running".into() } else { fill.text() };
         insert(
@@ -170,7 +170,7 @@ fn metadata(fill: &mut Fill) -> String {
         "model",
         "error",
     ] {
-        // Only some of the keys, so that a row is a loop, or a gate, or a branch.
+        // Each row gets only some of the keys, so that it is a loop, a gate or a branch.
         if !(fill.row + key.len()).is_multiple_of(3) {
             object.insert(key.to_owned(), fill.json());
         }
@@ -337,7 +337,7 @@ fn unknown(script: &mut String, fill: &mut Fill) {
     ));
 }
 
-/// Returns the id of the shown run; in rows of other runs, their own id.
+/// Returns the id of the run that is shown. In rows of other runs, returns an id of their own.
 fn named(fill: &mut Fill) -> Vec<u8> {
     format!("20260116-143052-{}", fill.name()).into_bytes()
 }

@@ -18,7 +18,7 @@ pub fn execution_state(dir: &Path, fill: &mut Fill) {
         agent(&dir.join("agents"), fill);
         gate(dir, fill);
         if row.is_multiple_of(8) {
-            // An import, and a file that belongs to nothing.
+            // The folder also contains an import, and a file that is not a part of any run.
             let name = format!("h{row}--{}", fill.file_name());
             let import = dir.join("imports").join(name);
             write(&import.join("state.md"), &state_md(fill));
@@ -94,7 +94,7 @@ pub fn compact_log(dir: &Path, fill: &mut Fill) {
     write(&dir.join("program.prose"), &program(fill));
 }
 
-/// Builds a folder with execution rows as JSON Lines and without a state file.
+/// Builds a folder with execution rows as JSON Lines, but without a state file.
 pub fn events(dir: &Path, fill: &mut Fill) {
     let mut log = Vec::new();
     for row in 0..fill.rows() {
@@ -106,7 +106,7 @@ pub fn events(dir: &Path, fill: &mut Fill) {
             "metadata": {"loop_id": fill.json(), "condition": fill.json(), fill.name(): fill.json()},
         });
         log.extend(joined(&[event.to_string().as_bytes(), b"\n"]));
-        // Sometimes a line that is not JSON.
+        // One line in eight is not JSON.
         if row % 8 == 7 {
             log.extend(joined(&[&fill.line(), b"\n"]));
         }
@@ -237,7 +237,7 @@ fn binding(dir: &Path, fill: &mut Fill) {
         &fill.text(),
         b"\n",
     ]);
-    // Every fourth file is a value without a header.
+    // One file in four is a value without a header.
     let content = if fill.row % 4 == 3 {
         fill.text()
     } else {

@@ -12,10 +12,10 @@ pub mod web;
 use std::fs;
 use std::path::Path;
 
-/// Supplies the texts for each field of each row.
+/// Supplies the hostile texts for each field of each row.
 pub struct Fill {
     texts: Vec<Vec<u8>>,
-    /// The number of texts in one field.
+    /// How many texts one field contains.
     many: usize,
     row: usize,
     field: usize,
@@ -32,12 +32,12 @@ impl Fill {
         }
     }
 
-    /// Returns the number of rows after which every field has contained every text.
+    /// Returns how many rows it takes until every field has contained every text.
     pub fn rows(&self) -> usize {
         self.texts.len().div_ceil(self.many)
     }
 
-    /// Begins a row.
+    /// Begins the row with this number.
     pub fn begin(&mut self, row: usize) {
         (self.row, self.field) = (row, 0);
     }
@@ -58,12 +58,12 @@ impl Fill {
         text.iter().map(kept).collect()
     }
 
-    /// Returns the next text as a JSON value.
+    /// Returns the next field's text as a JSON value.
     pub fn json(&mut self) -> serde_json::Value {
         String::from_utf8_lossy(&self.text()).into()
     }
 
-    /// Returns one of these words, or a text in every third row.
+    /// Returns one of these words; in every third row, returns a hostile text instead.
     pub fn or(&mut self, words: &[&str]) -> Vec<u8> {
         let text = self.text();
         if self.row % 3 == 2 {

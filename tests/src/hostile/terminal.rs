@@ -1,8 +1,8 @@
-//! Texts that a terminal acts on, or that are invisible to its reader.
+//! Texts that make a terminal act, or that its reader cannot see.
 
 /// Characters that are invisible or reorder the surrounding text.
 pub const FORMAT: [char; 46] = [
-    // Bidirectional controls: marks, embeddings, overrides, isolates.
+    // These characters control the writing direction: marks, embeddings, overrides, isolates.
     '\u{61c}',
     '\u{200e}',
     '\u{200f}',
@@ -15,10 +15,10 @@ pub const FORMAT: [char; 46] = [
     '\u{2067}',
     '\u{2068}',
     '\u{2069}',
-    // Line separators, at which some terminals and editors break.
+    // These characters separate lines; some terminals and editors break lines at them.
     '\u{2028}',
     '\u{2029}',
-    // Invisible characters.
+    // These characters are invisible.
     '\u{ad}',
     '\u{34f}',
     '\u{115f}',
@@ -43,13 +43,13 @@ pub const FORMAT: [char; 46] = [
     '\u{fffb}',
     '\u{1bca0}',
     '\u{1d173}',
-    // Tags and selectors that carry a hidden text.
+    // These tags and selectors can carry a hidden text.
     '\u{e0001}',
     '\u{e0041}',
     '\u{e007f}',
     '\u{e0100}',
     '\u{e01ef}',
-    // Other format characters.
+    // These are the other format characters.
     '\u{600}',
     '\u{6dd}',
     '\u{13430}',
@@ -59,7 +59,7 @@ pub const FORMAT: [char; 46] = [
 /// output.
 const FORGED: &str = "\x1b[31mforged";
 
-/// The effect of a sequence, and its bytes.
+/// Terminal sequences: what each does, and its bytes.
 const SEQUENCES: &[(&str, &[u8])] = &[
     ("clears the screen", b"\x1b[2J\x1b[H"),
     ("moves the cursor up", b"\x1b[3A\x1b[K"),
@@ -142,7 +142,7 @@ const SEQUENCES: &[(&str, &[u8])] = &[
     ("replaced in JSON", b"\",\"status\":\"completed\x1b[2J"),
 ];
 
-/// Returns each sequence, and each character of [`FORMAT`] between letters, all followed by `FORGED`.
+/// Returns each terminal sequence, and each character of [`FORMAT`] between letters, all followed by `FORGED`.
 pub fn texts() -> Vec<Vec<u8>> {
     let sequences = SEQUENCES.iter().map(|(_, bytes)| bytes.to_vec());
     let hidden = FORMAT.iter().map(|c| format!("ab{c}cd{c}").into_bytes());
@@ -184,7 +184,8 @@ pub fn acted_on(output: &[u8]) -> Option<String> {
     None
 }
 
-/// Reset, bold, faint, the four colours of a status; the underline of a usage error.
+/// The styles of the program's own output: reset, bold, faint, underline (in usage errors), and the four colours of a
+/// status.
 const STYLES: [&str; 8] = [
     "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[4m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[34m",
 ];

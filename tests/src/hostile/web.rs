@@ -3,9 +3,9 @@
 //! In the lists, `§` stands for a script that opens a dialog and stores the text's number in `globalThis.pwned`, and
 //! `¤` for an address that must not be requested; both contain the number, which identifies the text.
 
-/// Markup that has an effect by itself.
+/// Markup that has an effect without a click.
 const MARKUP: &[&str] = &[
-    // Scripts, in every spelling that a parser accepts.
+    // The next texts are scripts, in every spelling that a parser accepts.
     "<script>§</script>",
     "<SCRIPT>§</SCRIPT>",
     "<sCrIpT >§</ScRiPt >",
@@ -39,7 +39,7 @@ const MARKUP: &[&str] = &[
     "<!DOCTYPE x [<!ENTITY e SYSTEM \"¤\">]><x>&e;</x>",
     "\u{0}<script>§</script>",
     "<script>\u{2028}§</script>",
-    // Mutations: text for one parser is markup for another.
+    // The next texts are mutations: one parser reads text where another reads markup.
     "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=§&gt;\">",
     "<svg></p><style><a id=\"</style><img src=1 onerror=§>\">",
     "<form><math><mtext></form><form><mglyph><style></math><img src onerror=§>",
@@ -49,7 +49,7 @@ const MARKUP: &[&str] = &[
     "<textarea></textarea><img src=x onerror=§>",
     "<xmp><p title=\"</xmp><svg/onload=§>\">",
     "<style><img src=\"</style><img src=x onerror=§//\">",
-    // Markup that fetches something.
+    // The next texts fetch something.
     "<img src=¤>",
     "<img srcset='¤ 1x, ¤b 2x'>",
     "<picture><source srcset=¤><img></picture>",
@@ -109,7 +109,7 @@ const MARKUP: &[&str] = &[
     "<fencedframe src=¤>",
     "<base href=¤/>",
     "<base target=_top>",
-    // Markup that navigates elsewhere.
+    // The next texts navigate elsewhere.
     "<meta http-equiv=refresh content='0;url=¤'>",
     "<meta http-equiv=refresh content=\"0;javascript:§\">",
     "<meta http-equiv=set-cookie content=a=b>",
@@ -139,7 +139,7 @@ const MARKUP: &[&str] = &[
     "<main>x</main>",
     "<input value=x autofocus>",
     "<label for=main>x</label>",
-    // Markup that replaces a global name which a script may use.
+    // The next texts replace a global name that a script may use.
     "<a id=prosescope></a><a id=prosescope name=stats href=¤>",
     "<form id=document><input name=body></form>",
     "<img name=currentScript>",
@@ -148,7 +148,7 @@ const MARKUP: &[&str] = &[
     "<div id=prosescope-wasm>x</div>",
 ];
 
-/// Elements that can have a handler, and the handlers.
+/// Elements with a place for an event handler, and the handlers.
 const HOLDERS: &[&str] = &[
     "<img src=x HANDLER>",
     "<IMG SRC=x HANDLER>",
@@ -182,7 +182,7 @@ const HANDLERS: &[&str] = &[
     "onanimationstart=§",
 ];
 
-/// Characters that end the surrounding context.
+/// Texts that end the markup around them.
 const BREAKERS: &[&str] = &[
     "\"",
     "'",
@@ -231,7 +231,7 @@ const BROKEN_INTO: &[&str] = &[
     " autofocus onfocus=§ style=x:y ",
 ];
 
-/// Addresses that are scripts, documents, or other sites.
+/// Addresses that run a script, open a document, or lead to another site.
 const ADDRESSES: &[&str] = &[
     "javascript:§",
     "JaVaScRiPt:§",
@@ -275,7 +275,7 @@ const ADDRESSES: &[&str] = &[
     "jar:¤!/",
 ];
 
-/// Places of an address in Markdown and HTML.
+/// Markdown and HTML with a place for an address.
 const LINKS: &[&str] = &[
     "[x](<ADDRESS>)",
     "[x](ADDRESS)",
@@ -336,7 +336,7 @@ const MARKDOWN: &[&str] = &[
     "[\"<img src=x onerror=§>\"]",
 ];
 
-/// Returns hundreds of texts with their numbers.
+/// Returns hundreds of texts, each of which contains its number.
 pub fn texts() -> Vec<Vec<u8>> {
     let owned = |list: &[&str]| {
         list.iter()

@@ -19,10 +19,10 @@ pub fn at(time: &str) -> [(&'static str, OsString); 7] {
         ("LD_PRELOAD", library.into()),
         ("FAKETIME", time.into()),
         ("TZ", "UTC".into()),
-        // Timeouts still use the real monotonic clock, and files keep their times.
+        // Timeouts still use the real monotonic clock, and the dates of files are not changed.
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1".into()),
         ("NO_FAKE_STAT", "1".into()),
-        // A killed process would leave its shared memory behind.
+        // A killed process would leave behind the shared memory of faketime.
         ("FAKETIME_DISABLE_SHM", "1".into()),
         ("PROSE_NOW", OsString::new()),
     ]

@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::needs;
 
-/// A running server.
+/// A running PostgreSQL server.
 #[derive(Debug)]
 pub struct Cluster {
     bin: PathBuf,
@@ -209,8 +209,8 @@ impl Drop for Cluster {
     }
 }
 
-/// PostgreSQL refuses to run as root; then the programs run as the user that Debian's package creates, or as
-/// `nobody`.
+/// The user and group for PostgreSQL's programs, which refuse to run as root: the user that Debian's package creates,
+/// or `nobody`. `None` if the tests do not run as root.
 struct Unprivileged(Option<(u32, u32)>);
 
 impl Unprivileged {

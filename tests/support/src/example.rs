@@ -3,13 +3,14 @@
 /// An input that triggers a rule.
 #[derive(Debug, Default)]
 pub struct Example {
-    /// SQL that fills a `state.db`.
+    /// The SQL that fills a `state.db`.
     pub sql: Option<String>,
-    /// Whether that database has OpenProse's schema first.
+    /// Whether OpenProse's schema is created in the database before that SQL runs.
     pub schema: bool,
-    /// Paths and texts. If some are below `runs/r1/`, that is the run; otherwise all of them are.
+    /// The files of the example, with paths and texts. If some are below `runs/r1/`, those form the run; otherwise all
+    /// do.
     pub files: Vec<(String, String)>,
-    /// A name to resolve, and the frame from which.
+    /// A name to resolve, and the frame to resolve it in.
     pub asked: Option<(String, Option<i64>)>,
 }
 

@@ -13,32 +13,32 @@ use std::time::Duration;
 
 use crate::wire::{message, opened};
 
-/// The answer to a question.
+/// What happens to a question, and how it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// Fails with this SQLSTATE, without being executed.
+    /// The question fails with this SQLSTATE, and is not executed.
     Error(&'static str),
-    /// Is executed, and fails with this SQLSTATE after its first row, so its transaction fails too.
+    /// The question is executed, and fails with this SQLSTATE after its first row. So its transaction fails, too.
     Midway(&'static str),
     /// The session ends with this SQLSTATE before the question is executed.
     Ended(&'static str),
     /// The session ends with this SQLSTATE after the question is executed.
     EndedAfter(&'static str),
-    /// The question and all later ones get lost.
+    /// The question and all later ones do not reach the server.
     Silence,
-    /// Is executed, but its answer and all later ones get lost.
+    /// The question is executed, but its answer and all later ones do not reach the client.
     SilenceAfter,
-    /// Is executed, and the answer begins with bytes that are not a message.
+    /// The question is executed, and its answer begins with bytes that are not a message.
     Garbage,
-    /// Is executed, and its rows have no columns.
+    /// The question is executed, and the rows of its answer have no columns.
     Torn,
-    /// Is executed, and its first row is repeated without end.
+    /// The question is executed, and the first row of its answer is repeated without end.
     Endless,
-    /// Is executed, and its first row is repeated without end, twice a second.
+    /// The question is executed, and the first row of its answer is repeated without end, twice per second.
     Drip,
 }
 
-/// The question that fails.
+/// A fault: which question fails, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// The number of the question, from 1, counted over all connections since the proxy was armed.
@@ -54,16 +54,16 @@ struct State {
     fault: Option<Fault>,
     /// The questions since the proxy was armed.
     asked: Vec<String>,
-    /// The number of questions that failed.
+    /// How many questions have failed.
     struck: usize,
     /// Whether a row was repeated without end.
     was_endless: bool,
-    /// How many times a row was sent by a question that drips.
+    /// How many times the row of a slowly repeated answer was sent ([`Answer::Drip`]).
     dripped: usize,
 }
 
 impl State {
-    /// Counts a question; returns how it fails, if it does.
+    /// Counts a question. Returns how it fails, or `None` if it is passed on.
     fn ask(&mut self, question: String) -> Option<Answer> {
         self.asked.push(question);
         let fault = self.fault?;
@@ -98,7 +98,7 @@ impl Faulty {
         self.port
     }
 
-    /// Counts questions from now on, and makes this one fail.
+    /// Counts questions from now on, and makes the question of this fault fail.
     pub fn arm(&self, fault: Option<Fault>) {
         *locked(&self.state) = State {
             fault,
@@ -106,19 +106,21 @@ impl Faulty {
         };
     }
 
-    /// Lets all questions pass; returns how many failed.
+    /// Lets all further questions pass. Returns how many questions have failed.
     pub fn disarm(&self) -> usize {
         let mut state = locked(&self.state);
         state.fault = None;
         state.struck
     }
 
-    /// Returns whether a row was repeated without end since the proxy was armed: an answer may have no rows.
+    /// Returns whether a row was repeated without end since the proxy was armed. An answer without rows has nothing to
+    /// repeat.
     pub fn was_endless(&self) -> bool {
         locked(&self.state).was_endless
     }
 
-    /// Returns how many times a row was sent twice a second since the proxy was armed: an answer may have no rows.
+    /// Returns how many times [`Answer::Drip`] sent its row since the proxy was armed. An answer without rows has
+    /// nothing to repeat.
     pub fn dripped(&self) -> usize {
         locked(&self.state).dripped
     }
@@ -133,13 +135,13 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().expect("no holder of the lock panics")
 }
 
-/// How much of the server's answer is passed on.
+/// How much of the server's answer the proxy passes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Passed {
     Whole,
-    /// The messages before its second row, without the end of the answer.
+    /// The messages before the second row are passed on, and the end of the answer is not.
     FirstRow,
-    /// Nothing; then the session ends.
+    /// Nothing is passed on, and then the session ends with this SQLSTATE.
     Ended(&'static str),
     Nothing,
     Garbage,
@@ -163,7 +165,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
     let mut first = true;
     while let Ok(bytes) = message(&mut reader, first) {
         let kind = if first { 0 } else { bytes[0] };
-        // A request to cancel another connection's question.
+        // The first message may be a request to cancel another connection's question.
         let is_cancel = first && bytes.get(4..8) == Some(&[4, 210, 22, 46]);
         first = false;
         question.extend(bytes);
@@ -192,7 +194,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
                 break;
             }
             Some(Answer::Ended(code)) => {
-                // Earlier questions are answered first.
+                // The failing question waits until earlier questions are answered.
                 while !locked(&answers).is_empty() && !answering.is_finished() {
                     thread::sleep(Duration::from_millis(1));
                 }
@@ -200,7 +202,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
                 break;
             }
             Some(Answer::Error(code)) => (raise(code, &text), &[Passed::Whole]),
-            // A COMMIT that was executed does not fail.
+            // A COMMIT is either executed or not, so it cannot fail after its execution.
             Some(Answer::Midway(code))
                 if text.contains("COMMIT") && !text.contains("READ COMM") =>
             {
@@ -226,7 +228,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
     Ok(())
 }
 
-/// Passes the server's answers on as configured.
+/// Passes the server's answers on to the client, except where a fault changes them.
 fn answer(
     server: TcpStream,
     mut client: TcpStream,
@@ -288,7 +290,7 @@ fn answer(
     }
 }
 
-/// Ends a session as a server does.
+/// Ends the client's session as a server does, with this SQLSTATE.
 fn end(client: &mut TcpStream, code: &str) -> io::Result<()> {
     let said = format!("SFATAL\0VFATAL\0C{code}\0Mthe test ends the session\0\0");
     let mut bytes = vec![b'E'];
@@ -298,7 +300,7 @@ fn end(client: &mut TcpStream, code: &str) -> io::Result<()> {
     client.shutdown(Shutdown::Both)
 }
 
-/// Returns a question that fails. A failing COMMIT ends its transaction.
+/// Returns a question that fails with this SQLSTATE. In place of a COMMIT, the question also ends the transaction.
 fn raise(code: &str, instead_of: &str) -> Vec<u8> {
     let before = match instead_of {
         "COMMIT" | "END" => "ROLLBACK; ",
@@ -313,13 +315,13 @@ fn raise(code: &str, instead_of: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns the text of a question: the first Parse, or the query.
+/// Returns the SQL of a question: that of its first Parse message, or of its simple query.
 fn shown(question: &[u8], is_start: bool) -> String {
     if is_start {
         return "(start)".to_owned();
     }
     let text = match question.first() {
-        // The name of the statement, here empty, comes first.
+        // The name of the prepared statement, which is empty here, precedes the SQL.
         Some(b'P') => question.get(6..).unwrap_or_default(),
         _ => question.get(5..).unwrap_or_default(),
     };

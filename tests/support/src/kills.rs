@@ -5,20 +5,20 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One command in this many is not killed, so that the test also sees complete ones.
+/// One command in this number is not killed, so that the test also sees complete ones.
 const SPARED: usize = 8;
 
-/// Chooses the moments of kills.
+/// Chooses the moments at which commands are killed.
 #[derive(Debug)]
 pub struct Kills {
-    /// The estimated duration of a whole command.
+    /// The estimated time that a command takes if it is not killed.
     whole: Duration,
     /// The number of the next kill.
     next: usize,
 }
 
 impl Kills {
-    /// Runs a whole command for a first estimate.
+    /// Runs a command to its end, to estimate its duration. Returns its result, too.
     pub fn learn<T>(whole: impl FnOnce() -> T) -> (Kills, T) {
         let begun = Instant::now();
         let done = whole();
@@ -41,13 +41,13 @@ impl Kills {
             .stderr(Stdio::null())
             .spawn()
             .expect("prosescope starts");
-        // A command that reads no input may already have ended.
+        // Writing fails if a command that reads no input has already ended.
         let _ = child.stdin.take().expect("a pipe").write_all(input);
         if n % SPARED != SPARED - 1 {
             let part = (n * 61 % 100) as f64 / 85.0;
             thread::sleep(self.whole.mul_f64(part));
             let ended = child.try_wait().expect("asked").is_some();
-            // The machine may have become faster or slower.
+            // The estimate follows a machine that became faster or slower.
             match ended {
                 true if part < 0.7 => self.whole = self.whole.mul_f64(0.8),
                 false if part > 0.9 => self.whole = self.whole.mul_f64(1.25),

@@ -1,4 +1,4 @@
-//! Helpers for the tests of all crates: checks for required programs, and measurements of work.
+//! Helpers for the tests of all crates: test servers and proxies, checks for required programs, measurements of work.
 
 #[path = "../../../core/chance.rs"]
 pub mod chance;

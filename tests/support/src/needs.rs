@@ -6,7 +6,8 @@ use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Set by `cargo xtask test`, which has installed and built everything that the tests require.
+/// The environment variable that `cargo xtask test` sets, after it has installed and built everything that the tests
+/// require.
 const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
 
 /// Returns the top folder of the checkout.
@@ -165,7 +166,7 @@ pub fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test} {why}");
 }
 
-/// Skips the test, or fails if nothing may be missing.
+/// Returns what was found. If it is missing, skips the test, or fails if nothing may be missing.
 fn have(what: &str, found: Option<PathBuf>) -> Option<PathBuf> {
     if found.is_none() {
         assert!(

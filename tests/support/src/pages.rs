@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Keys that depend on the form of the store, on the clock, or on the numbering of one reading.
+/// Keys of the JSON whose values depend on the form of the store, on the clock, or on the numbering of one reading.
 const OF_THE_FORM: &[&str] = &[
     "binding",
     "files",
@@ -50,7 +50,7 @@ pub fn assert_keys_once(json: &str) {
     }
 }
 
-/// Any JSON value whose objects have each key once.
+/// Parses any JSON value, and fails if one of its objects has a key twice.
 struct Once;
 
 impl<'de> Deserialize<'de> for Once {

@@ -1,10 +1,10 @@
-//! How the pages of docs/reference/commands and docs/reference/json are arranged: by the groups of the program's own help.
+//! Groups the commands on the pages of docs/reference/commands and docs/reference/json as the program's own help does.
 
-/// A group of commands, with its heading in the help.
+/// A group of commands under one heading of the help.
 pub struct Group {
     /// The heading, without its colon.
     pub heading: String,
-    /// Each command with its summary.
+    /// Each command, with its summary in the help.
     pub commands: Vec<(String, String)>,
 }
 
@@ -29,7 +29,7 @@ pub fn groups(help: &str) -> Vec<Group> {
     groups
 }
 
-/// Returns the name by which a heading is linked.
+/// Returns the anchor of a heading in a link.
 #[must_use]
 pub fn anchor(heading: &str) -> String {
     let lower = heading.to_lowercase();

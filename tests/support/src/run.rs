@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-/// Runs a program with this standard input; it may end before it has read everything.
+/// Runs a program with this standard input. The program may end before it has read all of it.
 pub fn fed(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command
         .stdin(Stdio::piped())

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The place of a cut.
+/// The place at which a connection is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Before the server gets the message with this number, counted over all connections.
@@ -22,9 +22,9 @@ pub enum Place {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The place of the next cut; `None` after it.
+    /// Where the next connection is cut; `None` after the cut.
     place: Option<Place>,
-    /// The messages of clients since the proxy was armed.
+    /// How many messages the clients have sent since the proxy was armed.
     seen: usize,
 }
 
@@ -52,7 +52,7 @@ impl Wire {
         self.port
     }
 
-    /// Cuts the next connection that reaches this place.
+    /// Cuts the next connection at which this place is reached.
     pub fn arm(&self, place: Place) {
         *self.lock() = State {
             place: Some(place),
@@ -60,7 +60,7 @@ impl Wire {
         };
     }
 
-    /// Stops cutting; returns whether a connection was cut.
+    /// Stops cutting connections. Returns whether a connection was cut.
     pub fn disarm(&self) -> bool {
         self.lock().place.take().is_none()
     }
@@ -123,7 +123,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Mutex<State>) -> i
     let mut first = true;
     while let Ok(bytes) = message(&mut client, first) {
         first = false;
-        // Compares the whole statement, because BEGIN contains READ COMMITTED.
+        // The comparison needs the whole statement, because BEGIN contains READ COMMITTED.
         let is_commit = bytes.ends_with(b"COMMIT\0") && bytes.first() == Some(&b'Q');
         let cut = {
             let mut state = state.lock().expect("no holder of the lock panics");
@@ -147,7 +147,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Mutex<State>) -> i
             server.write_all(&bytes)?;
         }
         if cut.is_some() {
-            // Gives the server time to execute the message.
+            // The pause gives the server time to execute the message before the connection is cut.
             if cut == Some(true) {
                 thread::sleep(Duration::from_millis(20));
             }

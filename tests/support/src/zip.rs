@@ -1,6 +1,6 @@
 //! Builds zips byte by byte: valid ones, and ones that no tool writes.
 
-/// An entry. Its parts may contradict each other.
+/// An entry of a zip. Its parts may contradict each other.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The name in the central directory.
@@ -11,7 +11,7 @@ pub struct Entry {
     pub bytes: Vec<u8>,
     /// The compression method: 0 stored, 8 deflated.
     pub method: u16,
-    /// Flags: 1 encrypted.
+    /// The flags of the entry; 1 means encrypted.
     pub flags: u16,
     /// The declared checksum.
     pub crc: u32,
@@ -19,7 +19,7 @@ pub struct Entry {
     pub len: u32,
     /// The type and permissions of a Unix file.
     pub mode: u32,
-    /// The declared offset of the bytes, instead of the true one.
+    /// The declared offset of the local header, if it is not the true one.
     pub at: Option<u32>,
 }
 
@@ -103,7 +103,7 @@ pub fn zip_long(entries: &[Entry]) -> Vec<u8> {
     long(zip, entries.len() as u64, word(12), word(16))
 }
 
-/// Ends a zip with a zip64 record.
+/// Appends the zip64 record that ends a zip.
 fn long(mut zip: Vec<u8>, listed: u64, len: u64, start: u64) -> Vec<u8> {
     let at = zip.len() as u64;
     zip.extend(b"PK\x06\x06");
@@ -122,7 +122,7 @@ fn long(mut zip: Vec<u8>, listed: u64, len: u64, start: u64) -> Vec<u8> {
     zip
 }
 
-/// Returns the checksum of an entry.
+/// Returns the CRC-32 checksum of an entry's bytes.
 pub fn crc(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| crc >> 1 ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
     let all = bytes.iter();

@@ -1,4 +1,4 @@
-//! Malicious databases: their own SQL instead of a table, and sizes that explode.
+//! Cases with malicious databases: their own SQL in place of a table, and contents that explode while they are read.
 
 use super::{Make, RUN, bare, database, documents};
 use crate::Outcome::{self, Either, Shown};
@@ -6,7 +6,7 @@ use crate::seeds::{self, make};
 
 const NOT_READ: Outcome = Shown(&["table-not-read"]);
 
-/// Name, outcome, and statements after OpenProse's tables and one row of each.
+/// Each case: name, required outcome, and the SQL that runs after OpenProse's tables and one row of each were created.
 const SCRIPTS: &[(&str, Outcome, &str)] = &[
     ("a view in place of a table", NOT_READ,
         "DROP TABLE bindings; CREATE VIEW bindings AS SELECT name, sql AS value, 'let' AS kind FROM sqlite_schema"),
@@ -61,7 +61,7 @@ pub(super) fn cases() -> Vec<Make> {
         }));
     }
     cases.push(Box::new(|| {
-        // 170 KB that an unbounded reader turned into 3.4 GB.
+        // An unbounded reader turned this database of 170 KB into 3.4 GB.
         let rows = "CREATE TABLE x_rows (a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
             INSERT INTO x_rows SELECT printf('%040d', i) FROM n;
             CREATE VIEW run AS SELECT a.a || hex(zeroblob(1000000)) AS id, b.a AS program_path FROM x_rows a, x_rows b;

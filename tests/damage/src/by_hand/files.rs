@@ -1,4 +1,4 @@
-//! Files with the name of a database that are not one.
+//! Cases with files that have the name of a database, but are not databases.
 
 use super::{Make, RUN, database, documents};
 use crate::Outcome::{Either, Refused};
@@ -47,7 +47,7 @@ pub(super) fn cases() -> Vec<Make> {
         }));
     }
     cases.push(Box::new(|| {
-        // A file of SQLCipher: a salt and noise, without a header.
+        // SQLCipher encrypts the whole file: it begins with a salt instead of a header, and looks like noise.
         database(
             "an encrypted database",
             Refused("encrypted"),

@@ -1,4 +1,4 @@
-//! Run folders in real and possible states: outdated, mixed, inconsistent.
+//! Cases with run folders in real and possible states: outdated, mixed, inconsistent.
 
 use super::{Make, RUN, documents, folder};
 use crate::Outcome::{self, Either, Refused, Shown};
@@ -14,7 +14,7 @@ macro_rules! state {
     };
 }
 
-/// Name, outcome, files.
+/// Each case: its name, the required outcome, and the files of the folder.
 const FOLDERS: &[(&str, Outcome, Files)] = &[
     (
         "executing by its file, done by its disk",

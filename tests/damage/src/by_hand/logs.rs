@@ -1,4 +1,4 @@
-//! The files beside a database: its `-wal`, `-shm` and `-journal` (errata R2).
+//! Cases with damaged files beside a database: `-wal`, `-shm` and `-journal` (errata R2).
 
 use super::{Make, RUN, database, documents};
 use crate::Outcome::{self, Either, Refused, Shown};
@@ -34,7 +34,7 @@ pub(super) fn cases() -> Vec<Make> {
         Case::new("a -wal in place of the database", Refused("-wal")).file("state.db", wal)
     }));
     cases.push(Box::new(|| {
-        // The first commit of a new database: all its content is in the log.
+        // After the first commit of a new database, its whole content is still in the `-wal`.
         let after = documents(RUN);
         let (_, wal) = between(&[], &after);
         with_wal(
@@ -122,7 +122,7 @@ pub(super) fn cases() -> Vec<Make> {
         let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
         journal.extend([0, 0, 0, 1, 1, 2, 3, 4, 0, 0, 0, 3, 0, 0, 2, 0, 0, 0, 4, 0]);
         journal.resize(512, 0);
-        // A page whose checksum is wrong.
+        // The journal contains a page whose checksum is wrong.
         journal.extend([0, 0, 0, 2]);
         journal.extend([0x5a; 1024]);
         journal.extend([0; 4]);
@@ -133,7 +133,7 @@ pub(super) fn cases() -> Vec<Make> {
             .file("state.db-journal", crate::Dice::new(3).noise(5_000))
     }));
     cases.push(Box::new(|| {
-        // A journal that names another one, in a folder chosen by the sender.
+        // The journal names a master journal, whose folder the sender of the file chose.
         let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
         journal.resize(512, 0);
         let name = b"/etc/passwd";

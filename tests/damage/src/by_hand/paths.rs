@@ -1,11 +1,12 @@
-//! Paths that lead elsewhere, and entries of a folder that are not files (errata R5).
+//! Cases with paths that lead out of the run, and with entries of a folder that are not files (errata R5).
 
 use super::{Make, folder};
 use crate::Outcome::{self, Either, Shown};
 use crate::What;
 use crate::folders::A;
 
-/// A path beside a healthy run; its content must not be taken for a part of the run.
+/// Each case: its name, the required outcome, and a path beside a healthy run. The file at that path must not be taken
+/// for a part of the run.
 const PATHS: &[(&str, Outcome, &str)] = &[
     (
         "a path that leads up",
@@ -205,7 +206,7 @@ pub(super) fn cases() -> Vec<Make> {
         }));
     }
     cases.push(Box::new(|| {
-        // A pipe beside a database: SQLite would open it and wait forever.
+        // SQLite would open a pipe beside a database, and wait for ever.
         folder("pipes where SQLite looks beside a database", Either, &[])
             .file("state.db", super::documents(super::RUN))
             .other("state.db-wal", What::Pipe)

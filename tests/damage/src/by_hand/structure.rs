@@ -1,4 +1,4 @@
-//! Pages, headers and trees that contradict themselves.
+//! Cases with database pages, headers and b-trees that contradict themselves.
 #![expect(
     clippy::ptr_arg,
     reason = "all have one type, and some make the file longer"
@@ -9,7 +9,7 @@ use crate::Outcome::{self, Either, Refused, Shown};
 use crate::page::{self, put, put16, put32, varint};
 use crate::seeds::{self, MANY, make};
 
-/// Cases that change the header: name, outcome, offset, new bytes.
+/// Cases that change the file header: name, required outcome, offset, new bytes.
 const HEADERS: &[(&str, Outcome, usize, &[u8])] = &[
     ("a page size of 0", Refused("page size"), 16, &[0, 0]),
     ("a page size of 3", Refused("page size"), 16, &[0, 3]),
@@ -273,7 +273,7 @@ fn shared_leaf(bytes: &mut Vec<u8>) {
     }
 }
 
-/// Adds inner pages, each of which has the next one as all of its children, so that the number of rows explodes.
+/// Adds inner pages so that all children of each are the next page. The number of rows then grows exponentially.
 fn shared_levels(bytes: &mut Vec<u8>) {
     let (root, leaf) = (root(bytes), leaf(bytes));
     let first = page::count(bytes) + 1;
@@ -424,7 +424,8 @@ fn chain(bytes: &[u8]) -> usize {
             if one & 0x80 == 0 || two & 0x80 == 0 {
                 continue;
             }
-            // A length of three bytes exceeds a page. The part stored on the leaf depends on the length.
+            // The length takes three bytes, so it exceeds a page. How much of the value is on the leaf depends on this
+            // length.
             let usable = 512_usize;
             let payload = (usize::from(one & 0x7f) << 14)
                 | (usize::from(two & 0x7f) << 7)

@@ -1,4 +1,4 @@
-//! The possible content of a database's rows (docs/reference/formats.md, docs/contribute/errata.md).
+//! Cases with possible contents of a database's rows (docs/reference/formats.md, docs/contribute/errata.md).
 
 use super::{Make, RUN, bare, database, documents};
 use crate::Outcome::{self, Refused, Shown};
@@ -149,7 +149,8 @@ pub(super) fn cases() -> Vec<Make> {
         }));
     }
     cases.push(Box::new(|| {
-        // The result of one `sqlite3` argument: the program stops at the refused statement (errata S1).
+        // `sqlite3` stops at the refused statement if it gets the whole schema as one argument (errata S1), so later
+        // tables are missing.
         let until = SCHEMA
             .split_once("CREATE TABLE IF NOT EXISTS bindings")
             .map_or(SCHEMA, |(before, _)| before);

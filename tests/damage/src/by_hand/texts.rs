@@ -1,4 +1,4 @@
-//! Malicious texts in run folders: sizes, depths, encodings (errata R4, R5).
+//! Cases with malicious texts in run folders: sizes, depths, encodings (errata R4, R5).
 
 use super::{Make, folder};
 use crate::Case;
@@ -24,7 +24,7 @@ fn trace(text: &str) -> String {
 /// Builds a text.
 type Text = fn() -> String;
 
-/// State files: name, outcome, text.
+/// Cases with a state file: name, required outcome, and the text of the file.
 const STATES: &[(&str, Outcome, Text)] = &[
     (
         "a state file of one line of five megabytes",
@@ -152,7 +152,7 @@ const STATES: &[(&str, Outcome, Text)] = &[
     }),
 ];
 
-/// Programs beside a healthy state file.
+/// Cases with a program beside a healthy state file: name, and the text of the program.
 const PROGRAMS: &[(&str, Text)] = &[
     ("a program of a hundred thousand lines", || {
         "let a = session \"A\"\n".repeat(100_000)

@@ -1,4 +1,4 @@
-//! Run folders of every form, and the possible damage to their files.
+//! Damages the files of run folders of every form.
 
 mod seeds;
 
@@ -23,7 +23,7 @@ pub(crate) fn folder(n: usize) -> Case {
     case
 }
 
-/// Words with a meaning somewhere in these files.
+/// Words that readers of run folders treat specially.
 const WORDS: [&str; 44] = [
     "# Execution State",
     "## Execution Trace",

@@ -1,9 +1,9 @@
 //! Healthy run folders, one of each form (docs/reference/formats.md).
 
-/// The files of a folder: path and text.
+/// The files of a folder, each with its path and its text.
 pub(crate) type Files = &'static [(&'static str, &'static str)];
 
-/// The folders to damage.
+/// The healthy folders, each with its name.
 pub(crate) const RUNS: &[(&str, Files)] = &[
     ("form A", A),
     ("form B", B),
@@ -259,7 +259,7 @@ pub(crate) const D: Files = &[
     ("bindings/anon_001.md", "# anon_001\n\nkind: session (anonymous)\n\n---\n\nIn.\n"),
 ];
 
-/// Settings, agents and two runs.
+/// A `.prose` folder with settings, agents and two runs.
 const PROSE: Files = &[
     (
         ".prose/.env",

@@ -16,7 +16,7 @@ use prosescope_test_support::work::spent;
 use crate::memory::Peak;
 use crate::{place, too_slow};
 
-/// A browser gives WebAssembly a stack of one megabyte; unoptimised code needs more.
+/// Stack size of the thread, in bytes. A browser gives WebAssembly one megabyte; unoptimised native code needs more.
 const STACK: usize = 4 << 20;
 
 /// How often a case that exceeds its processor time is tried; the shortest time counts. A processor that shares a
@@ -38,7 +38,7 @@ pub(crate) struct Report {
 const MARK: &str = "\u{1}report\t";
 
 impl Report {
-    /// Returns the report about a case that ended its process.
+    /// Returns the report for a case that ended its process, with the reason `how`.
     pub(crate) fn died(case: usize, how: &str) -> Report {
         Report {
             case,
@@ -49,7 +49,7 @@ impl Report {
     }
 
     pub(crate) fn read(line: &str) -> Option<Report> {
-        // The first report follows the name of the test on its line.
+        // The test harness prints the name of the test first, so the first report is in the middle of a line.
         let (_, rest) = line.split_once(MARK)?;
         let mut fields = rest.splitn(6, '\t');
         let mut next = || fields.next();
@@ -201,7 +201,7 @@ fn every_way(case: &Case) -> (Vec<Seen>, bool) {
             .map(|disk| Rc::new(disk) as Rc<dyn Source>)
             .map_err(|error| error.to_string())
     }));
-    // Read directly: the files beside the database matter here, and page damage does not.
+    // The file is also opened directly, to test the files beside it; page damage does not need this.
     let file = case.entries.first().filter(|e| e.path.ends_with(".db"));
     if let Some(file) = file.filter(|_| case.outcome != Outcome::Either || case.entries.len() > 1) {
         seen.push(measured("file", || {
@@ -210,7 +210,7 @@ fn every_way(case: &Case) -> (Vec<Seen>, bool) {
                 .map_err(|error| error.to_string())
         }));
     }
-    // The bytes kept in memory belong to the case, so they are not counted.
+    // The memory of the source itself is not measured, because it holds the case.
     let memory: Rc<dyn Source> = Rc::new(case.in_memory());
     seen.push(measured("memory", || Ok(Rc::clone(&memory))));
     (seen, whole)
@@ -228,7 +228,7 @@ fn measured(way: &'static str, open: impl FnOnce() -> Result<Rc<dyn Source>, Str
     (way, visited, took, peak.bytes())
 }
 
-/// Returns an error if reading did not have the required outcome.
+/// Returns an error unless reading the case had the required outcome.
 fn judge(case: &Case, seen: &[Seen], on_disk: bool) -> Option<String> {
     let in_memory = case.entries.iter().all(|e| matches!(e.what, What::File(_)));
     let ways = seen.iter().filter(|(way, ..)| match *way {

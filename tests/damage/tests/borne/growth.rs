@@ -20,17 +20,17 @@ use serde::Serialize;
 
 use crate::memory::Peak;
 
-/// 2026-01-25 14:00:00 UTC.
+/// The time at which pages are built: 2026-01-25 14:00:00 UTC, in milliseconds since 1970.
 const NOW: i64 = 1_769_349_600_000;
 
-/// The largest factor between the costs of 4n and n rows.
+/// The largest allowed ratio between the costs of 4n and n rows.
 const MOST: f64 = 4.6;
 
-/// The allowance that is not counted: the cost of a run without rows, and the error of measurement.
+/// A part of the costs that is not compared: the cost of a run without rows, and the error of measurement.
 const TIME: Duration = Duration::from_millis(150);
 const MEMORY: usize = 2 << 20;
 
-/// Memory is counted for the whole process, so measurements run one at a time.
+/// A lock that lets one measurement run at a time, because memory is counted for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Returns the number of rows of the smaller run.
@@ -191,8 +191,8 @@ const STATE: &str = "# Execution State\n\nrun: r\nprogram: program.prose\nstarte
     ## Execution Trace\n\n```prose\nTRACE```\n";
 const GATE: &str = r#"{"id":"g","run_id":"r","prompt":"Go?","allow":["user"],"status":"pending"}"#;
 
-/// Kinds of entries in a folder: name, and one or more files with a path, a fixed beginning and a repeated part; `#`
-/// is a number, and a path with `#` means one file for each.
+/// Kinds of entries in a folder: name, the path of one or more files, a fixed beginning, and a repeated part. `#`
+/// stands for a number; a path with `#` means one file for each number.
 const FILES: &[(&str, &str, &str, &str)] = &[
     (
         "lines of gates/audit.jsonl",
@@ -305,10 +305,10 @@ fn measured(source: &Rc<dyn Source>, tries: usize) -> (Duration, usize) {
         .unwrap()
 }
 
-/// Returns an error if a cost grew too fast from n to 4n rows.
+/// Returns an error if the time or the memory grew too fast from n to 4n rows.
 fn grew(name: &str, make: &dyn Fn(usize) -> Rc<dyn Source>) -> Option<String> {
     let (few, many) = (make(rows()), make(4 * rows()));
-    // More tries only if the first one exceeded the limit.
+    // The measurement is repeated with more tries only if the first result exceeded the limit.
     for tries in [1, 3] {
         let (time, bytes) = measured(&few, tries);
         let (more_time, more_bytes) = measured(&many, tries);

@@ -21,26 +21,26 @@ use std::time::Duration;
 use child::Report;
 use prosescope_test_support::work::{PATIENCE, pace};
 
-/// The most processor time for opening a case and building all its pages in an optimised build.
+/// The most processor time that an optimised build may take to open a case and build all its pages.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// The factor for the build of `cargo xtask test`, recognised by an environment variable: slightly optimised, with
-/// additional checks.
+/// The factor on [`MOST_TIME`] for the build of `cargo xtask test`, which is slightly optimised and has additional
+/// checks. An environment variable identifies this build.
 const CHECKED: u32 = 2;
 
-/// The factor for an unoptimised core.
+/// The factor on [`MOST_TIME`] for an unoptimised build of the core.
 const UNOPTIMISED: u32 = 5;
 
-/// The most memory, of Rust and SQLite together.
+/// The most memory that a case may take, in Rust and SQLite together, in bytes.
 const MOST_MEMORY: usize = 256 << 20;
 
 /// The number of cases in one child process.
 const BATCH: usize = 100;
 
-/// The environment variable with a child's cases: `from..to`.
+/// The environment variable that tells a child process its cases: `from..to`.
 const CASES: &str = "PROSE_DAMAGE_CASES";
 
-/// The environment variable with a text in the names of the cases to run.
+/// The environment variable that selects the cases whose names contain its value.
 const NAMED: &str = "PROSE_DAMAGE";
 
 /// Returns [`MOST_TIME`] for this build, at the machine's present speed.
@@ -107,7 +107,7 @@ fn alone(report: &mut Report) {
     }
 }
 
-/// The child's part: runs its cases and prints a report for each.
+/// Runs the cases of a child process, and prints a report for each. Does nothing in the parent process.
 #[test]
 fn child() {
     let Ok(cases) = env::var(CASES) else { return };
@@ -183,7 +183,7 @@ fn lines(child: &mut Child) -> Receiver<Line> {
         }
         let _ = sender.send(Line::End);
     });
-    // Messages of panics would fill the pipe; the reports contain them.
+    // Panic messages are read and dropped, so that they do not fill the pipe. The reports contain them, too.
     let errors = BufReader::new(child.stderr.take().unwrap());
     std::thread::spawn(move || errors.lines().map_while(Result::ok).for_each(drop));
     receiver

@@ -8,7 +8,8 @@ struct Counting;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// A larger allocation fails, which ends the process and protects the machine that runs the tests.
+/// The most bytes that may be allocated at one time. A further allocation fails, which ends the process, and so
+/// protects the machine.
 const CEILING: usize = 1 << 30;
 
 #[global_allocator]
@@ -22,18 +23,18 @@ unsafe impl GlobalAlloc for Counting {
         if live > CEILING {
             return std::ptr::null_mut();
         }
-        // SAFETY: the caller's guarantees are passed on.
+        // SAFETY: the caller's guarantees also hold for the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's guarantees are passed on.
+        // SAFETY: the caller's guarantees also hold for the system's allocator.
         unsafe { System.dealloc(ptr, layout) }
     }
 }
 
-/// The peak of allocated memory since [`Peak::start`], in bytes.
+/// Measures the peak of allocated memory since [`Peak::start`], in bytes.
 pub(crate) struct Peak {
     before: usize,
 }
@@ -53,7 +54,7 @@ impl Peak {
 
 /// Returns SQLite's peak memory since its counter was reset.
 fn sqlite(reset: bool) -> usize {
-    // SAFETY: reads a counter of the library, which its own mutex protects.
+    // SAFETY: the call only reads a counter of SQLite, which SQLite protects by a mutex.
     let bytes = unsafe { rusqlite::ffi::sqlite3_memory_highwater(i32::from(reset)) };
     usize::try_from(bytes).unwrap_or(0)
 }

@@ -13,7 +13,7 @@ pub(crate) fn write(case: &Case, folder: &Path) -> bool {
         .entries
         .iter()
         .map(|entry| is_plain(&entry.path) && write_entry(entry, folder).is_ok());
-    // Without a short circuit, so that all entries are tried.
+    // `&` instead of `&&` evaluates every item, so all entries are tried.
     written.fold(true, |all, one| all & one)
 }
 
