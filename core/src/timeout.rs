@@ -196,7 +196,7 @@ impl Timeout {
                 *slot = Some(count);
                 seconds.checked_add(count.checked_mul(length)?)
             });
-            // Caps the sum: no deadline before the year 10000 can be further away than all those years.
+            // The sum is capped, because no deadline before the year 10000 can be further away than all those years.
             seconds = sum
                 .filter(|sum| i64::try_from(*sum).is_ok_and(|sum| sum < END_OF_TIME_MS / 1000))
                 .ok_or(too_large)?;

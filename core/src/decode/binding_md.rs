@@ -82,7 +82,7 @@ pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
             ..Head::default()
         });
     }
-    // The bytes may end in the middle of a line.
+    // The bytes may end in the middle of a line, so the last line may be incomplete.
     let last = || bytes.iter().rposition(|b| *b == b'\n');
     let lines = match whole {
         true => bytes.len(),
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         }
         match (self.whole, self.known) {
             (false, _) => End::Cut,
-            // The file is a header without a value.
+            // The file ends with its header and has no value.
             (true, true) => End::Value(self.bytes.len()),
             (true, false) => End::NoHeader,
         }

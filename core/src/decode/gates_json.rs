@@ -154,7 +154,7 @@ fn disagreements(
                 let after = after.and_then(text).map(|word| decision(&word));
                 word.is_none() || after.is_none() || word == after
             }
-            // Facts added by the decision are only in the resolved file.
+            // Facts that the decision added are only in the resolved file, so they contradict nothing.
             ("metadata", Some(after)) => match (object(before), object(after)) {
                 (Some(before), Some(after)) => before
                     .iter()

@@ -29,7 +29,7 @@ pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
             Some(start) if line == "---" => {
                 return Some((text.get(start..before)?, text.get(end..)?));
             }
-            // A rule above a plain text does not open front matter.
+            // A line `---` above a plain text is a rule and does not open front matter.
             Some(_) if !line.is_empty() && !line.contains(':') && !line.starts_with(['-', '#']) => {
                 return None;
             }

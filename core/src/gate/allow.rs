@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Errata G4: a malformed list refuses every decision.
+    /// A malformed list refuses every decision (errata G4).
     #[test]
     fn malformed_lists_are_errors_g4() {
         for (recorded, message) in [

@@ -240,7 +240,7 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding
     let row = match event.row_json.as_deref().map(Row::parse) {
         Some(Ok(row)) => Some(row),
         None => None,
-        // Metadata that is not an object cannot contain a chain; text that names one anyway is malformed.
+        // Metadata that is not an object cannot contain a chain; such a text that names a chain anyway is malformed.
         Some(Err(error)) => {
             let named = event
                 .metadata

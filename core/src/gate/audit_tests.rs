@@ -212,7 +212,7 @@ fn chains_that_cannot_be_read_are_found() {
     }
 }
 
-/// Errata G7: a cut-off end is only found against a head that was noted earlier.
+/// A cut-off end of the log is only found with a head that was noted earlier (errata G7).
 #[test]
 fn a_cut_tail_is_found_with_the_head_g7() {
     let whole = log(5);
@@ -243,7 +243,7 @@ fn a_cut_tail_is_found_with_the_head_g7() {
     );
 }
 
-/// Errata G7: rows that other tools wrote are "unsealed".
+/// Rows that other tools wrote have no chain and are reported as "unsealed" (errata G7).
 #[test]
 fn rows_of_other_tools_are_unsealed_g7() {
     let plain = [
@@ -315,7 +315,7 @@ fn what_changes_nothing_breaks_nothing() {
     assert_eq!(report(&log, None).state, ChainState::Consistent);
 }
 
-/// Errata G8: rows are checked in order of id, whatever their order in the log or their times.
+/// Rows are checked in order of id, whatever their order in the log or their times (errata G8).
 #[test]
 fn rows_are_taken_by_id_g8() {
     let mut log = log(4);
@@ -381,7 +381,7 @@ proptest::proptest! {
         ..Default::default()
     })]
 
-    /// Errata G7: every change of a single value is found, and every missing row except the last.
+    /// Every change of a single value is found, and every missing row except the last (errata G7).
     #[test]
     fn any_one_change_is_found_g7(
         at in 0..6_usize,

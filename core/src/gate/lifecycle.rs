@@ -139,8 +139,8 @@ mod tests {
         Stamp::parse(text).millis()
     }
 
-    /// Errata G5: both notations are compared as instants, on the same day too. Errata G3: after its deadline, a gate
-    /// is still pending.
+    /// Deadlines in both notations are compared as instants, on the same day too (errata G5). After its deadline, a
+    /// gate is still pending (errata G3).
     #[test]
     fn a_gate_past_its_deadline_is_overdue_g3_g5() {
         for (deadline, at, overdue, remaining) in [
@@ -243,7 +243,7 @@ mod tests {
         let history = History::new(&log);
         let ids: Vec<i64> = history.of(&gate("approved")).map(|e| e.id).collect();
         assert_eq!(ids, [1, 3]);
-        // Errata G11: a gate without a run has the rows of all runs.
+        // A gate without a run has the rows of all runs (errata G11).
         let mut lost = gate("approved");
         lost.run_id = None;
         assert_eq!(history.of(&lost).count(), 3);

@@ -88,7 +88,7 @@ pub(super) fn among(
     name: &str,
     label: impl FnOnce() -> String,
 ) -> Result<String, ChooseError> {
-    // A run without an id cannot be named.
+    // A run without an id cannot be named, so it is not a candidate.
     let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.is_empty()).collect();
     let begin_so = ids.iter().copied().filter(|id| id.starts_with(name));
     let matching: Vec<&str> = match ids.contains(&name) {

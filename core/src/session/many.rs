@@ -205,7 +205,7 @@ mod tests {
         };
         assert_eq!(line("a"), Some(("completed x.prose 0 5m".to_owned(), true)));
         assert!(line("b").unwrap().0.contains(" y.prose 2 "));
-        // The row of `c` was not updated after the start, so its other rows determine the duration.
+        // The row of run `c` was not updated after the start, so the run's other rows determine the duration.
         assert!(!line("b").unwrap().1 && !line("c").unwrap().1);
         assert_eq!(line("d"), None);
     }

@@ -209,7 +209,7 @@ fn open_database(
     let db = source.database(path, &options.limits)?;
     let (dir, name) = split(path);
     let root = join(dir, "");
-    // The rows are in a server, not in a file.
+    // The rows of a store of many runs are in a server, not in a file.
     let name = match (db.holds_many_runs(), name) {
         (true, "state.db") => postgres_name(split(dir).1),
         _ => name.to_owned(),

@@ -82,7 +82,8 @@ pub fn survey(source: &dyn Source) -> Survey {
         let (dir, name) = split(&file.path);
         dirs.entry(dir).or_default().insert(name);
     }
-    // The folder of a run that only has bindings contains no file itself.
+    // A run that only has bindings has no file directly in its folder, so the folder around its `bindings/` counts,
+    // too.
     let above: BTreeSet<&str> = dirs
         .keys()
         .filter_map(|dir| before_part(dir, "bindings"))

@@ -504,7 +504,7 @@ mod tests {
                 foreign("the function zeroblob"),
             ),
             (check("instr(value, name)"), foreign("the function instr")),
-            // A call with constant arguments counts as well.
+            // A function that is called with constant arguments counts as well.
             (
                 check("instr(zeroblob(20000000), zeroblob(10000000) || x''01'') = 0"),
                 foreign("the function zeroblob"),

@@ -373,7 +373,7 @@ mod tests {
             ["7 00FF"]
         );
         assert_eq!(all("SELECT l || k FROM keyed"), ["[x]1", "b2"]);
-        // Keys that differed in the original still differ.
+        // Keys that differed in the original also differ in the copy.
         assert_eq!(
             all("SELECT k FROM notes ORDER BY n"),
             ["[x]", "[x] (2)", "[x] (2) (3)", "[x] (2) (4)"]

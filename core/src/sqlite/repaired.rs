@@ -233,7 +233,7 @@ impl Copy<'_> {
             .any(|note| !note.table.eq_ignore_ascii_case(&table));
         let mut inserted = insert(self.conn, &table, &row, moved);
         if is_constraint_error(&inserted) && table.eq_ignore_ascii_case("gates") {
-            // A gate that was used again gets a new id (errata G1).
+            // If the id is taken, because a gate was used again, the gate gets a new id (errata G1).
             let id = row
                 .get("id")
                 .and_then(|id| id.as_text().map(str::to_owned))

@@ -81,7 +81,7 @@ impl Close {
             How::Failed { error } => ("failed", Some(error.clone()), None),
             How::Skipped { reason } => ("skipped", None, reason.as_deref()),
         };
-        // A failed execution may leave open children: they are cut off with it.
+        // A failed execution may have open children, which are cut off with it; others may not.
         if status != "failed" {
             open.no_child(facts, "execution", &format!("cannot be {status}"))?;
         }

@@ -139,7 +139,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         return Ok(named.map_or_else(
             || new(name.to_owned()),
             |item| {
-                // A deeper statement runs in a construct that is open inside the item.
+                // A statement at a deeper level runs in a construct that is open inside the item.
                 let deeper = super::place::candidates(&source, &standing, &found);
                 let own = |row: &&Execution| row.id == item.id || standing.lies_in(row, item.id);
                 let deeper: Vec<&Execution> = deeper.into_iter().filter(own).collect();

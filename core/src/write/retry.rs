@@ -88,7 +88,7 @@ impl Record for Retry {
             .and_then(|at| source.get(at))
             .and_then(|s| s.most_attempts());
         let line = instance.line();
-        // A limit that was raised before stays raised.
+        // If an earlier retry raised the limit, it stays raised.
         let known = last
             .max
             .filter(|_| last.attempt.is_some() && self.max.is_none());
@@ -121,7 +121,7 @@ impl Record for Retry {
         if style == Style::InPlace {
             changes.push(under_way(keys.done(), Some(None)));
         } else {
-            // The opening row is marked as under way again.
+            // The row that opened the execution is marked as under way again.
             let opened = instance.first.status == Status::Started && instance.first.id == self.id;
             if style == Style::AppendOnly && opened {
                 changes.push(under_way(Default::default(), None));

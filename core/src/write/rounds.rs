@@ -187,7 +187,7 @@ pub(super) fn rounds_left(
     if instance.meta().loop_id.is_none() || shape(&instance.first) != Shape::Loop {
         return Ok(());
     }
-    // The limit given at `loop begin` counts before the program's.
+    // A limit given at `loop begin` takes precedence over the program's limit.
     let statement = source.of_row(&instance.first).and_then(|at| source.get(at));
     let max = instance.meta().max.or_else(|| statement?.most_rounds());
     match max.filter(|max| ended_rounds(&instance) >= *max) {

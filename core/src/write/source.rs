@@ -270,7 +270,7 @@ impl Source {
             own => own.noun(),
         }
         .to_owned();
-        // For a branch, the message is about its parallel block.
+        // If the statement is a branch, the message names its parallel block.
         let above = statement.parent.and_then(|at| self.get(at));
         if let Some(parallel) = above.filter(|s| s.kind == Kind::Parallel && own == Command::Exec) {
             what = format!("a branch of the parallel of line {}", parallel.line);

@@ -321,7 +321,7 @@ fn is_open(
     if !Instance::of(facts, row.id)?.is_open() {
         return Ok(false);
     }
-    // If gate and row disagree, the gate counts (errata G13).
+    // If a gate and its waiting row disagree, the gate counts (errata G13).
     match &meta(row).gate_id {
         Some(gate) => Ok(facts
             .gate(gate)?

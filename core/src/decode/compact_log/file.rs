@@ -226,7 +226,7 @@ impl Reader {
                     ),
                 );
             }
-            // The last trailer counts, even after the maximum number of lines.
+            // Lines after the maximum are still searched for trailers, because the last trailer counts.
             let parsed = line::read(text).at(number, text);
             if let LogEvent::Trailer { .. } = parsed.event {
                 self.trailer(&parsed);

@@ -490,7 +490,7 @@ fn verdict(text: &str) -> Option<(bool, &str)> {
         .find_map(|word| Some((false, after(word)?)));
     passed.or_else(|| {
         words::HELD.iter().find_map(|(word, held)| {
-            // `no tests yet` is text, not a value.
+            // In `no tests yet`, the word `no` begins a text and is not a value.
             let rest = after(word)?;
             let ends = !rest.starts_with(|c: char| c.is_alphanumeric());
             (ends || rest.starts_with("skip")).then_some((*held, rest))
@@ -644,7 +644,7 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
         let Some((head, rest)) = text.split_at_checked(cut) else {
             continue;
         };
-        // Two words are a time only if both belong to it.
+        // Two words count as one time only if both are parts of it, such as a date and a time of day.
         let at = Stamp::parse(head.trim_end_matches([',', ';', ':', ']']));
         if at.millis().is_some() {
             found = (Some(at), rest.trim());

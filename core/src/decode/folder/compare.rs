@@ -55,7 +55,8 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
                 if let Some(issue) = disagreement(row, binding, index_follows(binding)) {
                     tree.issue(issue.at_file("state.md"));
                 }
-                // A file name cannot represent every binding name (errata B11), so the index's name counts.
+                // A file name cannot represent every binding name (errata B11), so the name in the state file's index
+                // counts.
                 if binding.name != row.name
                     && binding.execution_id == row.execution_id
                     && !row.name.is_empty()

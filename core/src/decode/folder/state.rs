@@ -153,7 +153,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
             ..log.head.clone()
         },
     );
-    // A head with another final status than the trailer is a separate claim.
+    // If the head has another final status than the trailer, it is kept as a separate claim.
     let other = log.head.status.clone().filter(|head| {
         head.is_finished() && log.status.as_ref().is_some_and(|status| status != head)
     });

@@ -23,7 +23,7 @@ pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
     let mut agents = read_agents(reader, &store);
     read_segments(reader, &mut agents, &store);
     for agent in &mut agents {
-        // Numbers may have been assigned out of order; equal numbers keep the order of writing.
+        // Segments may have been numbered out of order; those with equal numbers keep the order of writing.
         agent.segments.sort_by_key(|s| s.number);
     }
     agents

@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(lens[99], 200);
         let whole = lens.iter().filter(|len| **len > 200).count();
         assert_eq!((whole, texts.shortened), (51, 49));
-        // A text that is already stored needs no further memory.
+        // A text that is already stored needs no further memory, so it is not cut.
         assert_eq!(texts.share(&long(0)).len(), 1_000_006);
     }
 

@@ -24,7 +24,8 @@ fn a_sound_gate_has_no_issues() {
     check(&[], &[], &[]);
 }
 
-/// Errata G3: OpenProse's UPDATE can approve a gate that was rejected or has expired.
+/// OpenProse's UPDATE can approve a gate that was rejected or has expired, so the log may contain a second or a late
+/// decision (errata G3).
 #[test]
 fn late_and_second_decisions_are_told_g3_g10() {
     let mut late = gate("approved");

@@ -181,7 +181,8 @@ impl Window {
                     .parent
                     .is_none_or(|p| match marks.listing.get(p).map(|s| s.kind) {
                         Some(StatementKind::Block) => matches!(marks.open_frame(*at), Ok(Some(_))),
-                        // The branches are listed under "Active Constructs".
+                        // A branch does not count as a next statement, because branches are listed under "Active
+                        // Constructs".
                         Some(StatementKind::Parallel) => false,
                         _ => marks
                             .node(p)
@@ -402,7 +403,7 @@ fn bindings(run: &Run) -> Vec<IndexedBinding> {
         execution_id: binding.execution_id,
         other: Vec::new(),
     };
-    // Values of an imported run belong to the index of that run.
+    // Values of an imported run belong to the index in that run's own state file.
     let nested = |b: &crate::model::Binding| match &b.value {
         ValueAt::File { path, .. } => path
             .strip_prefix(&*run.root)

@@ -137,7 +137,7 @@ impl<'a> Speaking<'a> {
     fn new(trace: &'a Trace, listing: &Listing) -> Speaking<'a> {
         let live = live(trace);
         let mut speaking = Speaking::default();
-        // The frame and the open loop that each node lies in.
+        // For each node, the frame and the open loop that contain it.
         let mut around: TiVec<NodeId, (Option<NodeId>, Option<NodeId>)> =
             TiVec::with_capacity(trace.nodes.len());
         for (at, node) in trace.nodes.iter_enumerated() {

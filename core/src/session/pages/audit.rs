@@ -99,7 +99,7 @@ pub fn audit_check(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditCh
 
 /// Lists how long decided gates waited, the longest first.
 pub fn gate_waits(opened: &Opened, filter: &AuditFilter) -> Vec<GateWait> {
-    // The first row that records a decision of each gate.
+    // For each gate, the first row that records its decision.
     let mut decided: BTreeMap<&str, &AuditEvent> = BTreeMap::new();
     for row in opened.run.audit.iter().filter(|row| row.kind.resolves()) {
         decided.entry(&row.gate_id).or_insert(row);

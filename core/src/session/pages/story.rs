@@ -201,7 +201,7 @@ fn trouble(view: &Overview) -> Option<String> {
             .is_none()
             .then_some("its error message is not recorded");
         let around = Some(failure.because_words.as_str()).filter(|words| !words.is_empty());
-        // The headline of a failed run names the statement already.
+        // The headline of a failed run already names one failed statement.
         let others = |of: &StatusCount| of.status == "failed" && of.count > 1;
         let only = view.status == "completed" && !view.by_status.iter().any(others);
         let first = if only { "failed" } else { "failed first" };

@@ -199,7 +199,7 @@ impl Axis {
             };
             let passed = time.saturating_sub(begin).max(0).unsigned_abs();
             let passed = passed.min(gap.len_ms);
-            // Inside of a gap, the position advances in proportion.
+            // Inside of a shortened gap, the drawn position advances in proportion to the time.
             let drawn = match gap.len_ms {
                 0 => 0,
                 len => (u128::from(passed) * u128::from(gap.drawn) / u128::from(len)) as u64,
@@ -217,7 +217,7 @@ fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
         let span = spans.get(at).copied().flatten();
         span.map(|span| span.until)
     };
-    // The branch of each parallel that ended last.
+    // For each parallel, the branch that ended last.
     let mut last: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for (at, node) in opened.trace.nodes.iter_enumerated() {
         let Some(parent) = node.parent else { continue };

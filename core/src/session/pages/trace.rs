@@ -291,7 +291,7 @@ fn depth_of(opened: &Opened, index: NodeId, node: &Node) -> Option<u32> {
 fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     let meta = execution(opened, node.first_row).and_then(|e| e.meta.as_deref());
     let children = opened.index.children_of(index);
-    // Facts that no row records may be in the program.
+    // The program may state facts that no row records.
     let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
     let stated_text = |name: &str| stated.and_then(|s| s.property(name));
     let stated_max = |name: &str| stated.and_then(|s| s.number(name));
@@ -398,7 +398,7 @@ pub(in crate::session) fn span(from: Option<&Stamp>, to: Option<&Stamp>) -> Opti
         (Stamp::At(from), Stamp::At(to)) | (Stamp::Zoneless(from), Stamp::Zoneless(to)) => {
             (from, to)
         }
-        // The offset between a time without a zone and a time in UTC is unknown.
+        // One of the times has no zone, so its distance from a time in UTC is unknown.
         _ => return None,
     };
     // Equal times are one moment that was recorded twice, not a duration of zero.

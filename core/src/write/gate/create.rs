@@ -144,7 +144,7 @@ impl CreateGate {
         };
         let created = log.system(&id, AuditKind::Created, columns.created(&prompt, &allow))?;
         let place = log.seq();
-        // The log records that the gate differs from the program's.
+        // If the caller overrode the program, the log records how the gate differs from it.
         let overridden = match entry.insisted.differs() {
             differs if differs.is_empty() => None,
             differs => Some(log.system(&id, AuditKind::Overridden, differs.clone())?),
@@ -247,7 +247,7 @@ impl CreateGate {
                 .filter(|text| !text.trim().is_empty())
                 .map(str::to_owned)
         };
-        // The caller may have filled in the names of a prompt.
+        // The caller may have filled in the names in the program's prompt, so the texts need not be equal.
         let same_prompt =
             |says: &String, given: &String| says.contains('{') || same_words(says, given);
         terms.prompt =

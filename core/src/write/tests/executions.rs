@@ -23,7 +23,7 @@ fn completed(id: i64) -> Close {
     Close::new(id, How::Completed { binding: None })
 }
 
-/// Expects a refusal by this rule, without changes.
+/// Expects that this rule refuses the command and that nothing is changed.
 fn refused<R: Record>(run: &mut Memory, command: &R, expected: &str)
 where
     R::Done: std::fmt::Debug,
@@ -81,7 +81,7 @@ fn what_ends_by_its_own_command_is_not_completed() {
     }
 }
 
-/// Errata X2: OpenProse's branches are siblings of their parallel block, without a parent.
+/// In OpenProse's rows, branches are siblings of their parallel block, without a parent (errata X2).
 #[test]
 fn branches_are_found_by_their_parallel_x2() {
     let mut run = Memory::new(Style::AppendOnly);
@@ -257,7 +257,7 @@ fn devices_of_windows_name_nothing_in_a_folder() {
             memory: String::new(),
         };
         assert_eq!(run.at(NOW, &remember).is_ok(), fits);
-        // The attachment beside a database gets another name.
+        // An attachment beside a database gets another name, because Windows reserves this one.
         if fits {
             assert_eq!(run.attachments, ["attachments/aux@2.md"]);
         }

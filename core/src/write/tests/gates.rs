@@ -311,7 +311,7 @@ fn who_may_not_decide_changes_nothing_g4() {
     }
     let mut run = run_with_gate(Style::AppendOnly);
     run.gates[0].allow = Some("ops-team".into());
-    // A gate with sealed rows counts as changed.
+    // A gate that no longer agrees with its sealed rows is refused as changed.
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
     assert_eq!(rule(&error), "gate-changed");
     // A gate of another tool counts as written by that tool.

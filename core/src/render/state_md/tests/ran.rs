@@ -477,10 +477,10 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
             node.line
         );
     }
-    // Finished frames are not represented: a failure inside of one may appear at its call, or at the block's last
-    // frame.
+    // A state.md does not represent finished frames: a failure inside of one may appear at its call, or at the block's
+    // last frame.
     let is_frame = |at: NodeId| matches!(trace.nodes[at].kind, NodeKind::Frame { .. });
-    // Earlier rounds are not represented either, so a failure there that was recovered is lost.
+    // A state.md does not represent earlier rounds either, so a recovered failure in one of them is lost.
     let ended = trace
         .first_cause
         .filter(|_| trace.verdict.status == "failed");

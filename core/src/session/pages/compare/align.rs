@@ -133,7 +133,7 @@ impl<'o> Sides<'o> {
         in_a: impl Fn(u32) -> Option<Pair>,
     ) -> Option<Row<'o>> {
         let node = of.trace().node(at)?;
-        // Without both programs, their lines cannot be compared.
+        // If one of the programs is missing, lines of the two runs cannot be compared.
         let listing = self.pairs.and(of.listing());
         let own = listing
             .zip(node.line)

@@ -25,7 +25,7 @@ pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, us
         }
         let is_folded = node.descendants > 0 && shown.get(at) != Some(&true);
         lines.push(line(session, at, node, is_folded, focus == Some(at)));
-        // Lines after the focus are as important as those before it.
+        // Lines are collected at least up to the focus, even beyond the limit.
         if lines.len() > MOST && focus.is_none_or(|focus| at > focus) {
             break;
         }

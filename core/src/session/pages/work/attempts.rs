@@ -23,7 +23,7 @@ pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
     }
     let listed = work.attempts.len() as u32;
     if listed < node.attempts {
-        // A row that is updated in place records the last attempt.
+        // If an execution has only one row, which is updated in place, that row records the last attempt.
         if let [only] = work.attempts.as_mut_slice() {
             only.number = node.attempts;
         }

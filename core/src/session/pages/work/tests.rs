@@ -277,7 +277,7 @@ fn a_prompt_that_is_recorded_whole_is_shown_and_no_other_one() {
         ("Step 15", 1, Some(15)),
         "{note}"
     );
-    // The line is a guess, but the prompt is not.
+    // Only the statement's line is a guess; its prompt is recorded.
     let (prompt, note, guesses, line) = told(4);
     assert_eq!((&*prompt, &*note), ("Sing of the sea", "As recorded."));
     assert_eq!((guesses, line), (1, Some(2_000)));

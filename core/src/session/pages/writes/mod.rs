@@ -163,7 +163,7 @@ pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -
     let at = at.updated.as_ref().or(at.created.as_ref());
     let mut written = group.written(at.filter(|_| near).and_then(Stamp::millis));
     if group.anonymous && (written.by.is_none() || written.inferred) {
-        // Each of these sessions wrote one of these values, in the order of the run.
+        // Each session of the group wrote one of the group's values, in the order of the run.
         let nth = group.bindings.binary_search(&binding).ok();
         let spans = &group.spans;
         let by = nth.filter(|_| spans.len() == group.bindings.len());
