@@ -17,7 +17,7 @@ use crate::protocol::{Request, Revealed, ShownLines, Stats, Traced, Trouble};
 use crate::source::was_being_written;
 use crate::{Desk, DeskSource};
 
-/// Lists the files that a request opens or follows.
+/// Returns the source with the files that a request opens or follows.
 type List<'a> = &'a mut dyn FnMut(&Request) -> Result<Rc<dyn DeskSource>, Trouble>;
 
 impl Desk {
@@ -52,7 +52,7 @@ impl Desk {
 
     /// Refuses an answer read from a file that has changed since, and marks errors that may be temporary.
     pub(crate) fn judged<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
-        // A list skips unreadable entries; a file that changed since it was opened must not be skipped like one.
+        // A list skips unreadable entries; but a file that changed since it was opened must cause an error.
         if let Some(fault @ SourceError::Changed(_)) = self.take_fault() {
             return Err(fault.into());
         }

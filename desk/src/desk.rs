@@ -47,7 +47,7 @@ pub struct Desk {
     pub(crate) open_workflows: Option<OpenWorkflows>,
     /// The most recent search.
     pub(crate) open_search: Option<OpenSearch>,
-    /// The most recent long value.
+    /// The lines of the most recently requested long value.
     pub(crate) open_value: Option<OpenValue>,
     /// The number of times a run was read.
     readings: u64,
@@ -99,7 +99,7 @@ impl Desk {
         self.source.is_some()
     }
 
-    /// Returns how much was read of what is open.
+    /// Returns how much was read of the open source.
     pub fn counters(&self) -> Counters {
         self.source
             .as_ref()
@@ -125,7 +125,7 @@ impl Desk {
         }
         match list.runs.as_slice() {
             [] if workflows.is_empty() => {
-                // A damaged shared file is a better explanation than the files beside it.
+                // The damage of a shared file explains the error better than the files beside it.
                 let unopened = source
                     .shared()
                     .and_then(|shared| shared.unopened.into_iter().next());
@@ -199,7 +199,7 @@ impl Desk {
         })
     }
 
-    /// Closes databases that an open connection could keep from being written.
+    /// Closes databases that are kept open and could therefore block another program's write.
     pub(crate) fn let_go(&mut self) {
         let runs = self.runs.iter().map(|run| &run.source);
         for source in self.source.iter().chain(runs) {
@@ -289,7 +289,7 @@ impl Desk {
     pub(crate) fn both(&mut self, a: &str, b: &str) -> Result<(&Session, &Session), Trouble> {
         self.opened(a)?;
         self.opened(b)?;
-        // Both stay open, because more than two runs are kept.
+        // The first run stays open while the second is opened, because more than two runs are kept.
         let of = |place: &str| {
             let run = self.runs.iter().find(|run| run.place == place);
             let run = run.ok_or_else(|| Trouble::defect("an opened run got lost"))?;
@@ -376,7 +376,7 @@ impl Clock {
         }
     }
 
-    /// Returns limits that end a request this long after it began.
+    /// Returns limits that stop reading this long after the request began.
     pub(crate) fn limits(&self, within: Duration) -> Limits {
         let is_early = self.in_slice(within.as_millis() as i64 + 1);
         Limits {

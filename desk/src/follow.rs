@@ -50,7 +50,7 @@ impl Desk {
             return Ok(None);
         }
         let options = self.clock().options();
-        // Runs do not read databases of workflows, so a write to one does not change the runs beside it.
+        // Runs do not read databases of workflows, so a write to such a database changes no run.
         let (of_workflows, changed): (Vec<String>, Vec<String>) = changed
             .into_iter()
             .partition(|path| workflows::is_part(path, self.workflows()));
@@ -107,7 +107,7 @@ impl Desk {
             let session = match opened {
                 Ok(session) => session,
                 Err(_) if !is_shown => continue,
-                // A removed run is no longer in the list, and the page reports that.
+                // The run was removed, so it is no longer in the list; the page reports that.
                 Err(_)
                     if !followed
                         .opened
@@ -132,11 +132,11 @@ impl Desk {
             followed.folded.extend(folded.map(|folded| (place, folded)));
             runs.push((at, Some(session)));
         }
-        // A list skips unreadable entries; a file that changed since it was listed must not be skipped like one.
+        // A list skips unreadable entries; but a file that changed since it was listed must cause an error.
         if let Some(fault) = fault(later.as_ref()) {
             return Err(fault);
         }
-        // The shown run was not open, so the page must request everything that it shows again.
+        // If the shown run was not open, the page must request everything that it shows again.
         let shows_kept = |(at, new): &(usize, Option<_>)| {
             let is_shown = |run: &OpenRun| shown.place.as_deref() == Some(run.place());
             new.is_none() && self.runs().get(*at).is_some_and(is_shown)
@@ -180,9 +180,9 @@ fn fault(source: &dyn DeskSource) -> Option<Trouble> {
 
 /// The runs whose files changed.
 struct Touched {
-    /// The folders of the changed files, each ending in `/` or empty.
+    /// The folders that contain the changed files, each ending in `/` or empty.
     folders: BTreeSet<String>,
-    /// Whether a file outside of the runs changed: the project's agents, or a file beside them.
+    /// Whether a file outside of the runs changed, such as a file of the project's agents.
     all: bool,
 }
 
@@ -211,7 +211,7 @@ impl Touched {
         touched
     }
 
-    /// Returns whether a run may have changed; `place` is its own, or that of a run nested in it.
+    /// Returns whether a run may have changed; `place` is the place of the run, or of a run nested in it.
     fn may_have_changed(&self, place: &str) -> bool {
         let inside = format!("{place}/");
         self.all || above(&inside).any(|folder| self.folders.contains(folder))

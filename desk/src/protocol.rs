@@ -28,7 +28,7 @@ use crate::text::LineOf;
 pub enum Request {
     /// Opens the files sent with the request: an [`Opened`].
     OpenFiles {
-        /// The name to show for them.
+        /// The name under which the page shows the files.
         label: String,
         /// The files that could not be sent.
         #[serde(default)]
@@ -141,7 +141,7 @@ pub enum Request {
     Bindings {
         /// The run's place.
         place: String,
-        /// The index of the first one, from 0.
+        /// The index of the first binding in the window, from 0.
         from: u32,
         /// The length of the window.
         len: u32,
@@ -182,7 +182,7 @@ pub enum Request {
     Lines {
         /// The text with the lines.
         of: LinesOf,
-        /// The index of the first one, from 0.
+        /// The index of the first line in the window, from 0.
         from: u64,
         /// The length of the window.
         len: u32,
@@ -243,7 +243,7 @@ pub enum Request {
         status: String,
         /// Whether to return only workflows with a run that waits for input.
         waiting: bool,
-        /// The index of the first one, from 0.
+        /// The index of the first workflow in the window, from 0.
         from: u64,
         /// The length of the window.
         len: u32,
@@ -280,7 +280,7 @@ pub enum Request {
         id: String,
         /// Only events of this run; `None` for all.
         run: Option<String>,
-        /// The index of the first one, from 0.
+        /// The index of the first event in the window, from 0.
         from: u64,
         /// The length of the window.
         len: u32,
@@ -335,7 +335,7 @@ pub enum Request {
     ForModel {
         /// The run's place.
         place: String,
-        /// The row; `None` for the row that needs attention first.
+        /// The row to describe; `None` for the row that needs attention first.
         node: Option<u32>,
         /// The largest size of the text.
         #[serde(default)]
@@ -380,7 +380,7 @@ pub struct Folds {
     unfolded: BTreeSet<u32>,
 }
 
-/// The rule that decides which nodes are folded, except those that the user folded or unfolded.
+/// The rule that decides which nodes are folded. The nodes that the user folded or unfolded are exceptions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Folded {
@@ -407,7 +407,7 @@ impl Folds {
         self.kind
     }
 
-    /// Returns whether the user folded or unfolded no node.
+    /// Returns whether there is no node that the user folded or unfolded.
     pub(crate) fn names_none(&self) -> bool {
         self.folded.is_empty() && self.unfolded.is_empty()
     }
@@ -468,7 +468,7 @@ pub struct LinesOf {
 /// A value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenedValue {
-    /// The value; of a long one, only the beginning.
+    /// The value; only the beginning of a long value.
     pub view: ValueView,
     /// Whether the value is long, so that the page requests its lines.
     pub is_long: bool,
@@ -488,7 +488,7 @@ pub struct ShownLines<T = String> {
 pub struct Traced {
     /// The rows.
     pub page: TracePage,
-    /// The requested bars, in no order. A row without times has none.
+    /// The bars that were requested, in no order. A row without times has no bar.
     pub bars: Vec<Bar>,
 }
 
@@ -573,7 +573,7 @@ pub struct WorkflowsIn {
 /// counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCounts {
-    /// The number of all events.
+    /// The number of all events of the workflow.
     pub all: u64,
     /// The number of events of each run.
     pub by_run: BTreeMap<String, u64>,
@@ -602,20 +602,20 @@ pub enum Line {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Missing {
-    /// Folders that were skipped.
+    /// The folders that were skipped.
     pub skipped: Vec<String>,
-    /// Files that the browser listed but did not give.
+    /// The files that the browser listed but could not read.
     pub not_given: Vec<String>,
-    /// Dropped folders in which the browser may hide files.
+    /// The dropped folders in which the browser may hide files.
     pub hidden: Vec<String>,
-    /// Whether single files were given instead of a folder.
+    /// Whether the user gave single files instead of a folder.
     pub loose: bool,
 }
 
 /// How much was read so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Reads, fetches and their bytes.
+    /// The number of reads and fetches, and of their bytes.
     #[serde(flatten)]
     pub counters: Counters,
     /// The size of the worker's wasm memory, in bytes.
@@ -625,13 +625,13 @@ pub struct Stats {
 /// How much a source read, for tests and diagnosis.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Requested reads; each is one page of a database.
+    /// The number of reads that were requested; each is one page of a database.
     pub reads: u64,
     /// Requested bytes.
     pub bytes: u64,
-    /// Reads of the file itself.
+    /// The number of reads of the file itself.
     pub fetches: u64,
-    /// Bytes read from the file itself.
+    /// The number of bytes that were read from the file itself.
     pub fetched: u64,
 }
 
@@ -659,9 +659,9 @@ pub struct Followed {
 pub struct Trouble {
     /// The file with the problem.
     pub file: Option<String>,
-    /// The finding, in at most a sentence: `report.pdf, 12 KB, begins with %PDF`.
+    /// What was found, in at most a sentence: `report.pdf, 12 KB, begins with %PDF`.
     pub found: String,
-    /// The reason why that cannot be shown.
+    /// The reason why the finding cannot be shown.
     pub cause: String,
     /// The next step.
     pub next: String,

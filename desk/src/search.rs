@@ -13,7 +13,7 @@ const MOMENT: i64 = 40;
 /// The most recent search.
 pub(crate) struct OpenSearch {
     text: String,
-    /// The number of the run's reading that is searched.
+    /// The number of the reading of the run that is searched.
     reading: u64,
     search: Search,
 }

@@ -126,7 +126,7 @@ fn shared<T>(
             true => None,
             false => {
                 let dynamic: Rc<dyn Source> = source.clone();
-                // Readers of a copy see all of it, so everything must be read, without limits.
+                // Everything is read without limits, because the recipients of a copy see all of it.
                 Some(Session::open(dynamic, place, &Default::default())?)
             }
         };

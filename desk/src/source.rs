@@ -1,4 +1,4 @@
-//! The requirements on a source beyond those of the core.
+//! The source of a desk, with requirements beyond those of the core's source.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ pub trait DeskSource: Shareable {
         false
     }
 
-    /// Returns why the last read failed, and clears it. Lists skip unreadable entries, so the failure would be lost
-    /// otherwise.
+    /// Returns why the last read failed, and clears the reason. Lists skip unreadable entries, so the failure would
+    /// be lost otherwise.
     fn take_fault(&self) -> Option<SourceError>;
 
     /// Returns remarks about the shared files of the source.

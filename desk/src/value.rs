@@ -7,16 +7,16 @@ use crate::Desk;
 use crate::protocol::{LinesOf, OpenedValue, Trouble};
 use crate::text::{Lines, laid_out};
 
-/// A longer text, in bytes, is shown line by line.
+/// The length in bytes from which a text is shown line by line.
 const LONG: usize = 60_000;
 
-/// How many bytes of such a text the page gets, to show it rendered.
+/// The number of bytes of a long text that the page gets, to show them rendered.
 const BEGINNING: usize = 200_000;
 
 /// The lines of the most recently requested value.
 pub(crate) struct OpenValue {
     of: LinesOf,
-    /// The number of the run's reading with the value.
+    /// The number of the reading of the run that contains the value.
     reading: u64,
     lines: Lines,
 }

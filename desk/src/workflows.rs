@@ -20,11 +20,11 @@ pub(crate) struct OpenWorkflows {
     place: String,
     /// The tables; open only while a request is answered.
     tables: Option<Box<dyn Rows>>,
-    /// The most recent list: the status, whether a run waits, and the ids.
+    /// The most recently requested list of workflows: its status, whether a run must wait, and the ids.
     listed: Option<(String, bool, Vec<String>)>,
-    /// A workflow and the ids of its events.
+    /// The workflow whose events were requested last, and the ids of these events.
     events: Option<(String, EventIds)>,
-    /// A text, a workflow, and the unfinished search.
+    /// The unfinished search: the id of its workflow, its text, and its state.
     search: Option<(String, String, Search)>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn taken_from(
     found
 }
 
-/// Returns whether a file belongs to one of these databases.
+/// Returns whether a file is one of these databases or belongs to one.
 pub(crate) fn is_part(path: &str, of: &[WorkflowsIn]) -> bool {
     of.iter().any(|of| {
         let end = path.strip_prefix(of.place.as_str());
@@ -224,7 +224,7 @@ impl OpenWorkflows {
             }
         }
         let found = search.found().clone();
-        // A finished search is dropped, so that a repeated request searches again.
+        // A finished search is dropped, so that repeating the request begins a new search.
         self.search = (!found.done).then(|| (id.to_owned(), text.to_owned(), search));
         Ok(found)
     }

@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 const FOLDER: &str = "runs/20260115-083214-h5n2ye";
 const FAILED: &str = "runs/20260118-201530-z4t9wa";
 
-/// A folder whose files have their length as their version.
+/// A source over a folder, in which the version of a file is its length.
 struct Folder(Disk, Option<Shared>);
 
 impl Source for Folder {
@@ -391,7 +391,7 @@ fn a_desk_depends_on_neither_a_browser_nor_a_system() {
         .lines()
         .filter_map(|line| line.split('.').next())
         .collect();
-    // The first three of these crates must not have I/O either.
+    // The desk depends on these crates only; the first three must be free of I/O like the desk itself.
     let plain = [
         "prosescope-core",
         "prosescope-share",
@@ -424,7 +424,7 @@ fn a_single_run_comes_with_the_overview_that_is_asked_next() {
     let overview: Overview = asked.ask(question).unwrap();
     let known: Overview = serde_json::from_str(&opened.overview.unwrap()).unwrap();
     assert_eq!(known, overview);
-    // Of several runs, none is shown yet.
+    // When a source with several runs is opened, none of them is shown yet.
     let (_, opened) = Asked::open(&examples());
     assert_eq!(opened.overview, None);
 }

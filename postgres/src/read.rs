@@ -51,7 +51,7 @@ pub struct PostgresRun {
 }
 
 impl PostgresRun {
-    /// Connects to the server, to read one run. # Errors If the server does not answer, or refuses.
+    /// Connects to the server, to read one run.
     ///
     /// # Errors
     /// If the server does not answer, or refuses.

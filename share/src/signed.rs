@@ -26,8 +26,7 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// Reads the manifest and its signature from a zip; `None` if the zip has no signature. # Errors The reason why
-    /// one of them cannot be read.
+    /// Reads the manifest and its signature from a zip; `None` if the zip has no signature.
     ///
     /// # Errors
     /// The reason why one of them cannot be read.

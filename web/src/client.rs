@@ -29,23 +29,23 @@ type Answer = Result<(String, Option<web_sys::Blob>), Trouble>;
 /// processor.
 const UNSEEN: u32 = 16;
 
-/// The desks that can answer.
+/// The desks that can answer requests: the worker's and the server's.
 #[derive(Clone, Default)]
 pub(crate) struct Client {
     worker: InWorker,
     server: Server,
-    /// Whether the server's desk last opened something.
+    /// Whether the last successful opening was at the server's desk.
     served: Rc<Cell<bool>>,
-    /// The worker that opens the example in the background.
+    /// The worker that opens the example in the background, before the user asks for it.
     unseen: InWorker,
     /// Whether a request has been sent.
     asked: Rc<Cell<bool>>,
-    /// A separate worker for sharing, so that the user can read on meanwhile and stop it at any time.
+    /// A separate worker for sharing, so that the user can continue to read and can stop the sharing at any time.
     sharer: InWorker,
     /// A separate worker for SQL: a busy worker receives no messages, so a query can only be stopped by ending its
     /// worker.
     asker: InWorker,
-    /// A request whose answer has already arrived with another one.
+    /// A request with the answer that already arrived together with another answer.
     known: Rc<RefCell<Option<(Request, String)>>>,
 }
 
@@ -124,7 +124,7 @@ impl Client {
             }
         };
         let answer = read(&json)?;
-        // After a failed opening, the previous source stays open.
+        // Only a successful opening gets here: after a failed one, the previous source stays open.
         if opens.is_some() {
             self.asker.stop();
             self.served.set(served);
@@ -216,7 +216,7 @@ impl Client {
         read(&json)
     }
 
-    /// Stops the SQL query; a server ends it by its own limit.
+    /// Stops the SQL query in the worker; a query in the server ends by the server's own limit.
     pub(crate) fn stop_query(&self) {
         self.asker.stop();
     }
@@ -231,14 +231,14 @@ impl Client {
     /// runs, and optimises it after it has run for long, for all workers at once. Opening a small run otherwise
     /// spends most of its time on compiling.
     pub(crate) fn warm(&self) {
-        // If the worker cannot start, the first request reports it.
+        // If the worker cannot start, the first request reports the error.
         let _ = self.worker.start();
         let client = self.clone();
         request_idle_callback(move || {
             let client = client.clone();
             spawn_local(async move {
                 for _ in 0..UNSEEN {
-                    // Without the preparation, the first run only opens later.
+                    // Without this preparation, the first run opens later, but nothing else changes.
                     if client.asked.get() || client.unseen.open_unseen().await.is_err() {
                         break;
                     }
@@ -425,7 +425,7 @@ impl InWorker {
                     .unwrap_or_else(|_| Trouble::new(body, String::new())))
             }
         };
-        // The page that sent the request may be gone.
+        // The page that sent the request may be gone, so the error is ignored.
         let _ = sender.send(answer);
     }
 

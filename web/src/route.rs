@@ -30,7 +30,7 @@ pub(crate) enum Route {
         page: Page,
         /// The selected item.
         item: Option<String>,
-        /// Further keys and values, such as the frame from which a name is resolved.
+        /// The keys and values after the path, such as the frame from which a name is resolved.
         query: Vec<(String, String)>,
     },
     /// Two runs side by side, by their ids or places.
@@ -329,7 +329,7 @@ impl Route {
             ("workflow", Some(id)) => {
                 let tab = parts.nth(1).unwrap_or_default();
                 let item = parts.next().filter(|item| !item.is_empty());
-                // An earlier version had pages for runs and events.
+                // An earlier version had pages for runs and for events; their addresses still work.
                 let item = match (tab.as_str(), item) {
                     ("runs", Some(run)) => Some(InThread::Run(run).to_string()),
                     ("events", Some(event)) => Some(format!("event:{event}")),

@@ -16,7 +16,7 @@ use crate::protocol::{Request, Trouble};
 /// The server's desk for this page.
 #[derive(Clone)]
 pub(crate) struct Server {
-    /// The desk's name. Each page has its own, because another page may show an earlier state.
+    /// The desk's number. Each page has its own desk, because another page may show an earlier state.
     desk: Rc<Cell<u32>>,
 }
 
@@ -117,7 +117,7 @@ impl Changes {
             heard();
         });
         let hold = Rc::clone(&told);
-        // The browser reconnects by itself; the server then sends its current version.
+        // The browser reconnects by itself; after that, the server sends its current version.
         let on_error = EventListener::new(&source, "error", move |_| hold.borrow_mut().lost = true);
         Ok(Changes {
             source,

@@ -20,7 +20,7 @@ use web_sys::{DedicatedWorkerGlobalScope, Event, MessageEvent};
 use crate::bytes::WebSource;
 use crate::protocol::{Request, Stats, Trouble};
 
-/// An answer: JSON and, if requested, a blob.
+/// An answer to a request: JSON and, if requested, a blob.
 struct Answer {
     json: String,
     blob: Option<web_sys::Blob>,
@@ -29,7 +29,7 @@ struct Answer {
 /// The open source.
 struct Open {
     desk: Desk,
-    /// The open shared run, as a file of its own.
+    /// The open shared run, as a file that the user can save.
     save: Option<web_sys::Blob>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     post(&scope, &[("ready", JsValue::TRUE)]);
 }
 
-/// The data of a request, and the way to report progress.
+/// The data that came with a request, and the way to report progress.
 struct Given<'a> {
     files: &'a dyn Fn() -> Vec<(String, web_sys::File)>,
     /// Returns the viewer's own page.

@@ -14,7 +14,7 @@ use crate::step::{run, step};
 use crate::test::PROSE;
 use crate::view::{self, VIEWER_HTML, target};
 
-/// The parts that need neither the viewer nor npm's packages.
+/// The parts of the benchmark that need neither the viewer nor npm's packages.
 const NATIVE_ONLY: [&str; 8] = [
     "get", "fold", "scope", "runs", "record", "postgres", "server", "moving",
 ];
@@ -49,7 +49,7 @@ pub(crate) fn run_bench(root: &Path, args: &Args) -> Result<()> {
     let viewer = if native {
         None
     } else {
-        // Without a browser, the other parts are still measured.
+        // If the tests' tools, such as a browser, are missing, the other parts are still measured.
         setup::tests(root).unwrap_or_else(|e| eprintln!("{e:#}"));
         view::bundle(root).map_err(|e| eprintln!("{e:#}")).ok()
     };

@@ -156,7 +156,7 @@ fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {
 /// Compresses the wasm with Zopfli, 4 % smaller than gzip's best; browsers decompress it themselves.
 fn packed(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut packed = Vec::new();
-    // Each further iteration takes as long as the first.
+    // More iterations would compress better, but each takes as long as the first.
     let options = zopfli::Options {
         iteration_count: NonZeroU64::MIN,
         ..zopfli::Options::default()
@@ -165,8 +165,7 @@ fn packed(wasm: &[u8]) -> Result<Vec<u8>> {
     Ok(packed)
 }
 
-/// Replaces the names in the template, each of which occurs once, by the parts. Names inside of a part are not
-/// replaced.
+/// Replaces each name in the template, which must occur once, by its part. Names inside of a part are not replaced.
 fn fill(template: &str, parts: &[(&str, &str)]) -> Result<String> {
     let mut html = String::new();
     let mut rest = template;

@@ -42,7 +42,7 @@ pub(crate) fn cargo(root: &Path) -> Command {
 pub(crate) fn calling_cargo(root: &Path, program: &OsStr) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root);
-    // Variables of the `cargo run` that started xtask: nested builds would use them.
+    // Removes the variables of the `cargo run` that started xtask, because nested builds would use them.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
@@ -59,7 +59,7 @@ pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
     let mut command = cargo(root);
     command.env("CC_wasm32_unknown_unknown", clang);
     let flags = without_paths(root);
-    // Added to the flags in .cargo/config.toml. Rust's syntax for strings is also valid in TOML.
+    // These flags are added to those in .cargo/config.toml. Rust's syntax for strings is also valid in TOML.
     command.args(["--config", &format!("target.{WASM}.rustflags={flags:?}")]);
     Ok(command)
 }

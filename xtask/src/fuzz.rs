@@ -35,17 +35,17 @@ const COVERAGE: [&str; 7] = [
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    // With several units, the linker would drop the counters of units that it drops.
+    // If rustc compiled several units, the linker would drop the counters of the units that it drops.
     "-Ccodegen-units=1",
 ];
 
-/// Flags that count edges of C code.
+/// The compiler flags that count edges of C code.
 const C_COVERAGE: &str = "-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp";
 
 /// The longest input in bytes: a database of a few pages.
 const LONGEST: &str = "16384";
 
-/// Properties that hold for any case.
+/// The properties of the core that hold for any input.
 const PROPERTIES: [&str; 3] = [
     "any_run_renders_to_a_run_that_renders_the_same",
     "a_run_cut_anywhere_comes_back_from_its_state_file",
@@ -56,7 +56,7 @@ const PROPERTIES: [&str; 3] = [
 /// measures wall-clock time, which is longer on a busy machine and with counters.
 const SLOWEST: &str = "60";
 
-/// The most memory of the process in megabytes; a file may take 256.
+/// The most memory of a fuzzing process, in megabytes; a file may take 256 of these.
 const LARGEST: &str = "1024";
 
 #[derive(clap::Args)]
@@ -121,7 +121,7 @@ fn properties(root: &Path, args: &Args) -> Result<()> {
 
 fn build(root: &Path, folder: &Path) -> Result<()> {
     let clang = setup::clang()?;
-    // With an explicit target, build scripts and macros are compiled without counters.
+    // The host is named as the target, because cargo then compiles build scripts and macros without counters.
     let host = host()?;
     run(cargo(root)
         .args(["build", "--release", "--manifest-path"])

@@ -64,8 +64,8 @@ fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String>
             path.display()
         ));
     }
-    // Removes the link of an earlier installation. A file that is not this program stays, and creating the link
-    // fails.
+    // Removes the link of an earlier installation. If the name is taken by another program, that program stays, and
+    // creating the link fails.
     if is_ours(&second).unwrap_or(false) {
         fs::remove_file(&second).with_context(|| format!("cannot replace {}", second.display()))?;
     }
@@ -77,7 +77,7 @@ fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String>
     ))
 }
 
-/// A symbolic link stays valid when cargo replaces the program.
+/// Creates a symbolic link, because a link stays valid when cargo replaces the program.
 #[cfg(unix)]
 fn link(program: &Path, second: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(program.file_name().unwrap_or(program.as_os_str()), second)
@@ -100,7 +100,8 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// This test's own program contains the mark, as `prosescope` does.
+    /// Returns a folder with a program that counts as installed: a copy of this test, which contains the mark as
+    /// `prosescope` does.
     fn installed() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let bin = dir.path().join("bin");
@@ -112,7 +113,7 @@ mod tests {
     #[test]
     fn the_second_name_is_installed_again_and_again_where_it_is_free() {
         let (dir, bin) = installed();
-        // A file that is not executable does not occupy the name.
+        // A file that is not executable does not take the name.
         program(&dir.path().join("other/prose"), b"notes", 0o644);
         let path = || [dir.path().join("other"), bin.clone()].into_iter();
         for _ in 0..2 {
@@ -126,7 +127,7 @@ mod tests {
         fs::copy(bin.join("prosescope"), bin.join("prose")).unwrap();
         name_twice(&bin, path()).unwrap();
         assert!(bin.join("prose").is_symlink());
-        // A file of that name that is not a program stays.
+        // A file of that name stays if it is not a program.
         fs::remove_file(bin.join("prose")).unwrap();
         program(&bin.join("prose"), b"notes", 0o644);
         assert!(name_twice(&bin, path()).is_err());

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Crates with more lines than this are listed by module.
+/// The number of lines from which a crate is listed by module.
 const LARGE: usize = 8_000;
 
 /// The crates of the program; those that test, build or measure it are not counted.
@@ -78,7 +78,7 @@ fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
         .collect();
     let mut modules = BTreeMap::new();
     for (file, text) in &texts {
-        // A test's file, or a file in its folder.
+        // The file of a test module, or a file in the folder of a test module.
         let is_test = tests
             .iter()
             .any(|test| file == test || file.starts_with(test.with_extension("")));
@@ -152,7 +152,7 @@ fn code(text: &str) -> usize {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line == "#[cfg(test)]" {
-            // Skips one item: it ends at a line of its own that is not indented.
+            // Skips one item, which ends at an unindented line.
             let end = |line: &&str| line.ends_with(';') || *line == "}";
             let _ = lines
                 .by_ref()

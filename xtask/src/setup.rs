@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::WASM;
 use crate::step::{run, step};
 
-/// The tested version, because cargo-deny's checks change between versions.
+/// The version of cargo-deny to install: its checks change between versions, so this is the tested one.
 const CARGO_DENY: &str = "0.20.2";
 
 /// A program that a step requires.
@@ -73,7 +73,7 @@ const POSTGRES: Tool = Tool {
     packages: &["postgresql"],
 };
 
-/// Makes system calls fail in the tests.
+/// strace makes system calls fail in the tests.
 const STRACE: Tool = Tool {
     name: "strace (lets system calls fail in the tests)",
     programs: &["strace"],
@@ -81,7 +81,7 @@ const STRACE: Tool = Tool {
     packages: &["strace"],
 };
 
-/// Changes the clock of recording commands, in the tests.
+/// faketime changes the clock of recording commands in the tests.
 const FAKETIME: Tool = Tool {
     name: "faketime (moves the clock of commands in the tests)",
     programs: &["faketime"],
@@ -206,7 +206,8 @@ fn npm_packages(folder: &Path) -> Result<()> {
         "Installing the test tools of the JavaScript package (npm)",
         || {
             run(Command::new(npm)
-                // Without install scripts: esbuild's only makes it start faster.
+                // The packages are installed without their install scripts; that of esbuild only makes it start
+                // faster.
                 .args(["ci", "--ignore-scripts", "--loglevel", "error"])
                 .current_dir(folder)
                 .stdout(Stdio::null()))

@@ -45,7 +45,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Returns a command as one would type it, for messages.
+/// Returns a command as a user would type it, for messages.
 fn line(command: &Command) -> String {
     let program = command.get_program();
     let name = std::path::Path::new(program).file_name();

@@ -58,7 +58,7 @@ pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
 /// Returns a `cargo test` command, after installing and building everything that the tests use.
 fn prepared(root: &Path) -> Result<Command> {
     setup::tests(root)?;
-    // Everything that can be compiled before the viewer is built.
+    // Builds everything that can be compiled before the viewer is built.
     let libraries = || {
         run(cargo(root)
             .args(["test", "--no-run", "--quiet", "--lib"])
@@ -83,7 +83,7 @@ fn prepared(root: &Path) -> Result<Command> {
     Ok(test)
 }
 
-/// Builds a wasm of the core alone: together with the viewer, cargo would unify their features.
+/// Builds a wasm of the core without the viewer, because cargo would unify the features of both.
 fn purity(root: &Path) -> Result<PathBuf> {
     step("Building the core alone as WebAssembly", || {
         run(cargo_wasm(root)?.args([
@@ -150,7 +150,7 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
         "--test",
         "postgres",
     ])
-    // One test at a time: many writers beside a crowd of other tests would wait longer than any timeout.
+    // The tests run one at a time: beside other tests, the many writers would wait longer than any timeout.
     .args(["--", "--show-output", "--test-threads=1"])
     .env(REQUIRE_ALL, "1")
     .env("PROSE_SOAK", "1");
@@ -165,7 +165,7 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
 /// As for [`run_tests`]; also if more than one recording in a hundred fails.
 pub(crate) fn sweep(root: &Path) -> Result<()> {
     setup::tests(root)?;
-    // Some hundred thousand commands are run, and an unoptimised one takes several times as long to start.
+    // The sweep runs some hundred thousand commands, and an unoptimised one takes several times as long to start.
     step("Building prosescope, optimised", || {
         run(cargo(root).args(["build", "--release", "-p", "prosescope"]))
     })?;
@@ -176,7 +176,7 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
     let mut test = cargo(root);
     test.args(["test", "-p", "prosescope-tests", "--test", "sweep"])
         .env(PROSE, prose)
-        // Each test runs two threads of its own.
+        // The tests run one at a time, because each uses two threads of its own.
         .args(["--", "--nocapture", "--test-threads=1"])
         .env(REQUIRE_ALL, "1")
         .env("PROSE_SWEEP", "1");

@@ -54,7 +54,8 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
     let viewer = step(
         "Building the viewer (WebAssembly) and prosescope, side by side (minutes the first time)",
         || {
-            // With the viewer of the previous build: only if it has changed, something is left to compile.
+            // Embeds the viewer of the previous build for now. If the new viewer is the same, nothing is left to
+            // compile after this.
             let before = bundle::file(root);
             let before = before.is_file().then_some(&*before);
             let program = || build(root, selection, before, &["--quiet"]).map(drop);

@@ -16,7 +16,7 @@ use crate::view::target;
 /// breaks the app.
 const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
 
-/// The variable with another cargo profile, to build faster and larger during development: `dev`.
+/// The environment variable that selects another cargo profile, such as `dev`, which builds faster and larger files.
 const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
 
 /// Compiles a package; returns the path of its module.
@@ -32,8 +32,7 @@ pub(crate) fn compile(root: &Path, package: &str, file: &str, profile: &str) -> 
     Ok(target(root).join(WASM).join(folder).join(file))
 }
 
-/// Runs wasm-bindgen, and `wasm-opt` if it is requested; writes the glue as `{name}.js` into `out` and returns the
-/// module.
+/// Runs wasm-bindgen, and `wasm-opt` if requested; writes the glue as `{name}.js` into `out` and returns the module.
 ///
 /// # Errors
 /// If one of them fails.

@@ -1,6 +1,6 @@
 //! Formats JSON for reading without parsing it into values: numbers, order and repeated keys stay as written.
 
-/// The deepest level that is still indented further.
+/// The number of levels that are indented; deeper levels are indented like this one.
 const DEEPEST: usize = 40;
 
 /// Formats a JSON text: one member per line, two spaces per level. Text that is not JSON is returned in a readable

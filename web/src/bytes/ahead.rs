@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The bytes kept or dropped together: the usual page size of a database.
+/// The number of bytes that the cache keeps or drops together: the usual page size of a database.
 pub(super) const UNIT: u64 = 4 * 1024;
 
 /// The smallest fetch, in bytes.
@@ -20,23 +20,23 @@ pub(crate) const WHOLE: u64 = 1 << 20;
 /// file; the pages of one run read most of it.
 const MIDDLE: u64 = 16 << 20;
 
-/// The number of fetches after which such a file is fetched whole.
+/// The number of fetches after which a file of middling size is fetched whole.
 const FEW: u32 = 4;
 
-/// The largest piece, in bytes, for a scan that reads all of it.
+/// The largest piece, in bytes, for a scan that reads every byte.
 const DENSE: u64 = 2 << 20;
 
-/// The largest piece, in bytes, for a scan that skips most of it: table rows stored between large values.
+/// The largest piece, in bytes, for a scan that skips most bytes: table rows stored between large values.
 const SPARSE: u64 = 16 << 20;
 
-/// A larger piece of a sparse scan, in bytes, is kept only in part ([`Piece::sieved`]).
+/// The size in bytes from which only parts of a sparse scan's piece are kept ([`Piece::sieved`]).
 const SIEVED: u64 = 1 << 20;
 
 /// The longest jump, in bytes, after which a read still continues a scan (a scan with a longer last piece may jump
 /// that far). Fetching this many bytes takes as long as one more fetch.
 const GAP: u64 = 512 << 10;
 
-/// The number of scans tracked at the same time: of a table, of its index, of another table.
+/// The most scans that are tracked at the same time: of a table, of its index, of another table.
 const SCANS: usize = 4;
 
 /// Decides which piece of a file to fetch next.
@@ -55,16 +55,16 @@ pub(super) struct Piece {
     pub(super) start: u64,
     /// The length in bytes.
     pub(super) len: u64,
-    /// Whether to keep only the pages of tables and indexes.
+    /// Whether the cache keeps only the pages of tables and indexes.
     pub(super) sieved: bool,
 }
 
-/// A scan, with its last fetched piece.
+/// A scan of a file, with the piece that was fetched last for the scan.
 #[derive(Debug)]
 struct Scan {
     file: usize,
     piece: Piece,
-    /// The bytes of the piece that were read.
+    /// The number of bytes of the piece that were read.
     read: u64,
 }
 
@@ -96,7 +96,7 @@ impl Ahead {
             return Piece {
                 start: 0,
                 len: size,
-                // Keeping all of a large file would copy it, which takes as long as fetching it.
+                // Keeping all of a large file would copy the file, which takes as long as fetching it.
                 sieved: size > WHOLE,
             };
         }

@@ -108,7 +108,7 @@ mod tests {
             &["a.db/a.db", "b.db/b.db", "b.db/b.db-wal"],
             &[],
         );
-        // Two databases could own this `-wal`.
+        // The `-wal` could belong to either of two databases.
         check(
             &[(0, "state.db"), (1, "state.db-wal"), (2, "state.db")],
             &["state.db/state.db", "state.db (2)/state.db"],

@@ -7,8 +7,8 @@ use prosescope_desk::protocol::Counters;
 
 use super::ahead::{Ahead, BLOCK, UNIT};
 
-/// The most bytes kept: twice the largest file that is fetched whole. They hold the pages that SQLite needs again,
-/// and the rows stored between large values.
+/// The most bytes that the cache keeps: twice the largest file that is fetched whole. They are the pages that SQLite
+/// needs again, and the rows stored between large values.
 const KEPT: u64 = 32 << 20;
 
 /// The most small files fetched with a requested one: a folder's files are read in order, and each separate request
@@ -28,7 +28,7 @@ pub(crate) struct Cache {
     units: BTreeMap<(usize, u64), Unit>,
     tick: u64,
     ahead: Ahead,
-    /// The page sizes of the files that are databases.
+    /// The page size of each file that is a database.
     pages: BTreeMap<usize, usize>,
     row: Row,
     counters: Counters,
@@ -37,13 +37,13 @@ pub(crate) struct Cache {
 #[derive(Debug)]
 struct Unit {
     bytes: Box<[u8]>,
-    /// The time of the last use; 0 for bytes that a scan passed and will hardly need again.
+    /// The time of the last use; 0 for bytes that a scan has passed and will hardly need again.
     used: u64,
-    /// Whether the bytes are kept for a scan that has not reached them yet.
+    /// Whether the bytes were fetched for a scan that has not reached them yet.
     ahead: bool,
 }
 
-/// Where the last files fetched together ended, and how many there were.
+/// The last files that were fetched together: where they ended, and their number.
 #[derive(Debug, Default)]
 struct Row {
     next: usize,
@@ -120,7 +120,7 @@ impl Cache {
         self.counters
     }
 
-    /// Fills `buf` from `offset` of a file of `size` bytes and returns how many bytes were read; `fetch` returns
+    /// Fills `buf` from `offset` of a file of `size` bytes and returns the number of bytes read. `fetch` returns
     /// exactly the bytes of a range, or an error.
     pub(crate) fn read<E, F: Fetched>(
         &mut self,
@@ -175,7 +175,7 @@ impl Cache {
         }
         self.keep(file, piece.start, &bytes, piece.sieved);
         if piece.sieved && !self.units.contains_key(&(file, at / UNIT)) {
-            // The requested bytes are always kept.
+            // The cache always keeps the requested bytes.
             let start = (at / UNIT * UNIT - piece.start) as usize;
             let wanted = bytes.copy(start..bytes.len().min(start + UNIT as usize));
             self.insert(file, at / UNIT, wanted, false);
@@ -223,7 +223,7 @@ impl Cache {
         self.units.insert((file, number), unit);
     }
 
-    /// Drops the less recently used half if the cache would exceed its limit with so many more bytes.
+    /// Drops the less recently used half of the cache if this many more bytes would exceed its limit.
     fn make_room(&mut self, bytes: u64) {
         if (self.units.len() as u64) * UNIT + bytes <= KEPT {
             return;
@@ -391,7 +391,8 @@ mod tests {
         assert!(cache.units.len() as u64 * UNIT <= KEPT);
     }
 
-    /// Large values of a file that is fetched whole are not copied; opening one fetches it again.
+    /// Large values of a file that is fetched whole are not copied into the cache; opening such a value fetches it
+    /// again.
     #[test]
     fn of_a_middling_database_pages_with_rows_are_kept() {
         let mut cache = Cache::default();
@@ -422,7 +423,7 @@ mod tests {
         }
         assert_eq!(lengths, [16, 64, 256, 1024, 2048, 2048, 2048]);
         assert_eq!(ahead.piece(0, 100 * MB, 90 * MB).len, BLOCK);
-        // The end of the file limits the piece.
+        // A piece does not extend beyond the end of the file.
         assert_eq!(ahead.piece(0, 100 * MB, 100 * MB - 10).len, BLOCK);
         assert_eq!(ahead.piece(0, 100 * MB + 7, 100 * MB + 3).len, 7);
     }
@@ -443,7 +444,7 @@ mod tests {
         };
         let fetched: Vec<usize> = (0..200).map(&mut read).filter(|n| *n > 0).collect();
         assert_eq!(fetched, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
-        // After a jump, a file still in the cache is not fetched again.
+        // After a jump to another file, a file that is still in the cache is not fetched again.
         assert_eq!([read(500), read(500), read(190)], [1, 0, 0]);
     }
 

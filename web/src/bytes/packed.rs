@@ -15,16 +15,16 @@ use web_sys::{Blob, File, FileReaderSync};
 
 /// The most bytes to which all shared files together may unpack.
 const MOST: u64 = 512 << 20;
-/// The most bytes of files kept in typed arrays, to be read in place; the other files become blobs, which the browser
-/// may keep on disk.
+/// The most bytes of files that are kept in typed arrays, to be read in place; the other files become blobs, which
+/// the browser may keep on disk.
 const HELD: u64 = 64 << 20;
-/// The bytes passed to the browser at a time, and those requested from it.
+/// The number of bytes that are passed to the browser, or requested from it, at a time.
 const PIECE: usize = 4 << 20;
 const WINDOW: u64 = 1 << 20;
-/// The most single files to examine. More files are probably the content of a folder.
+/// The most single files that are examined. More files are probably the content of a folder.
 const LOOKED_AT: usize = 400;
 
-/// Where the bytes of an unpacked file are.
+/// The place of an unpacked file's bytes.
 pub(super) enum Bytes {
     /// In a typed array, outside of the wasm memory.
     Held(Uint8Array),
@@ -277,7 +277,7 @@ struct BlobReader<'a> {
     blob: &'a Blob,
     len: u64,
     reader: &'a FileReaderSync,
-    /// The most recently fetched part, and its offset.
+    /// The part of the blob that was fetched last: its offset and its bytes.
     window: RefCell<(u64, Vec<u8>)>,
 }
 
@@ -353,7 +353,7 @@ fn no_room() -> io::Error {
 
 /// The receiver of unpacked files.
 struct Files<'a> {
-    /// The folder put before their paths.
+    /// The folder that is put before the paths of the files.
     folder: &'a str,
     held: u64,
     all: Vec<(String, u64, Bytes)>,

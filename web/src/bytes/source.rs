@@ -24,12 +24,12 @@ use super::ahead::WHOLE;
 use super::cache::{Cache, Fetched, SMALL, TOGETHER};
 use super::packed::{Bytes, Unpacked};
 
-/// The most files of one run to fetch together with those of others.
+/// The most files of one run that are fetched together with files of other runs.
 const OF_A_PLACE: usize = 200;
 
-/// Where the bytes of a file are.
+/// The place of a file's bytes.
 enum Place {
-    /// In a file that a person dropped or picked, or in a blob with a large file unpacked from a shared one.
+    /// In a file that the user dropped or picked, or in a blob with a large file unpacked from a shared one.
     Browser(web_sys::Blob),
     /// In a typed array outside of the wasm memory, unpacked from a shared file.
     Held(js_sys::Uint8Array),
@@ -51,7 +51,7 @@ struct Files {
     places: Vec<Place>,
     cache: RefCell<Cache>,
     reader: Option<web_sys::FileReaderSync>,
-    /// The last error below SQLite, which itself only reports "disk I/O error".
+    /// The last error of reading a file; SQLite itself only reports "disk I/O error".
     fault: RefCell<Option<SourceError>>,
 }
 
@@ -60,9 +60,9 @@ pub(crate) struct WebSource {
     label: String,
     files: Rc<Files>,
     mount: Mount,
-    /// Remarks about the listing.
+    /// Remarks about the listing of the files.
     listed: Vec<Issue>,
-    /// Whether single files were given instead of a folder.
+    /// Whether the user gave single files instead of a folder.
     loose: bool,
     /// Remarks about the shared files.
     shared: Option<Shared>,
@@ -179,7 +179,7 @@ impl Shareable for WebSource {
 }
 
 impl DeskSource for WebSource {
-    /// A browser refuses to read a changed file, so its files are never listed again and need no version.
+    /// A browser refuses to read a file that has changed, so the files are never listed again and need no version.
     fn version(&self, _path: &str) -> &str {
         ""
     }
@@ -287,7 +287,7 @@ impl Files {
         }
     }
 
-    /// Fetches a small file together with those after it, if a folder is being read in order.
+    /// Fetches a small file together with the files after it, if a folder is being read in order.
     fn fetch_row(&self, index: usize, cache: &mut Cache) {
         if self.small(index).is_none() {
             return;
@@ -329,8 +329,8 @@ impl Files {
         self.fetch_together(&files, &mut cache);
     }
 
-    /// Fetches files of the browser at once. If that fails, each is read alone later, so that the error names the
-    /// right file.
+    /// Fetches files of the browser together. If that fails, each file is read alone later, so that the error names
+    /// the right file.
     fn fetch_together(&self, files: &[usize], cache: &mut Cache) {
         let (mut row, parts, mut bytes) = (Vec::new(), js_sys::Array::new(), 0);
         for at in files {
@@ -384,7 +384,7 @@ impl Files {
             reader.read_as_array_buffer(&part)
         };
         let buffer = read().map_err(|error| match name_of(&error).as_str() {
-            // Chromium's error for a file whose date or size changed since it was picked.
+            // Chromium returns this error for a file whose date or size changed since it was picked.
             "NotReadableError" | "NotFoundError" => SourceError::Changed(path.to_owned()),
             "SecurityError" => unreadable("the browser does not allow it"),
             other => unreadable(other),

@@ -19,7 +19,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Steps between written times, in milliseconds; longer ones are whole days.
+/// The possible steps between written times, in milliseconds; longer steps are whole days.
 const STEPS: [u64; 25] = [
     1,
     2,
@@ -106,7 +106,7 @@ impl Seen {
 /// A time written along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
-    /// The position, in percent of the visible part.
+    /// The position of the time, in percent of the visible part.
     pub(crate) at: f64,
     /// The time of day in UTC at the beginning of the axis, then the time since: `20:15`, `+5m`.
     pub(crate) words: String,
@@ -148,7 +148,7 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
                 words,
             });
         }
-        // The time after an idle gap may be near.
+        // The next round time after an idle gap may be near, so the search continues directly after the gap.
         place = at + step / 2 + 1;
     }
     ticks
@@ -156,7 +156,7 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
 
 /// Returns the position of a time on an axis, in milliseconds since its beginning.
 fn place_of(timeline: &Timeline, time: u64) -> u64 {
-    // The idle time before it, minus the part that is drawn.
+    // The idle time before the wanted time, minus the part of it that is drawn.
     let mut left_out = 0;
     for gap in &timeline.gaps {
         let begun = gap.at + left_out;
@@ -175,7 +175,7 @@ fn place_of(timeline: &Timeline, time: u64) -> u64 {
 fn words(time: u64, step: u64) -> String {
     match time {
         0 => "0".to_owned(),
-        // Small steps need fractions of a second.
+        // A small step needs fractions of a second.
         _ if step < SECOND => format!("+{}s", time as f64 / SECOND as f64),
         _ => format!(
             "+{}",

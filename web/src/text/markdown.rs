@@ -6,10 +6,10 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// The deepest nesting; deeper parts become siblings.
+/// The deepest nesting that is drawn; deeper parts become siblings.
 const DEEPEST: usize = 24;
 
-/// The most parts; the rest is left out.
+/// The most parts of one text; the rest is left out.
 const MOST: usize = 20_000;
 
 /// A part of a rendered text.
@@ -242,7 +242,7 @@ fn other_host(address: &str, words: &str) -> Option<String> {
     let address = address.trim_start();
     let (scheme, rest) = address.split_once(':')?;
     let is_mail = scheme.eq_ignore_ascii_case("mailto");
-    // Browsers treat a backslash as a slash.
+    // Browsers treat a backslash like a slash.
     let rest = rest.trim_start_matches(['/', '\\']);
     let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
     let (before, host) = match authority.rsplit_once('@') {

@@ -3,7 +3,7 @@
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::timeout::Timeout;
 
-/// Returns the text of a filter; the order of rows is not part of it.
+/// Returns the filter as text; the order of rows is not part of this text.
 pub(crate) fn words(choice: &TraceChoice) -> String {
     let key = |key: &str, word: &str| match word {
         "" => String::new(),

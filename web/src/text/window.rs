@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The rows drawn above and below the visible ones, so that a small scroll shows no gap.
+/// The number of rows that are drawn above and below the visible ones, so that a small scroll shows no gap.
 const SPARE: u64 = 8;
 
 /// Returns the rows to draw: of `total`, each `height` pixels high, with `top` pixels scrolled away and `seen` pixels

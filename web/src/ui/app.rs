@@ -50,10 +50,10 @@ pub(crate) fn App() -> impl IntoView {
         Shown::Run(place, _) => run_and_page(app, place),
         Shown::Compare(..) => "Two runs side by side".to_owned(),
     });
-    // A page that is open sets its own title.
+    // The other pages set their titles themselves.
     Effect::new(move || {
         let title = match &*shown.read() {
-            // A page with a run in it already has its title before the run is read.
+            // A page that contains a run has the right title even before the run is read.
             Shown::Home if matches!(app.what(), Some(What::Own(..))) => return,
             Shown::Home => "Prosescope".to_owned(),
             Shown::Runs => {
@@ -73,7 +73,7 @@ pub(crate) fn App() -> impl IntoView {
         };
         document().set_title(&title);
     });
-    // The focused element may have been removed with the previous page.
+    // If the focused element was removed with the previous page, the focus moves to the new page.
     Effect::new(move |before: Option<()>| {
         shown.track();
         if before.is_some() {

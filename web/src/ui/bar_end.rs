@@ -17,7 +17,7 @@ pub(crate) fn bar_end(app: App, places: Option<Signal<Vec<String>>>) -> AnyView 
     let left = move |event: web_sys::FocusEvent| {
         let to = event.related_target();
         let to = to.and_then(|to| to.dyn_into::<web_sys::Node>().ok());
-        // Removing a bar from the page also fires this event.
+        // The browser also fires this event when a bar is removed from the page.
         let within = within.try_get_untracked().flatten();
         if !within.is_some_and(|within| within.contains(to.as_ref())) {
             open.try_set(false);

@@ -21,19 +21,19 @@ pub(crate) const WAITING: &str = "waiting";
 /// The filter and the order.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Choice {
-    /// The typed filter: words of the program, the id or the error, statuses and days.
+    /// The filter that the user typed: words of the program, the id or the error, statuses and days.
     pub(crate) words: RwSignal<String>,
-    /// The error message of failed runs, ignoring numbers.
+    /// The error message that failed runs must have, ignoring numbers.
     pub(crate) why: RwSignal<String>,
-    /// The status of runs to show; empty for any.
+    /// The status that runs must have; empty for any.
     pub(crate) status: RwSignal<String>,
-    /// The first day, as `2026-01-25`; empty for any.
+    /// The first day of runs to show, as `2026-01-25`; empty for any.
     pub(crate) since: RwSignal<String>,
-    /// The last day to show; empty for any.
+    /// The last day of runs to show; empty for any.
     pub(crate) until: RwSignal<String>,
     /// The index of the order in [`ORDERS`].
     pub(crate) order: RwSignal<usize>,
-    /// A status of workflows, or [`WAITING`].
+    /// The status that workflows must have, or [`WAITING`].
     pub(crate) workflows: RwSignal<String>,
 }
 
@@ -122,7 +122,7 @@ impl Choice {
         ] {
             text.set(of(key));
         }
-        // The key in addresses of earlier versions.
+        // Addresses of earlier versions use this key.
         if self.words.read_untracked().is_empty() {
             self.words.set(of("program"));
         }

@@ -103,7 +103,7 @@ pub(crate) fn enter() {
 /// Closes the item beside a list; returns whether one was open.
 pub(crate) fn close(app: App) -> bool {
     let route = app.route.get_untracked();
-    // An item that the page opened by itself is not in the address.
+    // An item that the page opened by itself is not in the address, so closing it must be remembered.
     let opens = route.is_trace() || matches!(route, Route::Compare { .. });
     // On a phone, a completely opened item shrinks to its beginning below the list.
     let sinks = route.is_trace() && route.selected().is_some() && matches("(max-width: 700px)");

@@ -38,7 +38,7 @@ pub(super) fn Divider() -> impl IntoView {
     let take = move |event: web_sys::PointerEvent| {
         let line = event.current_target();
         let line = line.and_then(|line| line.dyn_into::<web_sys::Element>().ok());
-        // Without capture, a fast pointer leaves the line and stops the drag.
+        // Without pointer capture, a fast pointer would leave the line and stop the drag.
         let held = line.map(|line| line.set_pointer_capture(event.pointer_id()));
         drawn.set(held.is_some_and(|held| held.is_ok()));
         event.prevent_default();

@@ -26,12 +26,12 @@ const PATIENCE: u32 = 10_000;
 /// The time for which new rows are marked, in milliseconds; equals the duration of the CSS animation.
 const MARKED: i64 = 4000;
 
-/// The state of following; cheap to copy.
+/// The state of following the open files; cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Follow {
-    /// Whether a server has the files open, which can reread them.
+    /// Whether a server has the files open, so that it can reread them.
     pub(crate) served: RwSignal<bool>,
-    /// Whether changes are shown as they happen.
+    /// Whether the page shows changes as they happen.
     pub(crate) on: RwSignal<bool>,
     /// The number of times the shown run was reread; answers of the worker depend on it.
     pub(crate) edition: RwSignal<u32>,
@@ -43,7 +43,7 @@ pub(crate) struct Follow {
     pub(crate) outdated: RwSignal<Option<String>>,
     /// The rows that the last reading added.
     news: RwSignal<News>,
-    /// The new address of the selected item, if only its number changed.
+    /// The new address of the selected item, if only the item's number changed.
     renamed: StoredValue<Option<String>>,
     keeper: StoredValue<Option<(u32, Keeper)>, LocalStorage>,
     wake: StoredValue<Option<oneshot::Sender<()>>, LocalStorage>,
@@ -89,7 +89,7 @@ impl Follow {
         self.news.set(News::default());
     }
 
-    /// Pauses or continues; returns false if there is nothing to follow.
+    /// Pauses or continues the following; returns false if there is nothing to follow.
     pub(crate) fn toggle(self) -> bool {
         if !self.served.get_untracked() {
             return false;
@@ -113,12 +113,12 @@ impl Follow {
     pub(crate) fn look_now(self) {
         let waiting = self.wake.try_update_value(Option::take).flatten();
         if let Some(waiting) = waiting {
-            // The waiting task may have ended.
+            // The waiting task may have ended, so the error is ignored.
             let _ = waiting.send(());
         }
     }
 
-    /// Waits as long as a write may take.
+    /// Waits as long as a write to a file may take.
     pub(crate) async fn patience(self) {
         TimeoutFuture::new(PATIENCE).await;
     }

@@ -75,7 +75,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         }
         "j" => app.move_in_list(Move::Down) || step(true),
         "k" => app.move_in_list(Move::Up) || step(false),
-        // Without a focused element, the arrow keys move in the list.
+        // If no element has the focus, the arrow keys move in the list.
         "ArrowDown" if is_nowhere() => app.move_in_list(Move::Down),
         "ArrowUp" if is_nowhere() => app.move_in_list(Move::Up),
         "n" => failure(app, Move::NextFailure),

@@ -52,7 +52,7 @@ where
         let got = fetch();
         spawn_local(async move {
             let got = got.await;
-            // A newer request was sent, or the page is gone.
+            // An answer is late if a newer request was sent, or if the page is gone.
             let is_late = || asked.try_get_value() != Some(this);
             if is_late() {
                 return;

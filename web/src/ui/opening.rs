@@ -24,7 +24,7 @@ pub(crate) fn own_run() -> Option<web_sys::File> {
         .ok()
 }
 
-/// The most files to list; more of them are probably a whole disk.
+/// The most files that are listed; more of them are probably a whole disk.
 const MOST: usize = 200_000;
 
 /// Returns whether to list a folder, by its path from the given folder on. The given folder itself is always listed.

@@ -98,10 +98,10 @@ pub(crate) fn Pill(
 pub(crate) fn When(
     /// The time to show.
     stamp: Option<Stamp>,
-    /// Shows the day only in the tooltip.
+    /// Whether to show the time of day only; the tooltip has the day.
     #[prop(optional)]
     clock_only: bool,
-    /// The text for a missing time.
+    /// The text that stands in place of a missing time.
     #[prop(default = "not recorded")]
     missing: &'static str,
 ) -> impl IntoView {
@@ -365,7 +365,7 @@ pub(crate) fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
     link.set_href(&url);
     link.set_download(name);
     link.click();
-    // The URL stays valid as long as the browser may need to save the file.
+    // The browser may still need the URL to save the file, so the URL is dropped only after a minute.
     set_timeout(move || drop(url), std::time::Duration::from_secs(60));
     Some(())
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::text::markdown::{Kind, Part, Rendered, render};
 
-/// The number of bytes that are rendered; the rest is only shown raw.
+/// The number of bytes of a text that are rendered; the rest is only shown raw.
 const MOST: usize = 200_000;
 
 /// Draws a text as Markdown.

@@ -13,7 +13,7 @@ pub(crate) fn sheet(title: &'static str, close: impl Fn() + 'static, body: AnyVi
         if let Some(dialog) = dialog.get()
             && !dialog.open()
         {
-            // Fails only if the dialog is already open or not in the page.
+            // Opening the dialog fails only if it is already open or not in the page.
             let _ = dialog.show_modal();
         }
     });

@@ -62,7 +62,7 @@ pub(crate) fn RunShell(
             None => "Prosescope".to_owned(),
         });
     });
-    // A memo, so that a new row of the run does not redraw the page.
+    // This is a memo, so that a new row of the run does not redraw the page.
     let trouble = Memo::new(move |_| {
         let trouble = |answer: &Result<Overview, Trouble>| answer.as_ref().err().cloned();
         run.overview
@@ -106,7 +106,7 @@ fn RunBar() -> impl IntoView {
         app.desk
             .with(|desk| matches!(desk, Desk::Open(list) if list.runs.len() > 1))
     };
-    // The list of runs has these facts before the run is read.
+    // The list of runs provides these facts before the run is read.
     let facts = move || {
         let (program, id, about) = match run.overview.get() {
             Some(Ok(overview)) => (overview.program, overview.run, overview.label),
@@ -123,7 +123,7 @@ fn RunBar() -> impl IntoView {
         })
     };
     let above = move || {
-        // A nested run is in `imports/` of its parent.
+        // The folder of a nested run is in `imports/` of its parent.
         let place = run.place.get();
         let (above, _) = place.rsplit_once("imports/")?;
         let above = above.trim_end_matches('/').to_owned();
@@ -159,7 +159,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                 Page::Trace => overview.trace_nodes,
                 Page::Bindings => overview.bindings,
                 Page::Agents => overview.agents,
-                // If gates are waiting, counts only those, because the user may have to act.
+                // If gates are waiting, only those are counted, because the user may have to act.
                 Page::Gates if !overview.pending_gates.is_empty() => {
                     overview.pending_gates.len() as u32
                 }
@@ -192,7 +192,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     Effect::new(move || {
         page.track();
         request_animation_frame(move || {
-            // The run may have been closed meanwhile.
+            // The run may be closed by now.
             let Some(nav) = nav.try_get_untracked().flatten() else {
                 return;
             };
@@ -208,7 +208,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     view! {
         <nav class="pages" aria-label="Pages" node_ref=nav>
             {Page::ALL.map(|of| {
-                // A memo, so that a focused link keeps the focus.
+                // This is a memo, so that a focused link keeps the focus.
                 let offered = Memo::new(move |_| is_offered(of));
                 live(move || offered.get().then(|| {
                 let to = run.page(of).to_string();

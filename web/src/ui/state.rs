@@ -94,7 +94,7 @@ pub(crate) enum Desk {
     Opening {
         /// The name of the files.
         label: String,
-        /// The present step, in words.
+        /// The present step of the opening, in words.
         doing: String,
     },
     /// A source with these runs is open.
@@ -135,7 +135,7 @@ pub(crate) struct App {
     pub(crate) route: RwSignal<Route>,
     /// The width of the item beside a list, in pixels, if the user changed it.
     pub(crate) beside: RwSignal<Option<f64>>,
-    /// Whether the help is shown.
+    /// Whether the page shows the help.
     pub(crate) help: RwSignal<bool>,
     /// The places of the runs to share, while the sheet for sharing is open.
     pub(crate) sharing: RwSignal<Option<Vec<String>>>,
@@ -172,7 +172,7 @@ pub(crate) struct App {
     fold_bell: RwSignal<u32>,
     /// The most recently opened source, to open it again.
     last: StoredValue<Option<What>, LocalStorage>,
-    /// The states that newer openings replaced, the oldest first; one is restored if the newer openings fail.
+    /// The states that newer openings replaced, the oldest first; a state is restored if the newer openings fail.
     behind: StoredValue<Vec<Behind>, LocalStorage>,
     /// The number of the shown or running opening.
     opening: StoredValue<u32>,
@@ -391,7 +391,8 @@ impl App {
         number
     }
 
-    /// Takes an action for an opening: at once if it is the newest; later if a newer one fails; otherwise never.
+    /// Executes an action for an opening: at once if the opening is the newest; later if a newer one fails; otherwise
+    /// never.
     fn act_for(self, number: u32, act: impl FnOnce(App) + 'static) {
         if self.number() == number {
             return act(self);
@@ -436,7 +437,7 @@ impl App {
         self.follow.begin(false);
         spawn_local(async move {
             let opened = self.ask_open(&what).await;
-            // Errors are reported once all files are listed.
+            // Errors are reported only after all files are listed.
             if let Ok(opened) = opened
                 && !opened.list.runs.is_empty()
             {
@@ -528,7 +529,7 @@ impl App {
         let is_in = |place: &str| workflows.iter().any(|one| one.place == place);
         let all = (list.runs.as_slice(), workflows.as_slice());
         let route = match (self.route.get_untracked(), all) {
-            // A run that is not read yet may be the one in the route.
+            // The run in the route may be one that is not read yet, so the route is kept.
             (Route::Run { run, .. }, _) if some || find(&list, &run).is_some() => None,
             (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
                 None
@@ -607,7 +608,7 @@ impl App {
             let run = desk.run(place);
             run.map_or_else(|| place.clone(), |run| key(list, run))
         };
-        // The earlier run is A, in whatever order they were marked.
+        // The earlier of the two runs is A, in whatever order they were marked.
         let begun = |place: &String| desk.run(place).and_then(prosescope_core::session::began);
         let (a, b) = match begun(first) > begun(second) {
             true => (second, first),
@@ -650,7 +651,7 @@ impl App {
                     }
                 };
                 if self.number() != number {
-                    // The desk returns each run only once, so the answer must not be lost.
+                    // The desk returns each run only once, so this answer must not be lost.
                     self.act_for(number, move |app| {
                         app.add(more);
                         let (left, stopped) = app.unread.get_untracked();
@@ -728,7 +729,7 @@ impl App {
     fn failed(self, trouble: Trouble) {
         self.gathering.set(None);
         if matches!(*self.desk.read_untracked(), Desk::Open(_)) {
-            // Some of the files are already open.
+            // Some of the files are already open, so the error is shown beside them.
             self.notice.set(Some(trouble));
             return;
         }
@@ -909,7 +910,7 @@ fn write_hash(hash: &str, push: bool) {
     let Ok(history) = window().history() else {
         return;
     };
-    // A browser may refuse (too many changes per second); then only the address is out of date.
+    // The browser may refuse too many changes per second; then only the address is out of date.
     let _ = if push {
         history.push_state_with_url(&JsValue::NULL, "", Some(hash))
     } else {

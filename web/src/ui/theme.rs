@@ -64,7 +64,7 @@ pub(crate) fn ThemeButton() -> impl IntoView {
         theme.set(next);
         next.apply();
         if let Ok(Some(storage)) = window().local_storage() {
-            // Private windows may refuse; then the theme lasts until the page is closed.
+            // A private window may refuse to store; then the theme lasts until the page is closed.
             let _ = storage.set_item(KEY, next.word());
         }
     };

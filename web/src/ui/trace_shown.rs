@@ -18,7 +18,7 @@ pub(crate) struct TraceShown {
     pub(crate) seen: RwSignal<Seen>,
     /// The run's place.
     place: StoredValue<String>,
-    /// Whether the address contains the view of the run that is opened next.
+    /// Whether the address contains a view for the run that is opened next.
     is_linked: StoredValue<bool>,
 }
 

@@ -17,10 +17,10 @@ use super::state::{App, Marked, Run};
 use crate::protocol::{LinesOf, OpenedValue, Request, ShownLines};
 use crate::text::words;
 
-/// The most bytes of a value that are shown; the rest can be downloaded.
+/// The most bytes of a value that the page shows; the whole value can be downloaded.
 const MOST: u64 = 10_000_000;
 
-/// A longer text, in bytes, is drawn line by line as it scrolls into view.
+/// The length in bytes from which a text is drawn line by line as it scrolls into view.
 const AT_ONCE: usize = 60_000;
 
 /// The way in which a value is shown.
@@ -46,7 +46,7 @@ impl Look {
 pub(crate) fn Value(
     /// The part of the run with the value.
     of: ValueOf,
-    /// The name of a saved file.
+    /// The name of the file when the value is saved.
     name: String,
 ) -> impl IntoView {
     let run = Run::get();
@@ -116,7 +116,7 @@ pub(crate) fn Looks(
     /// Whether the text is empty.
     #[prop(optional)]
     empty: bool,
-    /// The source of the text's lines, if it is only the beginning of a long one.
+    /// The place from which the lines are requested, if the text is only the beginning of a long one.
     #[prop(default = None)]
     long: Option<LinesOf>,
     /// Further content of the bar.
@@ -136,7 +136,7 @@ pub(crate) fn Looks(
     let look = RwSignal::new(first);
     let is_long = long.is_some();
     Effect::new(move || {
-        // The rendered text is only the beginning, and the found text may come later.
+        // The rendered text is only the beginning of the text, and the match may be after that.
         if is_long && app.marked.read().is_some() && look.get_untracked() == Look::Rendered {
             look.set(Look::Raw);
         }
@@ -224,7 +224,7 @@ fn Long(of: LinesOf) -> impl IntoView {
             number: line,
         };
         spawn_local(async move {
-            // After an error the text is shown from its beginning.
+            // If the request fails, the text is shown from its beginning.
             let found: Option<u64> = app.ask(request).await.unwrap_or_default();
             if let Some(row) = found.filter(|_| !cursor.is_gone()) {
                 cursor.go(row);

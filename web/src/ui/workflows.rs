@@ -39,7 +39,7 @@ pub(crate) fn Workflows(
         if before.is_some_and(|before| before != now) {
             pages.renew();
             cursor.go(0);
-            // An empty list is not drawn and therefore requests nothing.
+            // An empty list is not drawn and therefore requests no rows, so the first row is requested here.
             pages.want(0..1);
         }
         now
@@ -199,7 +199,8 @@ fn draw(_: u64, row: &Line) -> AnyView {
         true => view! { <span class="none">"no message"</span> }.into_any(),
         false => view! { <b><span class="asks">{asks}</span>{said}</b> }.into_any(),
     };
-    // The message before the question; on a narrow screen also the text of the hidden columns.
+    // The message that began the newest run is shown before its question; on a narrow screen, so is the text of the
+    // hidden columns.
     let before = row
         .question
         .as_ref()

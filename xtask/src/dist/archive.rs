@@ -137,7 +137,7 @@ fn set_times(path: &Path, time: SystemTime) -> Result<()> {
             set_times(&entry?.path(), time)?;
         }
     }
-    // Windows cannot open a folder as a file.
+    // On Windows, a folder cannot be opened as a file, so its time is not set.
     if cfg!(unix) || path.is_file() {
         File::open(path)?
             .set_modified(time)

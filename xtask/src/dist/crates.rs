@@ -29,7 +29,7 @@ pub(crate) fn published(root: &Path) -> Result<Vec<Package>> {
         .collect())
 }
 
-/// The file name of a packed crate.
+/// Returns the file name of a packed crate.
 pub(crate) fn file_name(package: &Package) -> String {
     format!("{}-{}.crate", package.name, package.version)
 }
@@ -48,7 +48,7 @@ pub(crate) fn pack(root: &Path, viewer: &Path, licenses: &Path, into: &Path) -> 
     }
     let packages = published(root)?;
     let mut pack = cargo(root);
-    // Git does not know the viewer: cargo would refuse a crate with it, `--allow-dirty` packs it.
+    // The viewer is not in git, so cargo would refuse to pack it without `--allow-dirty`.
     pack.args(["package", "--no-verify", "--allow-dirty", "--locked"]);
     for package in &packages {
         pack.args(["--package", &package.name]);
@@ -86,7 +86,7 @@ mod tests {
             assert!(package.repository.is_some(), "{name}: no repository");
             for used in package.dependencies.iter().filter(|d| d.path.is_some()) {
                 let is_published = names.contains(used.name.as_str());
-                // Cargo leaves dependencies of tests out that have no version.
+                // Cargo leaves out those dependencies of tests that have no version.
                 let is_left_out = used.kind == DependencyKind::Development;
                 let has_version = used.req.to_string() == format!("^{}", package.version);
                 assert!(
@@ -142,7 +142,8 @@ mod tests {
         assert!(included > 5, "only {included} files are included");
     }
 
-    /// The files that a source names in `include_str!` and its like; those that a build script wrote are named otherwise.
+    /// Returns the files that a source names in `include_str!` and similar macros, except those that a build script
+    /// wrote.
     fn included_files(text: &str) -> impl Iterator<Item = &str> {
         [
             "include_str!(\"",
@@ -155,7 +156,7 @@ mod tests {
         .filter_map(|rest| Some(rest.split_once('"')?.0))
     }
 
-    /// A path without `..`, or `None` for one that leaves its folder.
+    /// Returns a path without `..`; `None` if the path leaves its folder.
     fn plain(path: &Path) -> Option<PathBuf> {
         let mut out = PathBuf::new();
         for part in path.components() {

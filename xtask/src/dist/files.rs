@@ -16,7 +16,7 @@ pub(crate) const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 /// The version to build.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The file with the checksums.
+/// The name of the file with the checksums.
 pub(crate) const SUMS: &str = "SHA256SUMS";
 
 /// The files of packaging/ that become part of a release, with their placeholders filled in.

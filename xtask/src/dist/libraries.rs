@@ -45,9 +45,9 @@ pub(crate) const NPM: Product<'static> = Product {
 /// A package inside a product.
 pub(crate) struct Library {
     pub(crate) package: Package,
-    /// The names of the products that contain it.
+    /// The names of the products that contain the package.
     pub(crate) products: BTreeSet<&'static str>,
-    /// The packages that it depends on.
+    /// The packages that the package depends on.
     pub(crate) uses: BTreeSet<PackageId>,
 }
 

@@ -123,7 +123,7 @@ fn is_license(path: &Path) -> bool {
     NAMES.iter().any(|start| name.starts_with(start)) || name == "unlicense"
 }
 
-/// Returns the standard text of a license. MIT's begins with the copyright holders.
+/// Returns the standard text of a license. For MIT, the text begins with the copyright holders.
 fn standard(root: &Path, library: &Library) -> Result<String> {
     let license = library.license();
     let offers = |name: &str| license.split(" OR ").any(|offered| offered == name);

@@ -129,7 +129,7 @@ fn runs_here(target: &str) -> bool {
     target.starts_with(ARCH) && target.contains(system)
 }
 
-/// Builds everything except the archives.
+/// Builds everything of a release except the archives.
 fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> Result<()> {
     if let Some(with) = with {
         for name in files::names(with)? {

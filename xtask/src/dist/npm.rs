@@ -1,4 +1,5 @@
-//! The npm packages: the library, and for each system one with the program, of which npm installs the one that fits.
+//! Builds the npm packages: the library, and one package with the program for each system, of which npm installs the
+//! one that fits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use super::files::{REPOSITORY, VERSION};
 use super::{archive, licenses, program, tools};
 use crate::step::run;
 
-/// A system as npm names it.
+/// A system, with the names that npm gives it.
 pub(crate) struct System {
     /// As Rust names it.
     pub(crate) target: &'static str,
@@ -38,7 +39,7 @@ impl System {
         format!("@prosescope/cli-{}-{}", self.os, self.cpu)
     }
 
-    /// The file name of the packed package.
+    /// Returns the file name of the packed package.
     pub(crate) fn file_name(&self) -> String {
         format!("prosescope-cli-{}-{}-{VERSION}.tgz", self.os, self.cpu)
     }
@@ -53,13 +54,13 @@ impl System {
             "repository": { "type": "git", "url": format!("git+{REPOSITORY}.git") },
             "os": [self.os],
             "cpu": [self.cpu],
-            // Yarn would keep it in a zip, where no system starts it.
+            // Without this, Yarn would keep the program in a zip, where no system can start it.
             "preferUnplugged": true,
         })
     }
 }
 
-/// The file name of the packed library.
+/// Returns the file name of the packed library.
 pub(crate) fn library() -> String {
     format!("prosescope-{VERSION}.tgz")
 }
@@ -93,7 +94,7 @@ pub(crate) fn pack_programs(root: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the package of a system from its archive, in a folder.
+/// Creates the package of a system from the archive of that system, in a folder.
 fn program_package(root: &Path, system: &System, archive: &Path, work: &Path) -> Result<PathBuf> {
     archive::unpack(archive, work)?;
     let unpacked = work.join(format!("prosescope-{}", system.target));

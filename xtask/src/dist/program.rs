@@ -11,7 +11,7 @@ use crate::setup;
 use crate::step::{run, step};
 use crate::view::{VIEWER_HTML, target as built};
 
-/// The variable that names the licenses to embed for the build script; see cli/build.rs.
+/// The environment variable that tells the build script which licenses to embed; see cli/build.rs.
 pub(crate) const LICENSES: &str = "PROSE_LICENSES";
 
 /// The files embedded in the program.
@@ -39,7 +39,7 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<Pa
         setup::rust_target(target)?;
         cargo(root)
     };
-    // Rust's syntax for strings is also valid in TOML.
+    // The flags are given as a TOML list, in which Rust's syntax for strings is also valid.
     let flags = without_paths(root);
     build
         .arg("rustc")
@@ -49,7 +49,7 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<Pa
         .env(VIEWER_HTML, &embedded.viewer)
         .env(LICENSES, &embedded.licenses);
     if musl {
-        // Otherwise cargo-zigbuild links a program that is always loaded at the same address.
+        // Without this flag, cargo-zigbuild links a program that is always loaded at the same address.
         build.args(["--", "-C", "link-arg=-pie"]);
     }
     if !target.contains("windows") {
@@ -96,7 +96,7 @@ pub(crate) fn names_no_folder(root: &Path, file: &Path) -> Result<()> {
     ];
     for folder in folders.into_iter().flatten() {
         let name = folder.to_string_lossy();
-        // A home of `/` would match every path.
+        // A home folder of `/` would match every path, so it is skipped.
         if name.len() > 1 {
             let found = named(&content, &name);
             ensure!(

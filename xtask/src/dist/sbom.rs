@@ -78,8 +78,8 @@ fn component(library: &Library) -> Value {
     component
 }
 
-/// Returns the package URL (purl) of a package. This workspace's packages are in no registry; theirs serves as an id
-/// in the list.
+/// Returns the package URL (purl) of a package. The packages of this workspace are in no registry, so their URLs are
+/// only ids within the list.
 fn reference(library: &Library) -> String {
     format!(
         "pkg:cargo/{}@{}",

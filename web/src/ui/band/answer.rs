@@ -12,7 +12,7 @@ use crate::ui::parts::{Copy, link};
 use crate::ui::rendered::Markdown;
 use crate::ui::state::Run;
 
-/// The bytes to request: more than twelve lines.
+/// The number of bytes to request, which is more than twelve lines.
 const MOST: u64 = 20_000;
 
 /// The number of outputs shown in full; the others are links.

@@ -26,7 +26,7 @@ enum Done {
 /// Draws the input fields and the button.
 pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
     let (app, run) = (App::get(), Run::get());
-    // The page's server states whether it records decisions, and under which name.
+    // The server states in the page whether it records decisions, and under which name.
     let here = Decides::offered().filter(|_| gate.seen.is_some());
     let name = RwSignal::new(here.as_ref().map_or_else(String::new, |of| of.by.clone()));
     let comment = RwSignal::new(String::new());
@@ -64,7 +64,7 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
                     app.ask::<DecisionMade>(request).await.map(Done::Made)
                 }
             };
-            // The sheet may have been closed meanwhile.
+            // The sheet may be closed by now, so this must not fail.
             doing.try_set(false);
             done.try_set(Some(came.unwrap_or_else(Done::Failed)));
         });

@@ -46,7 +46,7 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
         .then_some("It is too late to approve. Record the time-out; it counts as rejected. ");
     let facts = [
         Some(format!("may decide: {}", gate.allow_words)),
-        // After the deadline, the headline reports it.
+        // If the deadline has passed, the headline reports it, so it is not repeated here.
         gate.deadline
             .as_ref()
             .filter(|_| !gate.overdue)

@@ -186,7 +186,7 @@ fn facts(overview: &Overview) -> AnyView {
     let ago = overview.last_sign_ago.clone().filter(|_| !is_over);
     let counted = overview.story.first().filter(|_| is_counted(overview));
     let counted = counted.map(|sentence| sentence.trim_end_matches('.').to_owned());
-    // The trace itself reports that no times are recorded.
+    // If no times are recorded, the trace itself reports that.
     let untimed = overview
         .is_unread(Part::Statements)
         .then_some("times of statements could not be read");
@@ -245,7 +245,7 @@ fn span(started: Option<&Stamp>, last: Option<&Stamp>) -> String {
 /// continues.
 #[derive(Debug, Clone, PartialEq)]
 struct Acts {
-    /// The only waiting gate, and whether its deadline has passed.
+    /// The id of the only waiting gate, and whether its deadline has passed.
     gate: Option<(String, bool)>,
     /// The number of waiting gates.
     gates: usize,
@@ -280,7 +280,7 @@ impl Acts {
         };
         Acts {
             gates: waits.len(),
-            // A waiting gate must be decided first.
+            // While a gate waits, it must be decided first, so continuing is not offered.
             go_on: says
                 .filter(|_| waits.is_empty())
                 .map(|says| (says, place.is_some())),

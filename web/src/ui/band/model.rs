@@ -43,7 +43,7 @@ pub(super) fn draw(node: Option<u32>) -> AnyView {
         }
         .into_any()
     });
-    // The button stays, and keeps the focus, while another size is loaded.
+    // While another size is loaded, the button stays in the page and keeps the focus.
     let copied = Signal::derive(move || {
         answer.with(|answer| match answer {
             Some(Ok(copy)) => copy.text.clone(),

@@ -130,7 +130,7 @@ fn one(letter: &'static str, run: &ComparedRun, key: &str) -> AnyView {
 fn List(view: CompareView) -> impl IntoView {
     let app = App::get();
     let rows = view.rows.clone();
-    // A row that only contains others has no bar, because its length would make all other bars short.
+    // A row that only contains other rows has no bar, because its length would make all other bars short.
     let next = |at: usize| rows.get(at + 1).map(|row| row.level);
     let numbered = rows.iter().enumerate().map(|(at, row)| Numbered {
         at,
@@ -197,7 +197,7 @@ fn List(view: CompareView) -> impl IntoView {
 #[derive(Debug, Clone, PartialEq)]
 struct Numbered {
     at: usize,
-    /// Whether the following rows are its children.
+    /// Whether the following rows are children of this row.
     holds: bool,
     row: ComparedRow,
 }

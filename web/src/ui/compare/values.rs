@@ -22,7 +22,7 @@ fn compared(of: &ComparedValue, is_value: bool) -> AnyView {
     let keys = expect_context::<StoredValue<Keys>>().get_value();
     let side = |letter: &'static str, key: &str, at: Option<u32>, len: Option<u64>| {
         let size = len.map_or_else(|| "no value".to_owned(), words::bytes);
-        // A memory has no index among the values.
+        // A memory is not in the list of values, so it has no link there.
         match at.filter(|_| is_value) {
             Some(at) => {
                 let to = Route::item(key, Page::Bindings, at);

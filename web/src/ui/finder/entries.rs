@@ -28,7 +28,7 @@ pub(super) struct Entry {
     pub(super) text: String,
     /// The range of characters that match the search text.
     pub(super) mark: Option<(usize, usize)>,
-    /// The place of the match, or a key for the same command.
+    /// The place that contains the match, or a key for the same command.
     pub(super) more: String,
     /// The action on selection.
     pub(super) act: Act,
@@ -37,7 +37,7 @@ pub(super) struct Entry {
 /// The action of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// Goes to a route; for a match, also marks the text, which is in the given line of a long value.
+    /// Goes to a route. For a match, also marks the text, which is in the given line of a long value.
     Go(Route, Option<u64>),
     /// Opens the dialog for choosing files.
     Files,
@@ -166,7 +166,7 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
         all.extend(group.hits.iter().map(|hit| {
             let range = (hit.range.0 as usize, hit.range.1 as usize);
             let (text, mark) = around(&hit.text, range, before);
-            // A statement needs no second link to its own row.
+            // For a match in a statement, only the number of the row is added, because the text already is the statement.
             let own = hit
                 .place
                 .split_once(' ')
@@ -190,7 +190,7 @@ fn around(line: &str, (from, to): (usize, usize), before: usize) -> (String, (us
     if skipped < 2 {
         return (line.to_owned(), (from, to));
     }
-    // Starts at the beginning of a word, if there is one before the match.
+    // The part begins with a word, if one begins before the match.
     let mut before = line.chars().take(from).skip(skipped);
     let skipped = match before.position(char::is_whitespace) {
         Some(blank) => skipped + blank + 1,

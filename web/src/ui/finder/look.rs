@@ -25,7 +25,7 @@ pub(super) enum Where {
 }
 
 impl Where {
-    /// Returns what is searched there, in words.
+    /// Returns in words which kinds of texts are searched at this place.
     pub(super) fn kinds(&self) -> &'static str {
         match self {
             Where::Run(_) => {
@@ -80,7 +80,7 @@ pub(super) struct Look {
     pub(super) found: RwSignal<Vec<Found>>,
     /// The progress of the search.
     pub(super) state: RwSignal<State>,
-    /// The number of the search; answers to an earlier one are ignored.
+    /// The number of this search; answers to earlier searches are ignored.
     number: StoredValue<u32>,
 }
 
@@ -90,9 +90,9 @@ pub(super) enum State {
     /// Not searching.
     #[default]
     Idle,
-    /// Searching; the progress in words.
+    /// The search continues; the text describes its progress.
     Busy(String),
-    /// Finished; the result in words, with anything that was not searched.
+    /// The search is finished; the text describes the result, and anything that was not searched.
     Done(String),
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn Finder() -> impl IntoView {
         if !app.finder.get() {
             dialog.close();
         } else if !dialog.open() {
-            // Fails only if the dialog is already open or not in the page.
+            // Opening the dialog fails only if it is already open or not in the page.
             let _ = dialog.show_modal();
         }
     });
@@ -103,7 +103,7 @@ fn Inside() -> impl IntoView {
                 Found::Run(run) => entries::hits(list, run, all.get() && several),
                 Found::Workflow(place, id, found) => entries::of_workflow(place, id, found),
             });
-            // Matches in the run come before names that match.
+            // The matches in the run come before the entries whose names match.
             entries.splice(0..0, hits);
         }
         entries
@@ -117,7 +117,7 @@ fn Inside() -> impl IntoView {
                     mark::mark(app, text.get_untracked().trim(), line);
                 }
                 app.go(route);
-                // The focus goes to the match instead of back to the element that had it.
+                // The focus goes to the match instead of back to the element that had the focus before.
                 request_animation_frame(|| {
                     crate::ui::keys::focus("main");
                 });
@@ -133,7 +133,7 @@ fn Inside() -> impl IntoView {
         match event.key().as_str() {
             "ArrowDown" => at.set((now + 1).min(count.saturating_sub(1))),
             "ArrowUp" => at.set(now.saturating_sub(1)),
-            // By default, Escape would clear the search field.
+            // Without this, Escape would clear the search field instead of closing the finder.
             "Escape" => app.finder.set(false),
             "Enter" => {
                 let entry = entries.with_untracked(|entries| entries.get(now).cloned());

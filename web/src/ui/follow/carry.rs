@@ -6,10 +6,10 @@ use leptos::prelude::*;
 
 use super::Follow;
 
-/// The new number and list position of an item; `None` if it is gone.
+/// The new number and list position of an item; `None` if the item is gone.
 pub(crate) type Now = Option<(u32, u32)>;
 
-/// Receives the new positions.
+/// A function that receives the new positions.
 type Moved = dyn Fn(&[Now]);
 
 /// A part of the page that stays in place.

@@ -78,7 +78,7 @@ pub(crate) fn Following() -> impl IntoView {
 fn ago(milliseconds: i64) -> String {
     match milliseconds {
         ..=4999 => "changed just now".to_owned(),
-        // Words that change every second would distract.
+        // Words that change every second would distract, so this counts in steps of five seconds.
         5000..=59_999 => format!("changed {}s ago", milliseconds / 5000 * 5),
         _ => format!(
             "changed {} ago",

@@ -54,12 +54,12 @@ pub(crate) fn watch(app: App) {
 
 struct Watch {
     app: App,
-    /// The server's messages. Not received while the page is hidden or paused, because a browser has only six
+    /// Receives the server's messages. Closed while the page is hidden or paused, because a browser has only six
     /// connections to a server for all of its pages.
     changes: Option<Changes>,
     /// The server's name for the state that was read.
     seen: Option<String>,
-    /// The time since which reading fails.
+    /// The time since when reading has failed, if it fails.
     failing: Option<i64>,
     /// The index of the next file to check.
     next_file: usize,
@@ -105,7 +105,7 @@ impl Watch {
         match self.app.desk.with_untracked(Desk::is_open) {
             Some(true) => self.app.follow_up().await?,
             Some(false) => self.app.try_again().await,
-            // The server is opening the files right now.
+            // The files are still being opened, so there is nothing to reread yet.
             None => return Ok(()),
         }
         self.seen = Some(version);
@@ -154,7 +154,7 @@ impl Follow {
     async fn rest(self, pause: u32) {
         let (woken, waking) = oneshot::channel();
         self.wake.set_value(Some(woken));
-        // A dropped sender ends the wait too.
+        // The wait also ends when the sender is dropped.
         select(TimeoutFuture::new(pause), waking).await;
     }
 }
@@ -174,7 +174,7 @@ impl App {
             Some(Kept::Bindings(bindings)) => (Vec::new(), bindings),
             None => (Vec::new(), Vec::new()),
         };
-        // The item in the address comes last.
+        // The numbered item in the address is the last of the items.
         let named = numbered(&route);
         match named {
             Some(Numbered::Node(node)) => nodes.push(node),
@@ -189,7 +189,7 @@ impl App {
             folded: folds.get_value(),
         };
         let followed: Option<Followed> = self.ask(request).await?;
-        // Another source was opened, or everything was closed.
+        // If another source was opened, or everything was closed, the answer is ignored.
         let (Some(followed), true) = (followed, self.number() == number) else {
             return Ok(());
         };

@@ -56,9 +56,9 @@ struct Inner<T> {
     asked: BTreeSet<u64>,
     /// The most recently requested range.
     wanted: Option<Range<u64>>,
-    /// Increases when the list itself changes, so that answers to earlier requests are ignored.
+    /// The number of the list's present state; answers to requests for an earlier state are ignored.
     generation: u32,
-    /// Whether the stored rows are of the previous list, shown until the new one arrives.
+    /// Whether the stored rows belong to the previous list, which is shown until the new one arrives.
     stale: bool,
     fetch: Fetch<T>,
 }
@@ -89,7 +89,7 @@ impl<T: Clone + 'static> Pages<T> {
             follow.edition.track();
             if before.is_some() {
                 pages.renew();
-                // An empty list is not drawn and therefore requests nothing.
+                // An empty list is not drawn and therefore requests no rows, so this requests the last range again.
                 let wanted = pages.inner.with_value(|inner| inner.wanted.clone());
                 if let Some(wanted) = wanted {
                     pages.want(wanted);
@@ -163,7 +163,7 @@ impl<T: Clone + 'static> Pages<T> {
         })
     }
 
-    /// Requests the list again; the old rows are shown until the new ones arrive.
+    /// Requests the list again; shows the old rows until the new ones arrive.
     pub(crate) fn renew(self) {
         self.inner.update_value(|inner| {
             inner.generation += 1;
@@ -214,7 +214,7 @@ impl<T: Clone + 'static> Pages<T> {
                     self.inner.update_value(|inner| {
                         renewed = std::mem::take(&mut inner.stale);
                         if renewed {
-                            // Old chunks with a pending request stay visible until its answer.
+                            // A chunk with a pending request shows its old rows until the answer.
                             inner.chunks.retain(|chunk, _| inner.asked.contains(chunk));
                         }
                         inner.chunks.insert(chunk, stretch.rows);

@@ -21,7 +21,7 @@ use crate::ui::state::{App, Move, print_now};
 /// The most rows printed; a longer list states its length.
 const PRINTED: u64 = 5000;
 
-/// Counts the lists other than the page's main list.
+/// The number of lists so far, without the page's main list.
 static LISTS: AtomicU32 = AtomicU32::new(0);
 
 /// The ARIA role of a list.
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Tree,
 }
 
-/// A key for the page that owns the list; the list handles others itself.
+/// A key that the list passes to its page; the list handles all other keys itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     /// Open the row.
@@ -275,7 +275,7 @@ where
         tell(Key::Moved);
     };
     let at = move || cursor.at.get_untracked();
-    // An item that is open from the start also makes its row the current one.
+    // If an item is open from the start, its row becomes the current one.
     let is_open = Memo::new(move |_| {
         let row = pages.get(cursor.at.get());
         row.as_ref().map(mark).is_some_and(|mark| mark.selected)
@@ -313,7 +313,7 @@ where
     if main {
         let forget = app.list_keys(move |step_to| {
             if let Some(element) = scroller.get_untracked() {
-                // A list that cannot take the focus still moves.
+                // If the list cannot take the focus, its rows still move.
                 let _ = element.focus();
             }
             match step_to {

@@ -38,7 +38,7 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
     open_roots(app, "what was dropped", roots);
 }
 
-/// Opens files and folders again from their kept handles.
+/// Opens files and folders again from the handles that were kept.
 pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
     let roots = handles
         .into_iter()
@@ -164,7 +164,7 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
 #[derive(Default, Clone)]
 struct Walked {
     files: Vec<Given<File>>,
-    /// Missing files and folders.
+    /// The files and folders that were skipped or could not be read.
     missing: Missing,
     /// The handles of the dropped files and folders themselves.
     handles: Vec<JsValue>,
@@ -180,7 +180,7 @@ enum Left {
     Cancelled,
 }
 
-/// Steps in progress at the same time: a browser answers each from another process.
+/// The number of steps in progress at the same time: a browser answers each from another process.
 const AT_ONCE: usize = 64;
 
 /// A folder with more subfolders than this is assumed to contain runs.
@@ -393,7 +393,7 @@ async fn promised(object: &JsValue, method: &str) -> Result<JsValue, JsValue> {
     let function: Function = Reflect::get(object, &method.into())?.dyn_into()?;
     let promise = Promise::new(&mut |done, failed| {
         if let Err(error) = function.call2(object, &done, &failed) {
-            // The rejected promise carries the same error.
+            // The rejected promise carries `error`, so the result of this call is ignored.
             let _ = failed.call1(&JsValue::NULL, &error);
         }
     });

@@ -80,7 +80,7 @@ fn picked(app: App, input: NodeRef<Input>) {
             None => true,
         })
         .collect();
-    // Lets the same file be picked again after it changed.
+    // Without this, the browser reports nothing if the user picks the same file again after it has changed.
     input.set_value("");
     if files.is_empty() {
         app.fail(Trouble {

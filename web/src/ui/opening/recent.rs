@@ -1,4 +1,5 @@
-//! The names of recently opened files. Only names, because a browser does not let a page open a file again by itself.
+//! Remembers the names of recently opened files. A browser does not let a page open a file again by itself, so names
+//! are all that is useful.
 
 use leptos::prelude::window;
 
@@ -32,7 +33,7 @@ fn put(names: &[String]) {
         return;
     };
     if let Ok(Some(storage)) = window().local_storage() {
-        // Private windows may refuse; then nothing is remembered.
+        // A private window may refuse to store; then the names are not remembered.
         let _ = storage.set_item(KEY, &json);
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn go(app: App, key: String, forward: bool) {
                     app.go(Route::item(&key, Page::Trace, item_of(&node)));
                 }
             }
-            // The page that is shown reports the error.
+            // The page that is shown reports the error, so this need not.
             Err(_) => {}
         }
     });

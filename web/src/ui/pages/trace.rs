@@ -124,7 +124,7 @@ pub(super) fn draw() -> AnyView {
                     return;
                 }
                 match node {
-                    // The address then names the node itself, and this effect runs again.
+                    // The address now names the node itself, so this effect runs again.
                     Ok(Some(node)) if item.ends_with("-failure") => {
                         app.put(run.item(Page::Trace, node.item));
                     }
@@ -291,7 +291,7 @@ impl Tree {
     /// Unfolds the ancestors of a node and goes there, unless the cursor was moved since `before`: an answer that
     /// arrives late must not move the user back.
     async fn show(self, node: u32, before: (u64, u32)) {
-        // The request itself unfolds nodes, so it is not even sent in that case.
+        // The request itself unfolds nodes, so it is not even sent if the cursor has moved.
         if self.cursor.is_gone() || self.cursor.mark() != before {
             return;
         }
@@ -314,7 +314,7 @@ impl Tree {
         if let Ok(Revealed { row: None, .. }) = &answer
             && !self.cursor.is_gone()
         {
-            // A filter hides the row, so the filter is cleared.
+            // The filter hides the row, so the filter is cleared.
             self.app.trace.choice.set(TraceChoice::default());
             self.again();
             return Box::pin(self.show(node, before)).await;
@@ -360,7 +360,7 @@ impl Tree {
         on_cleanup_local(forget);
     }
 
-    /// Requests the changed rows; if there were none, no list would request them.
+    /// Requests the changed rows, because a list that was empty would not request them.
     fn again(self) {
         self.pages.renew();
         self.pages.want(0..1);

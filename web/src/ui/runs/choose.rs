@@ -14,7 +14,7 @@ use crate::ui::parts::{Empty, live};
 use crate::ui::shell::name_of;
 use crate::ui::state::App;
 
-/// The order of statuses: first those that need attention.
+/// The order in which statuses are shown: first those that need attention.
 const FIRST: [&str; 6] = [
     "failed",
     "unreadable",

@@ -10,11 +10,11 @@ use crate::text::words;
 use crate::ui::choice::Choice;
 use crate::ui::parts::part_of;
 
-/// The most and the fewest days shown.
+/// The most and the fewest days that the chart shows.
 const MOST: i64 = 61;
 const FEWEST: i64 = 14;
 
-/// The number of reasons shown.
+/// The number of reasons of failures that are shown.
 const REASONS: usize = 4;
 
 /// The days shown.
@@ -22,7 +22,7 @@ const REASONS: usize = 4;
 struct Drawn {
     first: i64,
     days: Vec<DayOfRuns>,
-    /// The number of runs before the first day, or without a time.
+    /// The number of runs before the first day, and of runs without a time.
     others: u64,
 }
 
@@ -31,7 +31,7 @@ struct Drawn {
 pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
     let drawn = Memo::new(move |_| list.with(of));
     let why = Memo::new(move |_| list.with(|list| why_failed(&list.runs)));
-    // The day on which a drag began, while it lasts.
+    // The day on which a drag began; `None` while nothing is dragged.
     let begun = StoredValue::new(None::<i64>);
     let choose = move |drawn: &Drawn, from: i64, to: i64| {
         let (from, to) = (from.min(to), from.max(to));

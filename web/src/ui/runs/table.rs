@@ -81,7 +81,7 @@ pub(super) fn Table(
         selected: app.paired.read().contains(&run.place),
         ..Mark::default()
     };
-    // In an order other than by time, each row shows its day.
+    // If the list is not ordered by time, each row shows its day.
     let by_day = move || matches!(app.choice.order(), Order::Newest | Order::Oldest);
     let draw = move |at: u64, run: &RunSummary| {
         let above = at.checked_sub(1).and_then(|at| pages.peek(at));

@@ -9,7 +9,7 @@ use super::Sheet;
 use crate::text::words;
 use crate::ui::parts::{Empty, live};
 
-/// The most secrets listed, and the most places of each.
+/// The most secrets that are listed, and the most places of each secret.
 const LISTED: usize = 100;
 const PLACES: usize = 3;
 

@@ -27,7 +27,7 @@ use crate::text::words;
 /// The warning at the button: no rule finds every secret.
 const PROMISE: &str = "No tool finds every secret: check the list above and the marks in the pages before you send the file. Nothing is sent from here.";
 
-/// The runs to share, and the choices.
+/// The state of the sheet: the runs to share, and the user's choices.
 #[derive(Clone, Copy)]
 struct Sheet {
     app: App,
@@ -41,11 +41,11 @@ struct Sheet {
     doing: RwSignal<Option<Doing>>,
     /// The message about the last saved file.
     saved: RwSignal<Option<String>>,
-    /// The number of the last request; answers to earlier ones are ignored.
+    /// The number of the last request; answers to earlier requests are ignored.
     asked: StoredValue<u32>,
     /// The row of the trace that was open when the sheet was opened.
     row: StoredValue<Option<String>>,
-    /// Whether the copy opens at that row.
+    /// Whether the copy opens at the row that was open.
     opens: RwSignal<bool>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn everything(app: App) -> Signal<Vec<String>> {
 #[component]
 pub(crate) fn Share() -> impl IntoView {
     let app = App::get();
-    // The source may be closed while the sheet is open.
+    // If the source is closed while the sheet is open, the sheet is closed too.
     Effect::new(move || {
         if !matches!(*app.desk.read(), Desk::Open(_)) {
             app.sharing.set(None);

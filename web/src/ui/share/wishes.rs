@@ -15,7 +15,7 @@ struct Switch {
     about: &'static str,
     is_on: fn(&Wishes) -> bool,
     set: fn(&mut Wishes, bool),
-    /// The report's name for the omission.
+    /// The name that the report gives to the omitted content; empty if the report does not list it.
     left: &'static str,
 }
 
@@ -56,7 +56,7 @@ const SWITCHES: [Switch; 7] = [
     },
 ];
 
-/// The choices for the longest value to include.
+/// The lengths from which the user chooses the longest value to include.
 const LENGTHS: [(u64, &str); 4] = [
     (0, "of any length"),
     (1 << 20, "up to 1 MB"),

@@ -87,7 +87,7 @@ fn list(run: Option<String>) -> AnyView {
         };
         if key == Key::Enter || (key == Key::Moved && open.read_untracked().is_some()) {
             shown.open_event.set(Some((row.id, of.get_value())));
-            // The event is already in view.
+            // The event is already in view, so the page does not scroll to it.
             let chosen = InThread::Event(row.id);
             shown
                 .kept

@@ -43,9 +43,9 @@ struct Shown {
 /// The user's actions on the pages of a workflow.
 #[derive(Default)]
 struct Kept {
-    /// The number of parts shown in the thread, if more than at first.
+    /// The number of parts that the thread shows, if more than at first.
     parts: usize,
-    /// The selected item to which the page has scrolled.
+    /// The selected item to which the page has already scrolled.
     reached: Option<InThread>,
     /// Whether the thread was drawn before.
     is_begun: bool,
@@ -112,7 +112,7 @@ impl Shown {
         }
     }
 
-    /// Returns whether the page is drawn for the first time and `also` is true.
+    /// Returns whether the page is drawn for the first time, and `also` is true; remembers that the page was drawn.
     fn is_first(self, also: bool) -> bool {
         let before = self
             .kept
@@ -137,7 +137,7 @@ pub(crate) fn WorkflowShell(
             id: id.clone(),
         }
     });
-    // Counting reads an index of all events, so the page does not wait for it.
+    // Counting the events reads an index of all of them, so the page does not wait for the numbers.
     let counts = ask::<EventCounts>({
         let (place, id) = (place.clone(), id.clone());
         move || Request::EventCounts {

@@ -143,7 +143,8 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
             Part::Question { at, .. } => at.as_ref(),
         };
         let of = at.map(day_of).unwrap_or_default();
-        // If the messages have no times, the day of a run would be misleading.
+        // The day of a run is shown only beside messages with times; among messages without times it would be
+        // misleading.
         let is_told = drawn.is_timed || page.messages.is_empty();
         if is_told && !of.is_empty() && of != day {
             views.push(view! { <li class="on-day">{of.clone()}</li> }.into_any());

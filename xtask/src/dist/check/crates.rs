@@ -14,17 +14,17 @@ use crate::cargo::cargo;
 use crate::dist::{archive, crates, files};
 use crate::step::run;
 
-/// Makes cargo take every crate from a folder instead of a registry.
+/// The configuration of cargo with which every crate comes from a folder instead of a registry.
 const SOURCE: &str =
     "[source.crates-io]\nreplace-with = \"packed\"\n\n[source.packed]\ndirectory = \"/registry\"\n";
 
-/// Where both builds below put what they compile.
+/// The folder for the compiled files of both builds below.
 const TARGET: &str = "/work/target";
 
 /// Installs and uses the program in an empty root.
 pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     let registry = alone.path("registry");
-    // What it prints is a configuration that is written below.
+    // `cargo vendor` prints a configuration, which is ignored because this writes its own below.
     run(cargo(root)
         .args(["vendor", "--locked", "--quiet"])
         .arg(&registry)
@@ -32,7 +32,7 @@ pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     for package in crates::published(root)? {
         let packed = dist.join(crates::file_name(&package));
         archive::unpack_crate(&packed, &registry)?;
-        // A folder stands for a registry if each crate in it has its sum.
+        // Cargo accepts a folder as a registry if each crate in the folder has its checksum.
         let sum = Sha256::digest(fs::read(&packed)?);
         let sums = format!("{{\"files\":{{}},\"package\":\"{sum:x}\"}}");
         let unpacked = registry.join(format!("{}-{}", package.name, package.version));
@@ -41,7 +41,7 @@ pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     fs::create_dir(alone.path("home/.cargo"))?;
     fs::write(alone.path("home/.cargo/config.toml"), SOURCE)?;
 
-    // Optimising what is tried for a moment would take three times as long.
+    // An optimised build would take three times as long, for a program that runs only briefly.
     let mut install = alone.command("/work", &["cargo", "install", "prosescope"]);
     run(install
         .args(["--offline", "--locked", "--debug", "--root", "/home/.local"])
@@ -58,7 +58,7 @@ pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     serves_the_viewer(&mut program(&["view", RUN]))
 }
 
-/// Compiles the tests of each crate outside of the workspace, after [`install`] there.
+/// Compiles the tests of each crate outside of the workspace; [`install`] must have run before in the same root.
 pub(super) fn tests(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     let folder = alone.path("work/crates");
     fs::create_dir(&folder)?;

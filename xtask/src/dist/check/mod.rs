@@ -25,10 +25,10 @@ use crate::view;
 /// The example run to show.
 const RUN: &str = "20260118";
 
-/// A text in the output about the example run.
+/// A text that the program must print about the example run.
 const SHOWN: &str = "Failed at line 38";
 
-/// The longest time until a server prints its address.
+/// The longest time to wait until a server prints its address.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Checks the archives, the installer and the checksums of a finished folder.
@@ -100,7 +100,7 @@ fn unpacked(root: &Path, archive: &Path, target: &str) -> Result<Unpacked> {
 }
 
 impl Unpacked {
-    /// Returns a command that runs the program with this folder as its root, and without this environment.
+    /// Returns a command that runs the program with the unpacked folder as its root, and without this environment.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("unshare");
         command
@@ -261,7 +261,7 @@ impl Server {
             .spawn()
             .with_context(|| format!("cannot start {command:?}"))?;
         let (sender, lines) = mpsc::channel();
-        // One program prints its address on standard output, another on standard error.
+        // The program may print its address on standard output or on standard error, so both are read.
         follow(child.stdout.take(), sender.clone());
         follow(child.stderr.take(), sender);
         let mut server = Server {
@@ -287,7 +287,7 @@ fn follow(output: Option<impl Read + Send + 'static>, lines: mpsc::Sender<String
             .flat_map(|o| BufReader::new(o).lines())
             .map_while(Result::ok)
         {
-            // Once the address is known, the receiver is gone.
+            // The receiver is gone once the address is known, so the error is ignored.
             let _ = lines.send(line);
         }
     });

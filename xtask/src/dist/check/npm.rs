@@ -10,13 +10,13 @@ use super::{SHOWN, contains, said, serves_the_viewer};
 use crate::dist::{archive, files, npm, runs_here};
 use crate::step::run;
 
-/// Opens an example with the library.
+/// A script that opens an example with the library.
 const LIBRARY: &str = "const run = await (await import('prosescope/node')).openPath(process.argv[1]); console.log(run.overview().headline);";
 
-/// A database of the examples.
+/// The path of a database in the examples.
 const DATABASE: &str = "examples/.prose/runs/20260118-201530-z4t9wa/state.db";
 
-/// Installs the library and this machine's program, and shows and serves a run.
+/// Installs the library together with this machine's program, and shows and serves a run.
 pub(super) fn with_program(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     let here = npm::SYSTEMS.iter().find(|system| runs_here(system.target));
     let here = here.context("there is no package for this machine")?;
@@ -33,7 +33,7 @@ pub(super) fn with_program(root: &Path, dist: &Path, alone: &Root) -> Result<()>
     serves_the_viewer(&mut npx(&["view", DATABASE]))
 }
 
-/// Installs the library alone: it works, and the command says what to install.
+/// Installs the library without the program: the library works, and the command tells the user what to install.
 pub(super) fn without_program(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     install(root, dist, alone, "/work/library", &[npm::library()])?;
     let library = ["node", "--input-type=module", "-e", LIBRARY, DATABASE];

@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 
 use crate::bundle::emptied;
 
-/// Mounts what the system brings and what the arguments name, then runs a command there. Everything ends with the command.
+/// A shell script that mounts the system's folders and those in its arguments, then runs a command in this root.
+/// Every process ends with the command.
 const ENTER: &str = r#"
 root=$1 rust=$2 folder=$3; shift 3
 for part in bin lib lib64; do [ -L "$root/$part" ] || ln -s "usr/$part" "$root/$part"; done
@@ -20,14 +21,14 @@ exec env -i PATH=/rust/bin:/usr/bin:/usr/sbin HOME=/home \
     chroot "$root" sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 "#;
 
-/// The root; it is removed with this.
+/// A folder that serves as a root; it is removed when this value is dropped.
 pub(super) struct Root {
     folder: tempfile::TempDir,
     rust: PathBuf,
 }
 
 impl Root {
-    /// Makes a root below a folder, which must have room for what is built.
+    /// Creates a root below a folder, whose disk must have room for the builds.
     pub(super) fn new(below: &Path) -> Result<Root> {
         emptied(below)?;
         let folder = tempfile::tempdir_in(below)?;
@@ -44,12 +45,12 @@ impl Root {
         })
     }
 
-    /// A path of the root, as others see it.
+    /// Returns the path by which programs outside reach a path of the root.
     pub(super) fn path(&self, inside: &str) -> PathBuf {
         self.folder.path().join(inside.trim_start_matches('/'))
     }
 
-    /// A command that runs in a folder of the root.
+    /// Returns a command that runs in a folder of the root.
     pub(super) fn command(&self, folder: &str, args: &[&str]) -> Command {
         let mut command = Command::new("unshare");
         command

@@ -96,7 +96,7 @@ fn Why(row: BindingRow) -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
     let asked = detail::query("from");
     let own = row.execution_id;
-    // In the address, `root` is the root, a number is a frame, and a missing value is the binding's own frame.
+    // In the address, `root` means the root, a number means a frame, and no value means the binding's own frame.
     let from = Memo::new(move |_| match asked.get().as_deref() {
         None => own,
         Some(frame) => frame.parse::<i64>().ok(),

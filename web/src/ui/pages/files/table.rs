@@ -25,7 +25,7 @@ fn Table(table: TableInfo) -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
     let known = table.rows;
     let name = table.name.clone();
-    // The columns in a page of rows: without computed ones, and only the first ones of a wide table.
+    // The columns that a page of rows contains: no computed columns, and only the first ones of a wide table.
     let columns = RwSignal::new(Vec::<String>::new());
     let more_columns = RwSignal::new(0_u32);
     let widths = RwSignal::new(Vec::<usize>::new());
@@ -39,7 +39,7 @@ fn Table(table: TableInfo) -> impl IntoView {
                 len,
             };
             let page: TableRows = app.ask(request).await?;
-            // The table may have been closed meanwhile.
+            // The table may be closed by now, so this must not fail.
             widths.try_update(|widths| cells::widen(widths, &page.columns, &page.rows));
             if columns.try_with_untracked(Vec::is_empty) == Some(true) {
                 columns.try_set(page.columns);

@@ -42,7 +42,7 @@ pub(super) fn draw(audit: &AuditView) -> AnyView {
         <span role="columnheader" class="wide">"When"</span>
         <span role="columnheader" class="wide">"Sealed"</span>
     };
-    // For a missing log, the issue is shown instead.
+    // If the log is missing, the page shows the issue instead.
     if audit.rows.is_empty() && audit.issues.is_empty() {
         return view! { <EmptyPart part=Part::Audit what="No audit log" why="Nothing was logged about these gates."/> }
             .into_any();

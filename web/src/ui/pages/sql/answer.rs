@@ -84,7 +84,7 @@ fn how_many(view: &QueryView) -> String {
 }
 
 fn json(view: &QueryView) -> String {
-    // Names, numbers and texts can always be serialized.
+    // A view of names, numbers and texts can always be serialized.
     serde_json::to_string_pretty(view).unwrap_or_default()
 }
 
@@ -180,7 +180,7 @@ fn cell(view: &QueryView, (at, column): Place, chosen: RwSignal<Option<Place>>) 
         rows: vec![row.clone()],
         ..QueryView::default()
     };
-    // The copied text is the value itself, without SQL's quotes; NULL is empty.
+    // The copied text is the value itself, without SQL's quotes; that of NULL is empty.
     let (text, raw) = (cells::text(cell), cell.text.clone());
     Some(
         view! {

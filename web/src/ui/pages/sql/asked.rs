@@ -25,12 +25,12 @@ pub(super) fn remember(sql: &str) -> Vec<String> {
     })
 }
 
-/// Returns the text that was in the field when the page was left.
+/// Returns the text that was in the query field when the user left the page.
 pub(super) fn draft() -> String {
     DRAFT.with_borrow(Clone::clone)
 }
 
-/// Keeps the text of the field.
+/// Keeps the text of the query field for the next visit of the page.
 pub(super) fn keep(sql: &str) {
     DRAFT.with_borrow_mut(|draft| sql.clone_into(draft));
 }

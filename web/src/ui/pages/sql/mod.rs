@@ -30,7 +30,7 @@ struct Lens {
     /// The queries of this tab, the newest first.
     history: RwSignal<Vec<String>>,
     shown: RwSignal<Shown>,
-    /// Whether the run was reread since the answer.
+    /// Whether the run was reread after the query was answered.
     is_old: RwSignal<bool>,
     /// The number of the current query; increased by each query and by stopping one, so that late answers are
     /// ignored.
@@ -84,7 +84,7 @@ impl Lens {
         };
         spawn_local(async move {
             let got = self.app.query::<QueryView>(&request).await;
-            // The query was stopped, or the page is gone.
+            // This query was stopped, or the page is gone.
             if self.number.try_get_value() != Some(this) {
                 return;
             }
@@ -119,7 +119,8 @@ pub(super) fn draw() -> AnyView {
         place: lens.run.place(),
     });
     Effect::new(move || asked::keep(&lens.sql.read()));
-    // The worker keeps the state of the run that it read for its first query.
+    // The worker keeps the state of the run that it read for its first query, so it must be stopped when the run
+    // changes.
     let edition = lens.app.follow.edition;
     Effect::new(move |before: Option<()>| {
         edition.track();

@@ -91,7 +91,7 @@ fn put(lens: Lens, name: &str) {
     let place = |at: Result<Option<u32>, _>| at.ok().flatten();
     let end = field.value().encode_utf16().count() as u32;
     let (from, to) = (place(from).unwrap_or(end), place(to).unwrap_or(end));
-    // On an error the field stays the same.
+    // If this fails, the field keeps its text.
     let _ = field.set_range_text_with_start_and_end(&text, from, to);
     let after = from + text.encode_utf16().count() as u32;
     let _ = field.set_selection_range(after, after);

@@ -30,7 +30,7 @@ pub(super) fn draw(run: Run) -> AnyView {
     let list = move || {
         open.get().then(|| {
             loaded(ask_page(pages::Page::Resume), move |view: ResumeView| {
-                // In the order of the program, which a reader expects.
+                // The statements are shown in the order of the program, which a reader expects.
                 let mut ahead = view.ahead.clone();
                 ahead.sort_by_key(|of| of.line);
                 let more = u64::from(view.ahead_count).saturating_sub(view.ahead.len() as u64);

@@ -130,7 +130,8 @@ impl Axis {
         }
     }
 
-    /// Returns whether only some rows delayed the end of the run: if all did, or if that is unknown, none is marked.
+    /// Returns whether it is known that only some rows delayed the end of the run. If all did, or if that is unknown,
+    /// none is marked.
     fn is_critical_known(self) -> bool {
         let sequential = |timeline: &Option<Timeline>| timeline.as_ref()?.sequential;
         self.timeline.with(sequential) == Some(false)

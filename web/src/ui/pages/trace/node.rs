@@ -64,7 +64,7 @@ async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trou
 fn Detail(detail: NodeDetail) -> impl IntoView {
     let run = Run::get();
     let row = detail.row.clone();
-    // The nearest ancestors describe the place best; the others are abbreviated.
+    // The nearest ancestors describe the place best, so the others are abbreviated.
     let hidden = detail.path.len().saturating_sub(INNERMOST);
     let path = detail
         .path

@@ -22,7 +22,7 @@ pub(super) fn called(row: &Line, took: Option<&str>) -> String {
     words::joined([
         shown_status(row).to_owned(),
         round.map_or_else(String::new, |n| format!("round {n}")),
-        // The round is added as its own clause.
+        // The label contains the round as a clause of its own.
         row.text
             .trim_end_matches(':')
             .replacen(": round ", ", round ", 1),
@@ -58,7 +58,7 @@ fn has_children(row: &Line) -> bool {
 /// Draws the status and the statement of a row.
 fn statement(tree: Tree, row: &Line) -> AnyView {
     let (node, folded, status) = (row.node, row.folded, shown_status(row).to_owned());
-    // Hidden from screen readers, because the row itself states whether it is folded.
+    // The arrow is hidden from screen readers, because the row itself states whether it is folded.
     let twisty = match row.children > 0 {
         true => view! {
             <button class="twisty" class:folded=folded tabindex="-1" aria-hidden="true"
@@ -73,7 +73,7 @@ fn statement(tree: Tree, row: &Line) -> AnyView {
         Some(error) => format!("{}\n{error}", row.text),
         None => row.text.clone(),
     };
-    // Rows that succeeded, or that failed only because of another one, are drawn quietly: readers look for the
+    // Rows that succeeded, or that failed only because of another row, are drawn quietly: readers look for the
     // others.
     let is_because = status == "failed" && has_children(row) && !row.first_cause;
     let is_quiet = status == "completed" || is_because;
