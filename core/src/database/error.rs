@@ -43,7 +43,7 @@ pub enum DecodeError {
     /// Another process holds a lock.
     #[error("the database is locked by the program that writes it")]
     Locked,
-    /// The file could not be read, or is not the file that was opened.
+    /// The file could not be read, or it is no longer the file that was opened.
     #[error("reading the database's file failed ({0}); it may have changed since it was opened")]
     Io(String),
     /// The deadline or the user stopped the reading.

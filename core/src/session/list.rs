@@ -24,7 +24,8 @@ pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
     list_page(source, options, &filter, order, usize::MAX)
 }
 
-/// Returns whether the first runs of a list are the newest ones, so that the other runs of a large store need no look.
+/// Returns whether the first runs of a list are the newest ones, so that the other runs of a large store need not be
+/// read.
 pub fn is_of_newest(filter: &Filter, order: Order) -> bool {
     *filter == Filter::default() && order == Order::Newest
 }

@@ -19,8 +19,8 @@ use crate::view::{Counts, RunSummary};
 /// The size from which a list reads only the beginning of a database, in bytes: it has large values or many rows.
 const LARGE: u64 = 8 << 20;
 
-/// The same size for a source with a single database. That one is opened next anyway, so reading its beginning first
-/// only pays off if it is larger.
+/// The size from which a list reads only the beginning of the source's only database, in bytes. That database is opened
+/// next anyway, so reading its beginning first only pays off if it is larger.
 const LARGE_ALONE: u64 = 32 << 20;
 
 /// How many rows of a large database a list reads if the run row does not record how the run ended.

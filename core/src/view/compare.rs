@@ -30,7 +30,7 @@ pub struct CompareView {
     pub programs: ComparedPrograms,
     /// The rows that differ, with the rows around them, as a tree in preorder; with `all`, every row. At most 20,000.
     pub rows: Vec<ComparedRow>,
-    /// How many rows were left out beyond that limit.
+    /// How many rows `rows` lacks because of its limit of 20,000.
     pub rows_left_out: u32,
     /// Values that differ and that no row wrote in both runs as far as is known, such as inputs.
     pub values: Vec<ComparedValue>,

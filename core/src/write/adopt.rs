@@ -259,7 +259,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Returns the attempt number of a node, as keys.
+/// Returns the number of a node's last attempt, as metadata keys.
 fn attempts(node: &Node) -> Keys {
     Keys::default()
         .number("attempt", Some(node.attempts.into()))

@@ -33,7 +33,7 @@ pub struct Put {
     pub execution: Option<i64>,
     /// The binding's kind: input, output, let or const; by default the kind in the program, else `let`.
     pub kind: Option<String>,
-    /// The statement that makes the value; by default the statement of the execution, or of the program.
+    /// The statement that makes the value; by default the statement of the execution, or the one in the program.
     pub source: Option<String>,
     /// A summary of the value in one sentence; by default the value's first line.
     pub summary: Option<String>,

@@ -70,8 +70,8 @@ pub fn bindings_named(
     }))
 }
 
-/// Returns whether an execution has this id, found through the table's key. Also `false` if that would need a scan of
-/// the whole table.
+/// Returns whether an execution has this id, found through the table's key. Returns `false` as well if the answer would
+/// need a scan of the whole table.
 pub fn has_execution(db: &dyn Database, file: &str, id: i64) -> bool {
     let Ok(mut reader) = Reader::of_table(db, schema::EXECUTION, file) else {
         return false;

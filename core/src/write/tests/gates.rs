@@ -314,7 +314,7 @@ fn who_may_not_decide_changes_nothing_g4() {
     // A gate that no longer agrees with its sealed rows is refused as changed.
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
     assert_eq!(rule(&error), "gate-changed");
-    // A gate of another tool counts as written by that tool.
+    // Without sealed rows, the gate counts as another tool's, and its unreadable list is the reason of the refusal.
     run.audit.clear();
     run.gates[0].execution_id = None;
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();

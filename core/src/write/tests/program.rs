@@ -515,7 +515,7 @@ fn going_on_is_logged_once() {
     }
 }
 
-/// D6: an existing registration stays.
+/// An import that is registered again keeps what its earlier registration recorded (D6).
 #[test]
 fn an_import_keeps_its_schemas() {
     for style in STYLES {
