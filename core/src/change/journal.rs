@@ -23,7 +23,7 @@ pub enum FileChange {
     Write {
         /// The file.
         path: String,
-        /// Its text.
+        /// The complete text of the written file.
         text: String,
         /// The path to which a file already at this place is moved, so that it is not lost.
         keep: Option<String>,

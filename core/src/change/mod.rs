@@ -54,7 +54,7 @@ pub struct RunChange {
 /// A row of `execution`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExecutionRow {
-    /// Its id.
+    /// The execution's id.
     pub id: i64,
     /// The column `statement_index`: the line of the statement in the program.
     pub index: Option<i64>,
@@ -94,25 +94,25 @@ pub struct ExecutionUpdate {
 pub struct AttachmentFile {
     /// The path inside the run's folder, made of plain components.
     pub path: String,
-    /// Its content.
+    /// The file's content.
     pub content: Content,
 }
 
 /// A row of `bindings`, or a file of `bindings/`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BindingRow {
-    /// Its name.
+    /// The binding's name.
     pub name: String,
-    /// Its frame, `None` for the root.
+    /// The binding's frame; `None` is the root.
     pub execution_id: Option<i64>,
     /// The frame around the binding's frame. In a folder, the header of the binding's file records it (errata F2); in a
     /// database, the binding's row records it if no row of `execution` does.
     pub parent_execution_id: Option<i64>,
-    /// Its kind, in a word.
+    /// The word for the binding's kind: `input`, `output`, `let` or `const`.
     pub kind: String,
     /// The value; if an attachment holds the value, its summary.
     pub value: String,
-    /// The statement that wrote it.
+    /// The statement that wrote the binding.
     pub source: Option<String>,
     /// The path of the attachment that holds the value, if one does.
     pub attachment: Option<String>,
@@ -127,7 +127,7 @@ pub struct BindingRow {
 pub struct AgentRow {
     /// The agent.
     pub agent: String,
-    /// Its scope, in a word.
+    /// The word for the scope of the agent's memory.
     pub scope: String,
     /// The time of registration; empty if unknown.
     pub created: String,
@@ -140,7 +140,7 @@ pub struct AgentRow {
 pub struct MemoryRow {
     /// The agent.
     pub agent: String,
-    /// Its scope, in a word.
+    /// The word for the memory's scope.
     pub scope: String,
     /// The memory.
     pub memory: String,
@@ -153,9 +153,9 @@ pub struct MemoryRow {
 pub struct SegmentRow {
     /// The agent.
     pub agent: String,
-    /// Its scope, in a word.
+    /// The word for the scope of the agent's memory.
     pub scope: String,
-    /// Its number, from 1.
+    /// The segment's number, from 1.
     pub number: i64,
     /// Time of recording.
     pub at: String,
@@ -172,11 +172,11 @@ pub struct ImportRow {
     pub alias: String,
     /// The address of the imported program.
     pub source_url: String,
-    /// When it was fetched.
+    /// The time at which the program was fetched.
     pub fetched: String,
-    /// JSON.
+    /// The schema of the inputs, as JSON.
     pub inputs_schema: Option<String>,
-    /// JSON.
+    /// The schema of the outputs, as JSON.
     pub outputs_schema: Option<String>,
     /// The nested run to create with the import; only in a folder, and only if the run does not exist yet.
     pub nested: Option<NestedRun>,
@@ -187,9 +187,9 @@ pub struct ImportRow {
 pub struct NestedRun {
     /// The nested run's folder, relative to the run's: `imports/{handle}--{slug}`.
     pub place: String,
-    /// Its program's name.
+    /// The name of the imported program.
     pub name: String,
-    /// Its program's text.
+    /// The source text of the imported program.
     pub program: String,
 }
 
@@ -240,7 +240,7 @@ pub struct GateResolution {
 /// A sealed row of the audit log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditRow {
-    /// Its id.
+    /// The id of the audit row.
     pub id: i64,
     /// The gate.
     pub gate_id: String,

@@ -27,7 +27,7 @@ pub struct Agent {
     pub scope: AgentScope,
     /// The location of the agent's memory; [`ValueAt::Missing`] if it has none.
     pub memory: ValueAt,
-    /// When it was first written.
+    /// When the agent's memory was first written.
     pub created: Option<Stamp>,
     /// When the agent's memory was last written.
     pub updated: Option<Stamp>,
@@ -42,7 +42,7 @@ pub struct Agent {
 pub struct Segment {
     /// Segment number, from 1; in file names it has more than three digits from 1000 on.
     pub number: i64,
-    /// When it was recorded.
+    /// When the invocation was recorded.
     pub timestamp: Option<Stamp>,
     /// What the agent was asked.
     pub prompt: Option<Text>,

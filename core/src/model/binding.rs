@@ -36,9 +36,9 @@ pub struct Binding {
     /// The statement that wrote the binding. `None`: not recorded, or not read because a large value precedes it in
     /// the row (see [`Binding::tail_known`]).
     pub source: Option<Text>,
-    /// When it was first written.
+    /// When the binding was first written.
     pub created: Option<Stamp>,
-    /// When it was last written.
+    /// When the binding was last written.
     pub updated: Option<Stamp>,
     /// The column `attachment_path` as recorded: neither checked nor trusted.
     pub attachment: Option<Text>,

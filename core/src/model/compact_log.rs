@@ -29,11 +29,11 @@ pub struct CompactLog {
 pub struct RunHead {
     /// The run's id, from a heading `# run:{id} {program}` or a key `run_id`.
     pub run: Option<Text>,
-    /// Its program.
+    /// The name or path of the run's program.
     pub program: Option<Text>,
     /// `state_backend`.
     pub mode: Option<Text>,
-    /// When it started.
+    /// When the run started.
     pub started: Option<Stamp>,
     /// When the run was last updated; if that is not recorded, when it ended.
     pub ended: Option<Stamp>,
@@ -60,7 +60,7 @@ impl CompactLog {
 /// A line of a compact log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogLine {
-    /// Its number in the file, from 1.
+    /// The number of the line in the file, from 1.
     pub line: u32,
     /// The statement's number: 3 of `3a→`.
     pub number: Option<u32>,

@@ -23,7 +23,7 @@ pub struct Execution {
     pub parent: Option<i64>,
     /// When the execution began; rows of the append-only dialect have no start time (errata X14).
     pub started: Option<Stamp>,
-    /// When it ended.
+    /// When the execution ended.
     pub completed: Option<Stamp>,
     /// `error_message`.
     pub error: Option<Text>,

@@ -59,11 +59,11 @@ pub struct Gate {
     pub timeout_at: Option<Stamp>,
     /// The program's action after a rejection.
     pub on_reject: Option<Text>,
-    /// Its status.
+    /// The status of the gate.
     pub status: GateStatus,
-    /// When it was created.
+    /// When the gate was created.
     pub created: Option<Stamp>,
-    /// When it was decided.
+    /// When the gate was decided.
     pub resolved: Option<Stamp>,
     /// The principal who decided, as claimed and not verified (errata G4).
     pub resolved_by: Option<Text>,

@@ -20,7 +20,7 @@ pub struct Run {
     pub root: Text,
     /// The program.
     pub program: Program,
-    /// When it started, as recorded.
+    /// When the run started, as recorded.
     pub started: Option<Stamp>,
     /// When the run was last updated, as recorded. Writers often forget to renew this time (errata X15).
     pub updated: Option<Stamp>,
@@ -171,9 +171,9 @@ pub enum FolderForm {
 /// The program of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Program {
-    /// Its name or path as recorded.
+    /// The name or path of the program, as recorded.
     pub path: Option<Text>,
-    /// Its source.
+    /// The source text of the program.
     pub source: Option<Text>,
     /// The place where the program's source was found: `run.program_source`, `program.prose`, …
     pub source_from: Option<Text>,
@@ -197,7 +197,7 @@ pub struct Import {
     pub alias: Text,
     /// Where it came from.
     pub source_url: Option<Text>,
-    /// When it was fetched.
+    /// When the imported program was fetched.
     pub fetched: Option<Stamp>,
     /// The column `inputs_schema` as recorded (JSON).
     pub inputs_schema: Option<Text>,

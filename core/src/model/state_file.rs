@@ -121,13 +121,13 @@ pub struct LoopState {
 /// A row of the index of bindings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexedBinding {
-    /// Its name.
+    /// The name of the binding.
     pub name: Text,
-    /// Its kind as written.
+    /// The kind of the binding, as written.
     pub kind: Text,
     /// The binding's path as written; empty if none is given (`- round1: (pending)`).
     pub path: Text,
-    /// Its frame; `None` is `(root)`.
+    /// The frame of the binding; `None` is `(root)`.
     pub execution_id: Option<i64>,
     /// The cells of columns unknown to OpenProse (`Status`), by heading.
     pub other: Vec<(Text, Text)>,
@@ -136,7 +136,7 @@ pub struct IndexedBinding {
 /// A row of the index of agents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexedAgent {
-    /// Its name.
+    /// The name of the agent.
     pub name: Text,
     /// The agent's scope, if the table has that column.
     pub scope: Option<AgentScope>,
@@ -153,8 +153,8 @@ pub struct CallFrame {
     pub execution_id: i64,
     /// The block it runs.
     pub block: Text,
-    /// Its depth, from 1.
+    /// The depth of the frame, from 1.
     pub depth: Option<i64>,
-    /// Its status as written.
+    /// The status of the frame, as written.
     pub status: super::Status,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableInfo {
-    /// Its name.
+    /// The name of the table.
     pub name: String,
     /// The kind of table: `table`, `view`, `virtual` or `shadow`.
     #[cfg_attr(
@@ -16,7 +16,7 @@ pub struct TableInfo {
     pub rows: Option<u64>,
     /// Whether OpenProse defines the table; other tables are extensions (`x_…`) or foreign.
     pub known: bool,
-    /// Its columns, in order.
+    /// The columns of the table, in order.
     pub columns: Vec<ColumnInfo>,
 }
 
@@ -24,7 +24,7 @@ pub struct TableInfo {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ColumnInfo {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// The declared type; may be empty.
     pub declared: String,
@@ -51,7 +51,7 @@ pub struct FileInfo {
 pub struct TableRows {
     /// The table.
     pub table: String,
-    /// Its columns.
+    /// The names of the columns.
     pub columns: Vec<String>,
     /// The number of further columns that are not included here.
     #[serde(default)]

@@ -94,7 +94,7 @@ pub enum LineRole {
 /// A statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// Its first line, from 1.
+    /// The first line of the statement, from 1.
     pub line: u32,
     /// The last line of the statement, including its body.
     pub end: u32,

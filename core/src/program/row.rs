@@ -23,7 +23,7 @@ pub(super) struct Row<'t> {
     pub(super) right: Option<String>,
     /// Whether the text was cut off, because it ends in dots or an open quote.
     pub(super) cut: bool,
-    /// Whether it ends with a colon.
+    /// Whether the text ends with a colon.
     pub(super) colon: bool,
     /// Whether the name in the text is complete, because other text follows the name.
     pub(super) named: bool,

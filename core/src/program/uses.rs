@@ -23,7 +23,7 @@ pub struct NameUse {
     pub name: String,
     /// The first line on which the statement uses the name, from 1.
     pub line: u32,
-    /// Whether it certainly is a name; `{x}` inside a text may also be plain text.
+    /// Whether the text certainly is a name; `{x}` inside a text may also be plain text.
     pub sure: bool,
 }
 

@@ -66,9 +66,9 @@ const STALE: [&str; 7] = [
 /// A state file that is out of date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaleState {
-    /// Its path below the run.
+    /// The path of the state file, relative to the run's folder.
     pub path: String,
-    /// Its corrected text.
+    /// The corrected text of the state file.
     pub text: String,
     /// The rules that the stale state file breaks, sorted by name.
     pub rules: Vec<String>,

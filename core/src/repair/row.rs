@@ -8,9 +8,9 @@ use crate::schema::{BINDING_HISTORY, BINDINGS, EXECUTION, GATES, IMPORTS, RUN};
 /// A row of a table, in the order of its columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
-    /// Its rowid.
+    /// The rowid of the row.
     pub rowid: i64,
-    /// Its columns.
+    /// The cells of the row, each with its column's name.
     pub cells: Vec<(String, Value<'static>)>,
 }
 

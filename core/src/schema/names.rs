@@ -30,7 +30,7 @@ pub const FRAME_AROUND: &str = "x_parent_execution_id";
 /// A table as OpenProse defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSpec {
-    /// Its name.
+    /// The name of the table.
     pub name: &'static str,
     /// The table's columns, in OpenProse's order, and how a list reads each. A missing column reads as empty.
     pub columns: &'static [Want<'static>],

@@ -40,7 +40,7 @@ pub struct Resolution {
 pub struct Candidate {
     /// Index into [`Run::bindings`].
     pub binding: usize,
-    /// Its frame; `None` is the root.
+    /// The frame of the binding; `None` is the root.
     pub execution_id: Option<i64>,
     /// The number of steps from the starting frame up the chain; 0 is that frame itself. `None` for the root and for
     /// bindings out of reach.

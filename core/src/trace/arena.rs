@@ -140,17 +140,17 @@ impl Trace {
 }
 
 impl NodeKind {
-    /// Whether it is a call of a block.
+    /// Whether the node is a call of a block.
     pub fn is_frame(&self) -> bool {
         matches!(self, NodeKind::Frame { .. })
     }
 
-    /// Whether it is a gate.
+    /// Whether the node is a gate.
     pub fn is_gate(&self) -> bool {
         matches!(self, NodeKind::Gate { .. })
     }
 
-    /// Whether it is a round of a loop.
+    /// Whether the node is a round of a loop.
     pub fn is_round(&self) -> bool {
         matches!(self, NodeKind::Round { .. })
     }

@@ -331,7 +331,7 @@ pub struct Node {
     pub kind: NodeKind,
     /// The node's statement as recorded in the row, or the name of its branch, loop or round.
     pub text: Text,
-    /// Its status.
+    /// The status of the node.
     pub status: NodeStatus,
     /// The node that contains it.
     pub parent: Option<NodeId>,
@@ -455,20 +455,20 @@ impl Node {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum NodeKind {
-    /// A session, a resume or an exec: a statement that contains no others.
+    /// A session, a resume, an exec, or any other statement that is none of the constructs below.
     Statement,
     /// A parallel block.
     Parallel,
     /// A branch of a parallel block.
     Branch {
-        /// Its name.
+        /// The name of the branch.
         branch: Text,
     },
     /// A loop, repeat or for.
     Loop,
     /// A round of a loop.
     Round {
-        /// Its number, from 1.
+        /// The number of the round, from 1.
         n: u32,
     },
     /// A call of a block. The node's id is the scope of the frame's bindings (errata T6).
@@ -480,7 +480,7 @@ pub enum NodeKind {
     },
     /// An approval gate.
     Gate {
-        /// Its id.
+        /// The id of the gate.
         gate: Text,
     },
 }

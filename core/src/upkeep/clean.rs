@@ -38,9 +38,9 @@ pub struct Request {
 /// An entry of `.prose/runs`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entry {
-    /// Its name.
+    /// The name of the entry.
     pub name: String,
-    /// Its kind.
+    /// The kind of the entry.
     pub kind: EntryKind,
     /// The total size of the entry's files in bytes.
     pub bytes: u64,

@@ -14,11 +14,11 @@ pub(crate) struct Story {
 /// A statement of the program.
 #[derive(Clone)]
 pub(crate) struct Step {
-    /// Its line in the source.
+    /// The line of the statement in the source.
     pub(crate) line: i64,
     /// The statement's number in a log; 0 inside a block, whose statements share the number of the call.
     pub(crate) number: i64,
-    /// Its first line.
+    /// The text of the statement's first line.
     pub(crate) text: String,
     /// The name that the statement binds, or the id of its gate.
     pub(crate) name: String,

@@ -52,7 +52,7 @@ pub(super) struct Logical {
     pub(super) first: usize,
     /// Index of its last line.
     pub(super) last: usize,
-    /// Its tokens.
+    /// The tokens of the logical line.
     pub(super) tokens: Vec<Token>,
     /// The offset of the end of the first line's text, before a trailing comment.
     pub(super) text_end: usize,

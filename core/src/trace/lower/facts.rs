@@ -27,7 +27,7 @@ pub(in crate::trace) struct Facts<'a> {
 /// The facts about one statement.
 #[derive(Debug, Clone, Default)]
 pub(in crate::trace) struct Fact {
-    /// Its status, if recorded.
+    /// The status of the statement, if recorded.
     pub(in crate::trace) status: Option<NodeStatus>,
     /// The statement's line in the state file's trace, from 0.
     pub(in crate::trace) state_line: Option<u32>,

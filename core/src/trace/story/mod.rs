@@ -32,7 +32,7 @@ pub(in crate::trace) type Place = Option<At>;
 pub(in crate::trace) struct Happening {
     pub(in crate::trace) kind: NodeKind,
     pub(in crate::trace) status: NodeStatus,
-    /// The words that record it.
+    /// The text that records the happening.
     pub(in crate::trace) text: Text,
     /// The happening's name if neither it nor its statement has a text.
     pub(in crate::trace) label: Option<Text>,
@@ -40,7 +40,7 @@ pub(in crate::trace) struct Happening {
     pub(in crate::trace) tie: Option<Tie>,
     /// Whether the tie follows only from the position, because no record names the statement.
     pub(in crate::trace) by_place: bool,
-    /// The last line that records it.
+    /// The last line of the file that records the happening.
     pub(in crate::trace) line: Option<u32>,
     /// The id by which bindings refer to the happening.
     pub(in crate::trace) id: Option<i64>,
@@ -69,7 +69,7 @@ pub(in crate::trace) struct Recorded {
     pub(in crate::trace) aliases: Vec<i64>,
     /// The indices of the happening's first and last row.
     pub(in crate::trace) ends: Option<(u32, u32)>,
-    /// Its depth.
+    /// The recorded depth of the frame.
     pub(in crate::trace) depth: Option<i64>,
     /// Whether the happening is a branch that calls a block.
     pub(in crate::trace) calls: bool,

@@ -83,7 +83,7 @@ pub struct StoreFacts {
     pub bytes: u64,
     /// Whether the run has ended.
     pub ended: bool,
-    /// Its database, if it has one.
+    /// The facts about the store's database, if it has one.
     pub database: Option<DatabaseFacts>,
     /// Issues found by reading it.
     pub issues: Vec<Issue>,

@@ -21,7 +21,7 @@ const LARGE: u64 = 1_000_000_000;
 /// The facts about a program that the recommendation uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramFacts {
-    /// Its name.
+    /// The name of the program.
     pub name: String,
     /// The number of statements that are executed.
     pub statements: usize,

@@ -7,7 +7,7 @@ const CALL: &str =
 /// A program in PATH with the name `prose`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// Its path.
+    /// The path of the program.
     pub path: String,
     /// Which program the file is.
     pub whose: Whose,

@@ -9,7 +9,7 @@ use super::Check;
 pub struct ServerFacts {
     /// The server's address, without the password.
     pub address: String,
-    /// Why it could not be asked.
+    /// The reason why the server could not be asked.
     pub error: Option<String>,
     /// Advice on that, if the cause is not the server.
     pub next: Option<String>,

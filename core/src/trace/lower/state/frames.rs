@@ -21,9 +21,9 @@ pub(in crate::trace) struct Frame {
     pub(super) above: Option<usize>,
     /// The statement that called it.
     pub(super) call: Option<u32>,
-    /// Its status.
+    /// The status of the frame.
     pub(super) status: NodeStatus,
-    /// Whether it is in the call stack.
+    /// Whether the frame is in the call stack.
     pub(super) open: bool,
 }
 

@@ -175,7 +175,7 @@ struct Lowering<'f, 'a, 'r> {
 struct Call {
     at: At,
     frame: Option<usize>,
-    /// Whether it is the only call.
+    /// Whether this is the only call of the block.
     only: bool,
 }
 
