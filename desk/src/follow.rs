@@ -31,7 +31,7 @@ impl Desk {
     /// Replaces the open source by a later listing of the same files; returns `None` if nothing changed.
     ///
     /// # Errors
-    /// If the listing cannot be read now or ever; the previous source then stays open.
+    /// If the listing cannot be read, for now or permanently; the previous source then stays open.
     pub(crate) fn follow(
         &mut self,
         later: Rc<dyn DeskSource>,

@@ -89,7 +89,7 @@ impl Shareable for JsSource {
 }
 
 struct JsFiles {
-    /// Sorted by path.
+    /// The files, sorted by path.
     entries: Vec<FileEntry>,
     bytes: Vec<Held>,
 }

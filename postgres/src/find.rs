@@ -14,7 +14,7 @@ use crate::source::NEWEST;
 pub enum Which {
     /// The run with this id.
     One(String),
-    /// No run.
+    /// No run has this id.
     None,
     /// Several runs have ids that begin with the name; only some of these ids are listed.
     Several(Vec<String>),

@@ -127,7 +127,7 @@ pub(crate) async fn events(
 /// The state of the server.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
-    /// Always `ok`.
+    /// The word `ok`, always.
     status: &'static str,
 }
 

@@ -4,8 +4,8 @@
 //! run ──► packed copy, redacted and checked ──► the copy opened ──► text
 //! ```
 //!
-//! The text is made from a redacted copy instead of being redacted itself: it shortens long values, and no rule would
-//! find a secret that was cut in two.
+//! The text is made from a redacted copy of the run instead of being redacted itself: the text contains shortened
+//! values, and no rule would find a secret that was cut in two.
 
 use std::rc::Rc;
 

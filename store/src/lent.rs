@@ -21,7 +21,7 @@ use crate::database::{DatabaseError, Opened, Watch};
 /// A database that is opened when it is read, and closed by [`Claim::let_go`].
 pub struct Lent {
     file: PathBuf,
-    /// Its path in the source.
+    /// The database's path in the source.
     path: String,
     limits: Limits,
     open: Arc<Open>,

@@ -4,7 +4,7 @@
 //! ```text
 //! command ──► Command::plan(facts, now) ──► changes ──► Tables: all of them in one transaction, or none
 //!                    │                                      │  SQLite ([`SqliteTables`]), PostgreSQL (prosescope-postgres)
-//!                    └── lifecycle: may it, by both statuses?
+//!                    └── lifecycle: do both statuses allow the action?
 //! rows ◄── Tables::select ──► list, show, events: plain structs for every shell
 //! ```
 //!

@@ -19,7 +19,7 @@ pub enum Action {
     Append,
     /// Pause the workflow.
     Pause,
-    /// Resume it.
+    /// Resume the workflow.
     Resume,
     /// Record that the workflow itself failed.
     Error,
@@ -38,13 +38,13 @@ pub enum Action {
 /// The effect of a status on an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
-    /// Allowed.
+    /// The action is allowed.
     Yes,
     /// The status is already the wanted one: the caller learns that, and nothing changes.
     Already,
     /// The action changes nothing if the new content equals the recorded content; otherwise it is refused.
     Same,
-    /// Refused.
+    /// The action is refused.
     No,
 }
 

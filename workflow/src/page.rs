@@ -31,18 +31,18 @@ pub struct Shown {
 /// A member of an object. Its name is empty if the column contains a value other than an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Its name.
+    /// The name of the member.
     pub name: String,
-    /// Its value.
+    /// The value of the member.
     pub value: Shown,
 }
 
 /// A message of the conversation, or an important step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Its number, as recorded.
+    /// The number of the message, as recorded.
     pub seq: Option<String>,
-    /// Its author.
+    /// The author of the message, as recorded.
     pub role: Option<String>,
     /// The run that the message or step belongs to, if recorded.
     pub run: Option<String>,
@@ -50,20 +50,20 @@ pub struct Message {
     pub question: Option<Shown>,
     /// The content of the message or step, if recorded.
     pub content: Option<Shown>,
-    /// Time of writing.
+    /// The time of writing.
     pub at: Option<Stamp>,
-    /// Other members.
+    /// The other members of the message or step.
     pub more: Vec<Member>,
 }
 
 /// A run that waits for a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asking {
-    /// The run.
+    /// The id of the run.
     pub run: String,
     /// The question that the run asks; `None` if none is recorded.
     pub question: Option<String>,
-    /// Time of asking.
+    /// The time at which the question was asked.
     pub at: Option<Stamp>,
     /// The command that answers the question; `None` if the workflow's status does not allow an answer.
     pub command: Option<String>,
@@ -72,7 +72,7 @@ pub struct Asking {
 /// A run of the workflow: one turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TurnShown {
-    /// Its id.
+    /// The id of the run.
     pub id: String,
     /// The run's status: OpenProse's word if OpenProse defines the status.
     pub status: String,
@@ -80,7 +80,7 @@ pub struct TurnShown {
     pub input: Option<Shown>,
     /// The open question.
     pub question: Option<String>,
-    /// Its answer.
+    /// The answer of the run.
     pub output: Option<Shown>,
     /// The error.
     pub error: Option<Shown>,
@@ -107,7 +107,7 @@ pub struct TurnShown {
 /// A workflow as a page shows it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkflowPage {
-    /// Its id.
+    /// The id of the workflow.
     pub id: String,
     /// The first message of the workflow, as one short line.
     pub title: Option<String>,
@@ -150,7 +150,7 @@ pub struct WorkflowPage {
 /// An event in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventLine {
-    /// Its id: the cursor.
+    /// The id of the event, which is also the cursor.
     pub id: i64,
     /// The kind of the event: OpenProse's word if OpenProse defines the kind.
     pub kind: String,
@@ -167,9 +167,9 @@ pub struct EventLine {
 pub struct EventShown {
     /// The event as a list shows it.
     pub line: EventLine,
-    /// Its text.
+    /// The text of the event.
     pub text: Shown,
-    /// Its payload.
+    /// The data of the event for programs.
     pub payload: Option<Shown>,
     /// The columns that another program added to the event.
     pub extra: Extra,

@@ -8,7 +8,7 @@ use prosescope_core::write::Fault;
 /// A column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// The column's type, in the database's spelling.
     pub of: String,

@@ -29,18 +29,18 @@ pub enum Part {
     },
     /// A run.
     Run {
-        /// Its index in the runs.
+        /// The index of the run in the list of runs.
         at: usize,
         /// Whether the position of the run between the messages is known.
         is_placed: bool,
     },
     /// A question that was asked and no longer waits for an answer.
     Question {
-        /// The index of its run.
+        /// The index of the run that asked the question.
         run: Option<usize>,
         /// The question.
         text: Shown,
-        /// Time of asking.
+        /// The time at which the question was asked.
         at: Option<Stamp>,
         /// Whether the next message answers the question.
         is_answered: bool,

@@ -59,7 +59,7 @@ pub fn summaries(rows: &dyn Rows, ids: &[String]) -> Result<Vec<WorkflowSummary>
 /// The ids of a workflow's events, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventIds {
-    /// All of them.
+    /// The ids of all events of the workflow.
     pub all: Vec<i64>,
     /// Ids of the events of each run.
     pub by_run: BTreeMap<String, Vec<i64>>,

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: builds the programs as released, and measures them (`tests/src/bench`).
 //!
-//! Benchmarks are not part of the tests or of CI. If a required program is missing, the parts that need it print this
-//! and are skipped.
+//! Benchmarks are not part of the tests or of CI. If a program is missing, the parts of the benchmark that need the
+//! program print a note and are skipped.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! `cargo xtask install`: installs `prosescope` where cargo installs programs, and its second name `prose` beside it.
 //!
-//! OpenProse's documents call `prose gates` and `prose approve`. Another tool is also called `prose`; if it is
+//! OpenProse calls the commands `prose gates` and `prose approve`. Another tool is also called `prose`; if it is
 //! installed, the second name is left out, because it would hide that tool.
 
 use std::fs;

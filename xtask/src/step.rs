@@ -15,7 +15,7 @@ pub(crate) fn step<T>(name: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
     result
 }
 
-/// Runs two things at once, so that neither core is idle while one of them links. `aside` prints errors only.
+/// Runs `f` and `aside` in parallel, so that no core is idle while one of them links. `aside` prints errors only.
 ///
 /// # Errors
 /// The error of `f`, else that of `aside`; both run to their ends first.

@@ -29,7 +29,7 @@ pub(super) enum Row {
     Binding(BindingRow),
     /// An execution, written in one statement with other executions.
     Execution(Executed),
-    /// In its own statement.
+    /// Any other change, written in a statement of its own.
     Other(Change),
 }
 

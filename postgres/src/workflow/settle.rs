@@ -15,7 +15,7 @@ use crate::server::{Lost, Server, text};
 
 /// A transaction whose COMMIT was not answered.
 pub(super) struct Unanswered {
-    /// Its id.
+    /// The id of the transaction.
     pub(super) transaction: String,
     pub(super) changes: Vec<Change>,
     pub(super) lost: Lost,
@@ -35,7 +35,7 @@ pub(super) enum Fate {
     Recorded(Vec<i64>),
     /// The transaction was not committed, and never will be.
     Not,
-    /// Unknown.
+    /// The server cannot tell the result.
     Unknown,
 }
 

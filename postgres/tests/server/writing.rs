@@ -91,7 +91,7 @@ fn a_run_that_is_not_there_is_not_written_to() {
     assert_eq!(made.unwrap(), "");
 }
 
-/// P11: a text with a NUL.
+/// A text with a NUL, which PostgreSQL does not store, is refused by a rule (errata P11).
 #[test]
 fn what_postgresql_does_not_store_is_refused_by_a_rule() {
     let Some((cluster, url)) = run(PROGRAM) else {
@@ -177,8 +177,8 @@ fn a_transaction_that_was_in_anothers_way_is_begun_anew() {
         return;
     };
     record(&mut open(&url), &put("x", "1"), &at()).unwrap();
-    // Another session locks the written row first, and asks for the run's row while it is waited for: one of the two
-    // must retry, and the other program does not.
+    // Another session locks the row that the command writes, and then asks for the run's row, which the command has
+    // locked. One of the two must retry; the other session is another program and does not.
     let other = format!(
         "SET deadlock_timeout = '10min';
          BEGIN;

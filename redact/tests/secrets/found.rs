@@ -128,8 +128,9 @@ fn what_no_secret_is_stays() {
     }
 }
 
-/// Kinds of which fewer than 95 of 100 are found, and how many are, as docs/reference/sharing.md says: three groups
-/// of digits look like ids, and a password in a sentence can read like a word.
+/// The kinds of secrets of which the rules find fewer than 95 of 100, each with the number that is found
+/// (docs/reference/sharing.md): three groups of digits look like ids, and a password in a sentence can read like a
+/// word.
 const OFTEN_NOT: [(&str, usize); 2] = [("mailgun-signed", 0), ("said-in-prose", 75)];
 
 /// By chance a secret can look like a word or a placeholder; of every kind at least 95 of 100 must be found.

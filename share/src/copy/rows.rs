@@ -29,13 +29,13 @@ struct Known {
 /// Selects how the text of a column is redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
-    /// As text or JSON.
+    /// Text that may be JSON.
     Text,
     /// Text that the user can leave out as a whole.
     Content(Content),
-    /// As names of people.
+    /// Names of people.
     People,
-    /// As a list of approvers.
+    /// A list of approvers.
     Allow,
     /// The text of a gate, of which the audit log records a hash.
     Hashed,

@@ -47,7 +47,7 @@ pub(super) fn run_folder(
 
 /// The reason why the folder was not created.
 pub(crate) enum Failure<E> {
-    /// Filling it failed.
+    /// Filling the new folder failed.
     Filling(E),
     /// Creating the folder itself failed.
     Making(io::Error),

@@ -176,7 +176,7 @@ pub(crate) struct App {
     behind: StoredValue<Vec<Behind>, LocalStorage>,
     /// The number of the shown or running opening.
     opening: StoredValue<u32>,
-    /// Counts openings.
+    /// The number of openings so far.
     begun: StoredValue<u32>,
     /// The list in which keys such as `j` and `k` move.
     list: StoredValue<Option<ListKeys>, LocalStorage>,

@@ -73,7 +73,7 @@ pub(crate) fn pack(
 /// When the program that does it is missing or fails.
 pub(crate) fn unpack(archive: &Path, into: &Path) -> Result<()> {
     let mut unpack = match archive.extension().is_some_and(|end| end == "zip") {
-        // GNU's tar reads no zip.
+        // GNU's tar cannot read a zip.
         true => {
             let mut python = Command::new("python3");
             python.args(["-m", "zipfile", "-e"]).arg(archive).arg(into);

@@ -34,8 +34,9 @@ pub(crate) fn file_name(package: &Package) -> String {
     format!("{}-{}.crate", package.name, package.version)
 }
 
-/// Packs the published crates into a folder, the viewer and the licenses in that of the program. Whether they compile outside of the
-/// workspace, `dist --check` tries: cargo would compile all of them each time.
+/// Packs the published crates into a folder; the crate of the program also contains the viewer and the licenses. Does
+/// not check whether the crates compile outside of the workspace, because cargo would compile all of them each time:
+/// `dist --check` does that.
 ///
 /// # Errors
 /// When a file cannot be copied, or cargo packs no crate.

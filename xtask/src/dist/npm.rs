@@ -14,7 +14,7 @@ use crate::step::run;
 
 /// A system, with the names that npm gives it.
 pub(crate) struct System {
-    /// As Rust names it.
+    /// The target, as Rust names it.
     pub(crate) target: &'static str,
     os: &'static str,
     cpu: &'static str,

@@ -21,7 +21,7 @@ use crate::dir::part_of;
 struct Line {
     /// Hash of the gate's id. If another gate has the same hash, its rows are excluded when the lines are read.
     gate: u64,
-    /// Line number, from 1.
+    /// The number of the line, from 1.
     number: u32,
     offset: u64,
 }
@@ -31,7 +31,7 @@ struct Line {
 pub(super) struct Places {
     file: Option<File>,
     lines: Vec<Line>,
-    /// Number of bytes read.
+    /// The number of bytes that were read.
     end: u64,
     /// The first ambiguous line: a JSON object that has the same key twice.
     twice: Option<Issue>,

@@ -357,7 +357,7 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // Open rows are current.
+        // The requested rows are open, and open rows are current.
         let _ = hand(
             self.rows(true)?.iter().rev().filter(|row| row.opens()),
             each,

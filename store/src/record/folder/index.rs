@@ -17,7 +17,7 @@ const DEEP: usize = 8;
 /// The header of a binding file, valid while the file is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Known {
-    /// Its path inside the run.
+    /// The file's path inside the run.
     pub(super) path: String,
     /// The inode number, as the folder's listing reports it.
     node: Option<u64>,
@@ -63,10 +63,10 @@ pub(super) enum Look {
     Each,
 }
 
-/// Returns all bindings of the run in order of path. Imported runs have their own index.
+/// Returns all bindings of the run in order of path, without those of imported runs, which have their own state.md.
 ///
 /// # Errors
-/// If a folder or a file cannot be read: an index without it would deny that it exists.
+/// If a folder or a file cannot be read: state.md would otherwise list the bindings without that one.
 pub(super) fn list(root: &Dir, known: &[Known], look: Look) -> io::Result<Vec<Known>> {
     let mut listing = Listing {
         known: known.iter().map(|k| (k.path.as_str(), k)).collect(),

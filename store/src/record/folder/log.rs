@@ -1,8 +1,8 @@
 //! Reads `x_events.jsonl`, and `x_checkpoint.jsonl`: the part of the log from which the next state.md is rendered.
 //!
-//! The checkpoint is a cache. Its first line records how far into the log it reaches; the other lines are copies of log
-//! lines. A missing, torn or unrelated checkpoint is made again, and log lines after it are read in addition. One fact
-//! in it is trusted: the length of the log. A log that is shorter now is refused.
+//! The checkpoint is a cache of a part of the log. Its first line records how many bytes of the log it covers; the
+//! other lines are copies of log lines. Log lines after the covered part are always read. A missing, torn or unrelated
+//! checkpoint is made again. One fact in it is trusted: the length of the log. A log that is shorter now is refused.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ struct Head {
     bytes: u64,
     /// The last bytes of the covered part: a log of the same length may be another one, such as a restored copy.
     ending: String,
-    /// The highest id in it.
+    /// The highest id in the covered part.
     last: i64,
     /// The headers of binding files that were read before.
     bindings: Vec<Known>,

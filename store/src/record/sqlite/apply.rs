@@ -8,8 +8,8 @@ use super::columns::{self, Stored, json};
 use super::rows;
 use super::statements::{Statements, Unwritten};
 
-/// Reads metadata so that keys can be added (errata X12: also to NULL). A value that is not a JSON object is kept under
-/// a key of its own.
+/// Reads metadata so that keys can be added, even if the column is NULL (errata X12). A value that is not a JSON
+/// object is kept under a key of its own.
 const KEPT: &str = "CASE WHEN metadata IS NULL OR trim(metadata) = '' THEN '{}'
                          WHEN json_valid(metadata) AND json_type(metadata) = 'object' THEN metadata
                          ELSE json_object('x_malformed', metadata) END";

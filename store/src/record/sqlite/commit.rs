@@ -13,7 +13,7 @@ use crate::record::{fault, held};
 pub(super) enum Ended {
     /// The transaction was rolled back.
     Undone,
-    /// Everything was written.
+    /// Every row of the changes was written.
     There,
     /// The result is unknown because reading again failed.
     Unknown,

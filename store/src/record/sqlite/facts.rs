@@ -170,8 +170,8 @@ impl Facts for SqliteFacts<'_> {
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        // Each case has its own index. Rows without a line share one key of the first index, so a statement that is not
-        // in the program would be searched among all of them.
+        // Each of the two conditions uses a database index of its own. Rows without a line share one key of the first
+        // of these, so a statement that is not in the program would be searched among all of them.
         let of = match place.index {
             Some(_) => "statement_index IS ?2",
             None => "statement_index IS NULL AND statement_text IS ?2",

@@ -43,7 +43,7 @@ const BUSY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
-    /// Its name in `dir`.
+    /// The database's name in `dir`.
     name: String,
     conn: Connection,
     /// The database's folder, which also contains attachments and the lock file. Declared after the connection, so that

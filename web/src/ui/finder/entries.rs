@@ -166,7 +166,7 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
         all.extend(group.hits.iter().map(|hit| {
             let range = (hit.range.0 as usize, hit.range.1 as usize);
             let (text, mark) = around(&hit.text, range, before);
-            // For a match in a statement, only the number of the row is added, because the text already is the statement.
+            // For a match in a statement, only the number of the row is added, because the text is the statement.
             let own = hit
                 .place
                 .split_once(' ')

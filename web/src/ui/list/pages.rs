@@ -12,10 +12,10 @@ use crate::protocol::Trouble;
 use crate::ui::follow::Follow;
 use crate::ui::state::App;
 
-/// The rows per request.
+/// The number of rows per request.
 const CHUNK: u64 = 100;
 
-/// The most chunks kept.
+/// The most chunks that are kept.
 const KEPT: usize = 16;
 
 /// A range of rows, and the length of the list.

@@ -313,7 +313,7 @@ where
     if main {
         let forget = app.list_keys(move |step_to| {
             if let Some(element) = scroller.get_untracked() {
-                // If the list cannot take the focus, its rows still move.
+                // A list that cannot take the focus still goes to the row.
                 let _ = element.focus();
             }
             match step_to {

@@ -176,7 +176,7 @@ struct Walked {
 enum Left {
     /// There are too many files.
     TooMany,
-    /// The user cancelled it.
+    /// The user cancelled the listing.
     Cancelled,
 }
 
