@@ -97,7 +97,7 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             FaultKind::Full,
             "make room on the server, and record it again",
         ),
-        // By `default_transaction_read_only`, or on a replica.
+        // The role has `default_transaction_read_only`, or the server is a replica.
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::FEATURE_NOT_SUPPORTED) => (
             FaultKind::ReadOnly,
             "the server is a read replica, or read-only: name the primary",

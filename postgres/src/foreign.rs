@@ -37,7 +37,7 @@ pub(crate) const WRITTEN: [&str; 15] = [
     "x_original",
 ];
 
-/// The written tables with rows of runs.
+/// Those of the written tables that contain rows of runs.
 pub(crate) const OF_RUNS: &[&str] = WRITTEN.split_at(2).1;
 
 /// Finds foreign code on the tables `$1`; if `$2` is true, also on tables that lose rows by their foreign keys. Returns

@@ -31,8 +31,8 @@ const SILENCE: Duration = Duration::from_secs(12);
 /// requested, answers quickly.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// The same limit if the statement may wait for a lock at the server, for as long as `lock_timeout`. Other delays of
-/// the server cannot be distinguished from this wait.
+/// The limit on silence if the statement may wait for a lock at the server, for as long as `lock_timeout`. Other
+/// delays of the server cannot be distinguished from this wait.
 const LONG: Duration = Duration::from_secs(LOCK_WAIT.as_secs() + DOUBT.as_secs());
 
 /// Bytes per second, sent or received, from which a long transfer counts as progressing: half of a slow mobile
@@ -181,7 +181,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The runtime's own drop blocks, and panics on a thread of a server's runtime.
+        // A plain drop of the runtime would block, and would panic on a thread of another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -55,7 +55,7 @@ pub enum ArchiveError {
     /// The zip would unpack to more than is allowed.
     #[error("{0}")]
     TooLarge(String),
-    /// Reading the zip failed, or the receiver of the pieces did.
+    /// The zip could not be read, or the receiver of the pieces failed.
     #[error("{0}")]
     Failed(String),
 }

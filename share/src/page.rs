@@ -35,7 +35,7 @@ pub enum PageError {
     /// The page is the viewer as built, without a run.
     #[error("this page is the viewer without a run")]
     Empty,
-    /// Reading the page failed, or the receiver of the pieces did.
+    /// The page could not be read, or the receiver of the pieces failed.
     #[error("{0}")]
     Failed(String),
 }

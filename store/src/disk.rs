@@ -95,8 +95,8 @@ impl Disk {
         Disk::open_where(path, |_| true)
     }
 
-    /// Lists only the files that `wanted` accepts by their path below the root. Folders are asked with a `/` at the
-    /// end; a refused folder is not entered.
+    /// Lists only the files that `wanted` accepts by their path below the root. `wanted` gets the path of a folder with
+    /// a `/` at the end; a folder that it refuses is not entered.
     ///
     /// # Errors
     /// As [`Disk::open`].

@@ -13,15 +13,15 @@ use prosescope_core::write::WriteError;
 /// An event to append.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Note {
-    /// The run that it belongs to.
+    /// The id of the run that the event belongs to, if any.
     #[serde(default, alias = "run_id")]
     pub run: Option<String>,
-    /// Its kind; `progress` by default.
+    /// The kind of the event; `progress` by default.
     #[serde(default)]
     pub kind: Option<Kind>,
-    /// Text for people.
+    /// The text of the event, for people.
     pub text: String,
-    /// Data for programs: an object.
+    /// The data of the event, for programs: an object.
     #[serde(default)]
     pub payload: Option<Json>,
 }
@@ -29,9 +29,9 @@ pub struct Note {
 /// Appends events: all of them, or none.
 #[derive(Debug, Clone, Default)]
 pub struct Append {
-    /// The workflow.
+    /// The id of the workflow that gets the events.
     pub workflow: String,
-    /// The events, in order.
+    /// The events to append, in order.
     pub notes: Vec<Note>,
 }
 
@@ -111,13 +111,13 @@ impl Command for Append {
 /// Changes preferences: sets or removes members; the others stay.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Prefer {
-    /// The workflow.
+    /// The id of the workflow.
     #[serde(default)]
     pub workflow: String,
-    /// Members to set.
+    /// The names of the members to set, with their values.
     #[serde(default)]
     pub set: Vec<(String, Json)>,
-    /// Members to remove.
+    /// The names of the members to remove.
     #[serde(default)]
     pub remove: Vec<String>,
 }
@@ -165,15 +165,15 @@ impl Command for Prefer {
 /// Records an important step.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Step {
-    /// The workflow.
+    /// The id of the workflow.
     #[serde(default)]
     pub workflow: String,
-    /// The run that it belongs to.
+    /// The id of the run that the step belongs to, if any.
     #[serde(default)]
     pub run: Option<String>,
-    /// Text for people.
+    /// The text of the step, for people.
     pub text: String,
-    /// Data for programs: an object.
+    /// The data of the step, for programs: an object.
     #[serde(default)]
     pub payload: Option<Json>,
 }

@@ -233,11 +233,11 @@ pub fn followers(rows: &dyn Rows, workflow: &str) -> Result<Vec<Follower>, Fault
 pub struct Prune {
     /// The workflow.
     pub workflow: String,
-    /// Only events with ids up to this one.
+    /// The largest id of events to remove; `None` for no limit.
     pub up_to: Option<i64>,
-    /// Also events of runs that have not ended.
+    /// Whether to remove events of runs that have not ended, too.
     pub all: bool,
-    /// Also events that a named follower has not read.
+    /// Whether to remove events that a named follower has not read, too.
     pub force: bool,
 }
 

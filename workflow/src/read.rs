@@ -14,11 +14,11 @@ use prosescope_core::write::{Fault, WriteError};
 /// The conditions and the length of a list of workflows.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// Only workflows with this status.
+    /// The status that the workflows must have; `None` for any.
     pub status: Option<WorkflowStatus>,
-    /// Only workflows with a run that waits for input.
+    /// Whether the workflows must have a run that waits for input.
     pub waiting: bool,
-    /// Most workflows to list; 0 means the default.
+    /// The most workflows to list; 0 means the default.
     pub limit: u32,
 }
 

@@ -13,22 +13,22 @@ use prosescope_core::write::WriteError;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Start {
-    /// The workflow to continue.
+    /// The id of the workflow to continue; `None` creates a workflow.
     pub workflow: Option<String>,
-    /// The id of a new workflow, if none is named.
+    /// The id for a new workflow, if none is named.
     #[serde(skip)]
     pub new_workflow: String,
     /// The id of the new run. Repeating the command with the same id and input changes nothing.
     pub run: String,
-    /// The person's message.
+    /// The person's message that begins the run.
     pub input: String,
     /// Whether the engine must not ask questions (errata M9).
     pub no_clarifications: bool,
-    /// Whether the workflow may already have an open run.
+    /// Whether the run may begin although another run of the workflow is open.
     pub parallel: bool,
-    /// Who works on it.
+    /// The name of the engine that works on the run; not verified.
     pub owner: Option<String>,
-    /// Number of messages that the context keeps; 0 means the default.
+    /// The number of messages that the context keeps; 0 means the default.
     pub tail: u32,
 }
 

@@ -90,10 +90,10 @@ impl Command for Move {
 /// Cancels a workflow with its open runs, or one run.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Cancel {
-    /// The workflow.
+    /// The id of the workflow to cancel, or of the run's workflow.
     #[serde(default)]
     pub workflow: String,
-    /// The run, if only this run is cancelled.
+    /// The id of the run, if only this run is cancelled.
     #[serde(default)]
     pub run: Option<String>,
 }
@@ -156,9 +156,9 @@ impl Command for Cancel {
 /// Ends a run with its error.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Fail {
-    /// The run.
+    /// The id of the run that failed.
     pub run: String,
-    /// The error.
+    /// The error with which the run ends.
     pub error: Json,
 }
 

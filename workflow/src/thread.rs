@@ -183,7 +183,7 @@ fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<O
             for at in (0..limit).rev().filter(fits) {
                 found = Some(at);
                 let said = millis(messages.get(at).and_then(|message| message.at.as_ref()));
-                // The same text at a later time was an answer.
+                // A message with the same text at a later time was an answer, so it did not begin the run.
                 let is_later = said.zip(created);
                 if is_later.is_none_or(|(said, created)| said <= created.saturating_add(SLACK)) {
                     break;

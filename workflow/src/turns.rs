@@ -51,11 +51,11 @@ impl Turned {
 /// Asks the person a question; the run then waits.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Ask {
-    /// The run.
+    /// The id of the run that asks.
     pub run: String,
-    /// The question.
+    /// The question to the person.
     pub question: String,
-    /// Data for programs: an object.
+    /// The data of the question, for programs: an object.
     #[serde(default)]
     pub payload: Option<Json>,
 }
@@ -114,15 +114,15 @@ impl Command for Ask {
 /// Answers the question of a waiting run.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Input {
-    /// The workflow.
+    /// The id of the workflow.
     #[serde(default)]
     pub workflow: String,
-    /// The run; needed if several wait (errata M5).
+    /// The id of the run to answer; needed if several runs wait (errata M5).
     #[serde(default)]
     pub run: Option<String>,
-    /// The answer.
+    /// The person's answer.
     pub text: String,
-    /// Number of messages that the context keeps; 0 means the default.
+    /// The number of messages that the context keeps; 0 means the default.
     #[serde(default)]
     pub tail: u32,
 }
@@ -212,9 +212,9 @@ impl Input {
 /// Ends a run with its output.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Finish {
-    /// The run.
+    /// The id of the run that ends.
     pub run: String,
-    /// The answer.
+    /// The output with which the run ends.
     pub output: Json,
     /// The assistant's message for the context.
     #[serde(default)]
@@ -222,7 +222,7 @@ pub struct Finish {
     /// A summary of the conversation so far.
     #[serde(default)]
     pub summary: Option<String>,
-    /// Number of messages that the context keeps; 0 means the default.
+    /// The number of messages that the context keeps; 0 means the default.
     #[serde(default)]
     pub tail: u32,
 }
@@ -286,9 +286,9 @@ impl Command for Finish {
 /// Records that a run is still worked on.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Heartbeat {
-    /// The run.
+    /// The id of the run that is still worked on.
     pub run: String,
-    /// Who works on it, if not recorded yet.
+    /// The name of the engine that works on the run, if none is recorded yet; not verified.
     #[serde(default)]
     pub owner: Option<String>,
 }

@@ -66,7 +66,7 @@ pub struct EventIds {
 }
 
 impl EventIds {
-    /// Returns the ids of one run's events, or all.
+    /// Returns the ids of the events of one run; of all events if `run` is `None`.
     pub fn of(&self, run: Option<&str>) -> &[i64] {
         match run {
             None => &self.all,

@@ -55,7 +55,8 @@ fn labels_in_small_letters(ddl: &str) -> String {
     ddl.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Only OpenProse's key columns; ids without dashes, words in capitals, and a dangling pointer.
+/// Tables with only OpenProse's key columns; they contain ids without dashes, words in capitals, and a dangling
+/// pointer.
 const BARE: &str = "
 CREATE TABLE workflows (id CHAR(32) PRIMARY KEY, status VARCHAR(9) NOT NULL CHECK (status IN ('ACTIVE', 'PAUSED', 'CANCELLED', 'ERROR')),
   context JSONB, preferences JSONB, important_steps JSONB, most_recent_run_id CHAR(32), error JSONB);

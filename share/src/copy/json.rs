@@ -144,7 +144,7 @@ mod tests {
                 r#"{"h\u0075nter2": {"\u0061": 1}}"#.to_owned(),
                 Some(r#"{"[asked #1]": {"\u0061": 1}}"#),
             ),
-            // Not JSON at all.
+            // A text that is not JSON is scanned as plain text.
             (r#"{"a": hunter2"#.to_owned(), Some(r#"{"a": [asked #1]"#)),
         ] {
             assert_eq!(redacted(&before).as_deref(), now, "{before}");

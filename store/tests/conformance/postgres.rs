@@ -68,7 +68,8 @@ impl Recorded {
             return;
         }
         self.steps += 1;
-        // In place, the core allows this: a row is an instance, even if the statement began again.
+        // PostgreSQL updates rows in place, so a row remains an instance even if its statement began again, and the
+        // core allows this.
         if refused == Some("retry-superseded") {
             return;
         }

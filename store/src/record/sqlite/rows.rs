@@ -119,7 +119,7 @@ pub(super) const GATE: &str = "id, run_id, execution_id, prompt, allow, timeout,
 /// it.
 pub(super) const GATE_OF_RUN: &str =
     "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))";
-/// The same condition as a sort key that puts the run's own gates first.
+/// The condition [`GATE_OF_RUN`] as a sort key that puts the run's own gates first.
 pub(super) const GATE_OF_RUN_FIRST: &str =
     "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))
      ORDER BY run_id IS ?1 DESC, run_id";

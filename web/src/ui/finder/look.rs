@@ -87,7 +87,7 @@ pub(super) struct Look {
 /// The progress of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum State {
-    /// Not searching.
+    /// No search is in progress.
     #[default]
     Idle,
     /// The search continues; the text describes its progress.
