@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use prosescope_tests::needs;
 use serde_json::Value;
 
-/// Runs `prosescope` in the examples, at a time in the middle of their runs.
+/// Runs `prosescope` in `examples/`, at a simulated time in the middle of their runs.
 fn prose(args: &[&str]) -> Option<Output> {
     let out = Command::new(needs::prose()?)
         .args(args)

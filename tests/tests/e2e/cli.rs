@@ -19,7 +19,7 @@ struct Project {
 }
 
 impl Project {
-    /// `None`, after printing why, if `prosescope` or `sqlite3` is missing.
+    /// Creates a project. Returns `None`, after printing why, if `prosescope` or `sqlite3` is missing.
     fn new() -> Option<Project> {
         let (prose, _) = (needs::prose()?, needs::sqlite3()?);
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -55,7 +55,7 @@ impl Project {
         command
     }
 
-    /// Runs a command that must end with this exit code; returns standard output and standard error.
+    /// Runs a command that must end with this exit code. Returns standard output and standard error.
     fn expect(&self, code: i32, args: &[&str]) -> (String, String) {
         let out = self.prose(args);
         let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
@@ -206,7 +206,7 @@ fn runs_are_filtered_sorted_and_counted() {
     }
     let (said, _) = project.expect(0, &["runs", "--status", "failed"]);
     assert!(said.ends_with("2 of 3 runs\n"), "{said}");
-    // A misspelt status is an error, not an empty list; any word that some run records as its status is accepted.
+    // A misspelt status is an error, not an empty list. Any word that some run records as its status is accepted.
     let (_, why) = project.expect(2, &["runs", "--status", "failed,complet"]);
     assert!(
         why.contains("status complet: expected completed, failed,"),
@@ -272,7 +272,7 @@ fn get_prints_the_value_byte_for_byte() {
         got(&["get", "report"]) == report,
         "the attachment's own bytes"
     );
-    // The placeholder in the row is not the value.
+    // The row of this binding contains a placeholder for the missing attachment. `get` does not print it as the value.
     let (printed, error) = project.expect(3, &["get", "lost"]);
     assert_eq!(printed, "");
     assert!(
@@ -296,7 +296,7 @@ fn json_may_stand_anywhere_and_issues_of_severity_error_exit_1() {
     ] {
         assert_eq!(project.json(&args)["total"], 6, "{args:?}");
     }
-    // A failed run is not an issue.
+    // A run that failed is not an issue, so `show` still ends with code 0.
     build::sql(
         &project.run_dir(NEW).join("state.db"),
         "UPDATE run SET status = 'failed'",
@@ -363,7 +363,7 @@ fn no_command_changes_a_byte_a_time_or_the_listing() {
     }
 }
 
-/// Returns every file below a folder with its modification time and a hash of its content.
+/// Returns every file below a folder, with its modification time and a hash of its content.
 fn state_of(dir: &Path) -> Vec<(PathBuf, std::time::SystemTime, u64)> {
     let mut files = Vec::new();
     let mut dirs = vec![dir.to_owned()];

@@ -1,5 +1,5 @@
-//! Tests that every text calls the command `prosescope`: a `prose` may be another program, which passes commands to a
-//! paid model.
+//! Tests that every text calls the command `prosescope`. A command called `prose` may be another program, which passes
+//! its arguments to a paid model.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ const DOCUMENTS: &[&str] = &[
     "SECURITY.md",
 ];
 
-/// Files that quote OpenProse or contain programs of others.
+/// Files that quote OpenProse, or that contain programs of other authors.
 const THEIRS: &[&str] = &[
     "cli/tests/second_name.rs",
     "core/src/upkeep/doctor/names.rs",
@@ -58,7 +58,7 @@ fn scan(path: &Path, commands: &[&str], found: &mut Vec<String>) {
         }
         return;
     }
-    // This file itself contains the words.
+    // This test contains the words that it searches for, so its own file is skipped.
     let Some(text) = fs::read_to_string(path)
         .ok()
         .filter(|_| !path.ends_with(file!()))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ts_rs::{Config, TS, TypeVisitor};
 
-/// The declarations, by name, of the visited types and of all types in their fields.
+/// The TypeScript declarations, by name, of the visited types and of all types in their fields.
 pub(crate) struct Types {
     config: Config,
     found: BTreeMap<String, String>,
@@ -56,7 +56,7 @@ impl TypeVisitor for Types {
     }
 }
 
-/// Returns a field that a declaration contains twice.
+/// Returns the first field that a declaration contains twice.
 fn field_twice(declaration: &str) -> Option<&str> {
     let fields = declaration.lines().filter_map(|line| {
         let (name, _) = line.strip_prefix("  ")?.split_once(':')?;

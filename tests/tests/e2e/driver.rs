@@ -1,4 +1,5 @@
-//! Tests the browser driver: a test that asserts silence must be able to fail.
+//! Tests the browser driver: it must notice requests, dialogs and errors of a page, so that tests which assert silence
+//! can fail.
 
 use std::fs;
 
@@ -6,7 +7,7 @@ use prosescope_tests::browser::Page;
 use prosescope_tests::needs;
 use serde_json::json;
 
-/// Opens a page with this body; the folder must live as long as the page.
+/// Opens a page with this body. The page works only as long as the returned folder exists.
 fn open(body: &str) -> Option<(Page, tempfile::TempDir)> {
     let chromium = needs::chromium()?;
     let folder = tempfile::tempdir().unwrap();

@@ -61,36 +61,37 @@ const HEADS: &str = "
 `audit verify --expect-head` takes `COUNT:HASH`.
 ";
 
-/// A command, a sample call, and the form of its output.
+/// A command, a sample call of it, and the form of its output.
 struct Example {
-    /// The place in which the command runs.
+    /// Where the command runs.
     at: At,
-    /// The words of the command, which are the title of its section.
+    /// The words of the command. They are also the title of its section.
     command: &'static str,
     /// The arguments after those words.
     args: &'static [&'static str],
-    /// The standard input.
+    /// The standard input of the command.
     stdin: &'static str,
     shape: Shape,
 }
 
 #[derive(Clone, Copy)]
 enum At {
-    /// In `examples/`.
+    /// The command runs in `examples/`.
     Examples,
-    /// In the run recorded here.
+    /// The command runs on the run that this test records.
     Recorded,
-    /// In the run recorded here, but not shown, because the output depends on the machine.
+    /// The command runs on the run that this test records, but its output is not shown, because it depends on the
+    /// machine.
     Machine,
-    /// Not run: the command does not end, contacts a server, or needs a file from somewhere else.
+    /// The command does not run: it does not end, contacts a server, or needs a file from somewhere else.
     Nowhere,
 }
 
 /// Checks that a value has the form of a struct, and returns the struct's name.
 type Shape = fn(&mut Types, Option<&Value>) -> String;
 
-/// Checks that the value is the struct's, field by field: parsing it and serializing the result must give the same
-/// value.
+/// Checks that a value has exactly the fields of a struct: parsing the value and serializing the result must give the
+/// same value.
 fn of<T: TS + Serialize + DeserializeOwned + 'static>(
     types: &mut Types,
     value: Option<&Value>,
@@ -100,7 +101,7 @@ fn of<T: TS + Serialize + DeserializeOwned + 'static>(
     T::visit_dependencies(types);
     T::visit_generics(types);
     if let Some(value) = value {
-        // Parsed from text, because JSON that is kept as written can only be read from text.
+        // The value is parsed from text, because parts of JSON that are kept unchanged can only be read from text.
         let read: T = serde_json::from_str(&value.to_string())
             .unwrap_or_else(|error| panic!("not a {name}: {error}: {value}"));
         let again = serde_json::to_value(read).expect("JSON");
@@ -140,7 +141,7 @@ impl Example {
     }
 }
 
-/// The first word of a command, which its page is named after.
+/// Returns the first word of a command. The page of the command is named after it.
 fn family(command: &str) -> &str {
     command.split(' ').next().unwrap_or(command)
 }
@@ -191,7 +192,7 @@ output receipt = session "Send the letter"
 
 const RUN: &str = "20260126-090000-k3x8qd";
 
-/// A workflow, and a run in it.
+/// The ids of a workflow, and of a run in it.
 const WORKFLOW: &str = "019bf9c1-2000-7000-8000-000000000001";
 const TURN: &str = "019bf9c1-2000-7000-8000-000000000002";
 const SECOND: &str = "019bf9c1-2000-7000-8000-000000000003";
@@ -522,7 +523,7 @@ fn examples() -> Vec<Example> {
     ]
 }
 
-/// The runs of `examples/`, and a project for the recorded run.
+/// The runs of `examples/`, and the project in which this test records a run.
 struct Place {
     prose: PathBuf,
     project: tempfile::TempDir,
@@ -644,7 +645,7 @@ fn the_json_of_every_command_is_as_documented() {
             Some(item) => format!("an array of {}", page.link(item)),
             None => page.link(&name),
         };
-        // Of several calls of one command, only the first of each form is shown.
+        // If a command is called several times, each form of its output is shown once.
         if section.contains(&format!(": {shape}\n")) {
             continue;
         }
@@ -710,7 +711,7 @@ fn shorten(value: &mut Value) {
     match value {
         Value::String(text) => {
             let mut short = text.replace(&needs::root().display().to_string(), "…");
-            // A sealed row contains the system's user, so its hash differs between machines.
+            // The system's user is a part of sealed rows, so their hashes differ between machines.
             if short.len() == 64 && short.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 short = "(64 hex digits)".to_owned();
             }

@@ -1,4 +1,5 @@
-//! Tests a database of more than 1 GB: lists read no overflow page of a value, so the size of values does not matter.
+//! Tests with a database of more than 1 GB: lists read no overflow page of a value, so the size of values does not
+//! matter.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests that the pages of rules (core/src/check/rules) contain exactly the rules that the sources use.
+//! Tests that the pages about rules (core/src/check/rules) describe exactly the rules that the sources use.
 
 use std::fs;
 use std::path::Path;

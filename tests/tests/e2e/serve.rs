@@ -13,7 +13,7 @@ use serde_json::Value;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// A project with a workflow, and its server, which is restarted several times.
+/// A project with a workflow, and its server. The tests restart the server several times.
 struct Served {
     folder: tempfile::TempDir,
     prose: PathBuf,
@@ -163,12 +163,12 @@ fn a_page_follows_across_restarts() {
         page.wait(&format!("{way}.length >= 40"));
         assert_eq!(page.eval(way), serde_json::json!(all), "{way}");
     }
-    // A page of another origin is refused, with any token.
+    // The server refuses a page of another origin, whatever token the page sends.
     let refused = page.eval(&format!("fetch('http://{}/workflows', {{headers: {{Authorization: 'Bearer x'}}}}).then(r => r.status)", served.address));
     assert_eq!(refused, 401);
 }
 
-/// The connections come from a Python process, because one process may not open enough for both sides.
+/// A Python process opens the connections, because one process may not open enough files for both ends.
 #[cfg(target_os = "linux")]
 #[test]
 fn five_thousand_idle_connections_leave_others_answered() {

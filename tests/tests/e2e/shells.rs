@@ -1,5 +1,5 @@
-//! Tests that shells contain no SQL: every query of a database is in the core. Only stores that write have their own
-//! SQL, where they apply the core's changes.
+//! Tests that shells contain no SQL, because the core makes every query of a database. Only stores that write have SQL
+//! of their own, with which they apply the core's changes.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::path::Path;
 use prosescope_tests::needs;
 use prosescope_tests::sql_scan::{in_rust, in_text};
 
-/// The shells' sources. The store's reading parts follow the same rule: the store moves rows, and the core decides
-/// which.
+/// The sources of the shells. The reading parts of the store follow the same rule: the core decides which rows the
+/// store reads.
 const SHELLS: &[&str] = &[
     "cli/src",
     "desk/src",
@@ -18,7 +18,7 @@ const SHELLS: &[&str] = &[
     "pkg",
 ];
 
-/// The sources that turn changes into rows.
+/// The sources that turn the core's changes into rows. They may contain SQL.
 const WRITERS: &[&str] = &["store/src/record/sqlite", "store/src/upkeep"];
 
 #[test]

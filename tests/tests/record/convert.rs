@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::project::{Project, text};
 
-/// Converts a run to the other form and back, and compares all pages.
+/// Converts a run to the other form and back, and compares all pages of the three runs.
 pub(crate) fn there_and_back(project: &Project, form: &str, run: &str) {
     let other = match form {
         "sqlite" => "filesystem",
@@ -27,14 +27,15 @@ pub(crate) fn there_and_back(project: &Project, form: &str, run: &str) {
     if traced {
         assert_back(project, run, &back);
     }
-    // An existing copy is not replaced, because it is the same.
+    // The copy already exists and equals the run, so `convert` succeeds and copies nothing.
     let again = project.json(&["convert", run, "--to", other]);
     assert_eq!(again["already"], true, "{run}: {again}");
-    // A run is already in that form.
+    // A conversion to the form that the run already has is refused.
     project.expect(4, &["convert", run, "--to", form], b"");
 }
 
-/// Returns a page without the parts that depend on the form: places, ages, and remarks about them.
+/// Returns the JSON of a command without the parts that depend on the form of the run: places, ages, and notes about
+/// them.
 fn page(project: &Project, run: &str, page: &str) -> Value {
     let mut said = project.json(&[page, run]);
     let page = match page {
@@ -53,7 +54,7 @@ fn assert_back(project: &Project, run: &str, back: &str) {
     let named = |value: Value| -> Value {
         serde_json::from_str(&value.to_string().replace(back, run)).expect("still JSON")
     };
-    // Without times in its rows, a run's last sign of life is the date of a file, which differs for the copy.
+    // If a run's rows contain no times, its last sign of life is the date of a file. So all files get the same date.
     for run in [run, back] {
         dated(&project.run_dir(run));
     }
@@ -74,7 +75,7 @@ fn assert_back(project: &Project, run: &str, back: &str) {
     );
 }
 
-/// Sets all files to one date.
+/// Sets the date of all files to one fixed time.
 fn dated(folder: &Path) {
     let date = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_770_000_000);
     for entry in std::fs::read_dir(folder).expect("listed").flatten() {
@@ -94,7 +95,7 @@ fn timeless(mut page: Value) -> Value {
     for agent in agents {
         agent["created"].take();
         agent["updated"].take();
-        // A folder does not keep white space around a summary either, which is reported too.
+        // A folder does not keep white space at the ends of a summary, and `convert` reports that, too.
         for segment in agent["segments"].as_array_mut().into_iter().flatten() {
             let summary = segment["summary"]
                 .as_str()
@@ -219,7 +220,7 @@ fn segments(project: &Project, run: &str) -> Vec<String> {
     own.flat_map(|agent| {
         let keys = ["number", "timestamp", "prompt", "summary"];
         let segments = list(agent, "segments");
-        // A segment's file does not keep line breaks at the end of its summary, which is reported.
+        // The file of a segment does not keep line breaks at the end of its summary, and `convert` reports that.
         let said = segments
             .iter()
             .map(|segment| pick(segment, &keys).replace("\\n\"", "\""));
@@ -245,7 +246,7 @@ fn gates(project: &Project, run: &str) -> Vec<String> {
         "resolved_by",
         "comment",
     ];
-    // A list of all gates, or of one run's.
+    // `gates` prints either a list of all gates, or an object with those of one run.
     let gates = page
         .as_array()
         .cloned()
@@ -279,7 +280,7 @@ fn every_example_there_and_back_is_the_same_run() {
         return;
     };
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose");
-    // Agents of the project do not belong to a run.
+    // Agents of the project do not belong to a run, so they are copied beside the runs.
     let wider = Command::new("cp")
         .arg("-r")
         .args([examples.join("agents"), examples.join("agents.db")])
@@ -310,7 +311,7 @@ fn runs_below(dir: &Path, deep: usize, found: &mut Vec<PathBuf>) {
 #[test]
 fn every_run_as_models_keep_it_there_and_back_is_the_same_run() {
     let converted = there_and_back_all(&[needs::fixtures("runs")]);
-    // Logs, receipts and sealed runs can only be read.
+    // Runs in other forms (logs, receipts and sealed runs) are read-only, so they are not converted.
     assert!(converted.is_none_or(|runs| runs == 6), "{converted:?}");
 }
 
@@ -337,7 +338,7 @@ fn there_and_back_all(places: &[PathBuf]) -> Option<usize> {
         );
         match out.status.code() {
             Some(0) => {}
-            // A log or a table of receipts can only be read.
+            // Code 4: the run is a log or a table of receipts, which can only be read.
             Some(4) => continue,
             code => panic!("{run}: {code:?} {}", text(&out.stderr)),
         }

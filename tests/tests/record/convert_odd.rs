@@ -12,7 +12,7 @@ fn project() -> Option<Project> {
     Project::new("let a = session \"Work\"\n")
 }
 
-/// Converts a run; returns the copy, and the places and descriptions of the parts that were left behind.
+/// Converts a run. Returns the copy, and each part that was left behind, with its place and a description.
 fn convert(project: &Project, run: &str, form: &str) -> (String, Vec<(String, String)>) {
     let said = project.json(&["convert", run, "--to", form]);
     let left = said["left"].as_array().cloned().unwrap_or_default();
@@ -21,7 +21,7 @@ fn convert(project: &Project, run: &str, form: &str) -> (String, Vec<(String, St
     (format!("{run}-{form}"), left.collect())
 }
 
-/// Asserts that a place was reported with these words.
+/// Asserts that a part was reported as left behind, with its place and these words.
 #[track_caller]
 fn assert_reported(left: &[(String, String)], place: &str, what: &str) {
     let found = left.iter().any(|(p, w)| p == place && w.contains(what));
@@ -163,7 +163,7 @@ fn what_only_a_database_can_say_is_told() {
     assert_eq!(unsaid, None, "an empty table is nothing");
     assert!(!project.path().join(".prose/runs/c.md").exists());
     assert_eq!(project.get(&folder, "a"), b"1");
-    // The copy is a run like any other.
+    // `check` reads the copy like any other run.
     let issues = project.json(&["check", &folder, "--severity", "error"]);
     assert_eq!(issues["counts"]["error"], 0, "{issues}");
 }
@@ -253,7 +253,7 @@ fn what_no_row_says_stays_a_file() {
         place.starts_with("x_events.jsonl, line") && what.contains("not readable")
     };
     assert!(left.iter().any(torn), "{left:#?}");
-    // Each path that a database describes itself occurs once.
+    // The database contains these parts as rows, so the copy does not have their files as well.
     for path in [
         "bindings",
         "x_events.jsonl",
@@ -272,7 +272,8 @@ fn what_no_row_says_stays_a_file() {
     for (path, bytes) in kept {
         let read = ["agents/captain/captain-1.md", "gates/broken.pending.json"];
         match read.contains(&path) {
-            // Otherwise readers would take it for a part of the run that the database does not contain.
+            // Readers would take such a file for a part of the run that the database does not contain. So it is left
+            // behind and reported.
             true => assert_reported(&left, path, "the database beside it"),
             false => assert_eq!(
                 fs::read(new.join(path)).ok().as_deref(),
@@ -335,7 +336,7 @@ fn a_chain_that_cannot_be_carried_is_told() {
     project.expect(0, &["approve", &run, "go", "--as", "user"], b"");
     let (_, left) = convert(&project, &run, "filesystem");
     assert_eq!(left, []);
-    // An unknown column was part of the sealed row.
+    // A column that OpenProse does not define was part of the sealed row.
     let other = project.init("sqlite");
     sql(
         &project,
@@ -356,8 +357,8 @@ fn a_chain_that_cannot_be_carried_is_told() {
     assert_reported(&left, "column gate_audit_log.x_ip", "not copied");
 }
 
-/// A state file without marks still records, together with the values beside it, what ran. Without the file and
-/// without rows, only the values are copied, and the lost statements are reported.
+/// A state file without marks still records, together with the values beside it, which statements ran. Without that
+/// file and without rows, only the values are copied, and the lost statements are reported.
 #[test]
 fn statements_that_only_values_show_are_carried_with_their_file_or_named() {
     let Some(project) = project() else { return };

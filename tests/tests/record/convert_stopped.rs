@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::project::{FORMS, Project, text};
 
-/// The number of conversions that may end before the test interrupts them.
+/// How many conversions may end before the test interrupts one.
 const TRIES: usize = 20;
 
-/// Builds a run that takes some time to convert.
+/// Builds a run that is large enough to be interrupted while it is converted.
 fn large(project: &Project, form: &str) -> String {
     let run = project.init(form);
     if form == "sqlite" {
@@ -64,8 +64,8 @@ fn begun(project: &Project, run: &str, form: &str) -> Child {
     child
 }
 
-/// Converts a run, and acts on it in the middle. On a busy machine the conversion may end first, and is then
-/// repeated. Returns how the interrupted one ended.
+/// Converts a run, and calls `act` in the middle. On a busy machine the conversion may end first; then it is repeated.
+/// Returns how the interrupted conversion ended.
 fn in_the_middle(
     project: &Project,
     run: &str,
@@ -106,7 +106,7 @@ fn what_is_killed_leaves_no_run_and_goes_with_the_next_cleaning() {
         let ours = |row: &&serde_json::Value| row.to_string().contains(&run);
         assert_eq!(listed.iter().filter(ours).count(), 1, "{form}: {listed:?}");
         assert_eq!(project.json(&["bindings", &run]), before, "{form}");
-        // The copy might still be in progress, so it is not removed.
+        // The copy looks like one that is still being written, so `clean` does not remove it.
         project.expect(0, &["clean", "--status", "completed", "--yes"], b"");
         assert!(runs.join(&left[0]).exists(), "{form}: {left:?}");
         project.expect(
@@ -136,7 +136,7 @@ fn a_run_that_is_written_to_is_not_converted() {
         let runs = names(&project.path().join(".prose/runs"));
         assert_eq!(runs.join(" "), run, "{form}");
         assert_eq!(project.get(&run, "late"), b"late");
-        // Once no process writes it, it is removed.
+        // Once no process writes to the run, `convert` succeeds.
         project.expect(0, &["convert", &run, "--to", other(form)], b"");
         assert_eq!(
             project.get(&format!("{run}-{}", other(form)), "late"),

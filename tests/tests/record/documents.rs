@@ -9,7 +9,7 @@ use prosescope_tests::needs;
 
 use crate::project::{Project, assert_whole, text};
 
-/// The run in the document's examples.
+/// The id of the run in the examples of sqlite.md.
 const RUN: &str = "20260125-125506-002755";
 
 /// Examples that are not valid SQL, identified by words in them. (SQLite rejects the primary key in the schema
@@ -34,7 +34,7 @@ fn fixture_examples() -> String {
     read(needs::fixtures("sqlite.md"))
 }
 
-/// Returns the document; `None`, after printing why, if it is missing.
+/// Returns the text of OpenProse's sqlite.md; `None`, after printing why, if it is missing.
 fn document() -> Option<String> {
     needs::shared("spec/sqlite.md").map(read)
 }
@@ -103,7 +103,7 @@ fn sql_works(document: &str, least: usize) {
         blocks.len()
     );
     assert_eq!(worked + ERRATA.len(), blocks.len());
-    // All of it in one file is still a run that opens.
+    // The result of all examples in one database is still a run that opens.
     let out = project.give(&["show", RUN], b"");
     assert!(
         matches!(out.status.code(), Some(0 | 1)),
@@ -147,7 +147,7 @@ fn shell_works(document: &str) {
     let path = {
         let bin = project.path().join("bin");
         std::fs::create_dir(&bin).expect("made");
-        // OpenProse calls the command by its second name.
+        // OpenProse calls the command `prose`, so the binary gets this second name.
         let program = needs::prose().expect("prosescope");
         std::fs::hard_link(&program, bin.join("prose"))
             .or_else(|_| std::fs::copy(&program, bin.join("prose")).map(drop))
@@ -174,7 +174,7 @@ fn shell_works(document: &str) {
             .output()
             .expect("sh runs");
         let said = text(&out.stderr);
-        // The document approves and then rejects one gate: the second decision is refused (errata G3).
+        // sqlite.md approves a gate and then rejects it. The second decision is refused (errata G3).
         let ours: Vec<&str> = said
             .lines()
             .filter(|line| line.contains("error") && !line.contains("production_deploy"))
@@ -187,7 +187,7 @@ fn shell_works(document: &str) {
     assert_eq!(gates[0]["status"], "approved");
 }
 
-/// The reverse: OpenProse's queries read what `prosescope` recorded.
+/// In the other direction, the queries of sqlite.md read what `prosescope` recorded.
 #[test]
 fn the_queries_of_the_document_read_what_prose_wrote() {
     let Some(project) = Project::new(
@@ -251,7 +251,7 @@ fn the_queries_of_the_document_read_what_prose_wrote() {
         ),
         "completed|2\n"
     );
-    // Scope resolution, as in the document.
+    // This is the query of sqlite.md for scope resolution.
     assert_eq!(
         ask("WITH RECURSIVE scope_chain AS (
                SELECT id, parent_id FROM execution WHERE id = 2
@@ -272,7 +272,7 @@ fn exec_finish(project: &Project, run: &str) {
     project.line(&["finish", run, "--status", "completed"]);
 }
 
-/// "Find current position" and "Check parallel block status" (sqlite.md, "Resuming Execution").
+/// The queries "Find current position" and "Check parallel block status" (sqlite.md, "Resuming Execution").
 const POSITION: &str = "SELECT statement_index, statement_text, status
 FROM execution
 WHERE status = 'executing'
@@ -383,7 +383,7 @@ fn the_current_position_is_the_statement_that_is_under_way_and_none_in_a_run_tha
             ("exec retry @4", 4),
             ("put a --execution @4 --done", 3),
             ("parallel join", 0),
-            // The first branch to finish is enough: the running statement in the other branch is cancelled.
+            // If the first finished branch is enough, the running statement in the other branch is cancelled.
             ("parallel run --line 7", 9),
             ("exec run --line 17 --in 16", 17),
             ("put y --execution @9 --done", 17),
@@ -399,7 +399,7 @@ fn the_current_position_is_the_statement_that_is_under_way_and_none_in_a_run_tha
             ("resume RUN --begin", 15),
             ("put verdict --execution @15 --done", 19),
             ("exec run --line 17 --in 16", 17),
-            // A failure also ends the open statements inside the failed one.
+            // A failed statement also ends the open statements inside of it.
             ("exec fail @19 --error no", 0),
             ("exec begin --line 19", 19),
             ("exec complete @19", 0),
@@ -456,7 +456,7 @@ fn no_statement_is_under_way_in_a_run_that_failed_or_was_forced_to_its_end() {
             assert_whole(&project, &run);
         }
     }
-    // The same for a construct that is ended early, or decided otherwise than by yes.
+    // The queries also fit a construct that is ended early, or whose condition is not met.
     for steps in [
         &[
             ("parallel run --line 3", 5),

@@ -1,5 +1,5 @@
-//! Tests that unreadable data is never reported as empty, and a failure never as success: makes each system call of
-//! each command fail, once and permanently, and compares the output with the resulting state.
+//! Makes each system call of each command fail, once and permanently, and compares the output with the resulting state.
+//! Unreadable data is never reported as empty, and a failure never as success.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ const THEN: &str = "2026-01-15T14:30:00Z";
 const NOW: &str = "2026-01-15T14:40:00Z";
 const LATER: &str = "2026-01-16T18:00:00Z";
 
-/// The recording commands: arguments, standard input, time.
+/// The commands that record: arguments, standard input, time.
 const WRITERS: &[(&[&str], &str, &str)] = &[
     (
         &["init", "p.prose", "--id", "r2", "--state", "FORM"],
@@ -101,7 +101,7 @@ const WRITERS: &[(&[&str], &str, &str)] = &[
     (&["check", "r1", "--fix"], "", NOW),
 ];
 
-/// The reading commands, and whether each may return less, provided that the output names what is missing.
+/// The commands that read. The flag tells whether a command may print less if its output names what is missing.
 const READERS: &[(&[&str], bool)] = &[
     (&["show", "r1"], true),
     (&["trace", "r1"], false),
@@ -179,11 +179,11 @@ fn sweep(form: &'static str, writing: bool) {
     assert!(kept > 50 && done > 25, "{kept} kept, {done} done");
 }
 
-/// How the faults ended.
+/// Counts how the tried faults ended.
 #[derive(Default)]
 struct Counts {
-    /// The number of faults that are skipped before the next is tried; it continues over all commands, so that not
-    /// only the first calls of each are tried.
+    /// How many faults were passed over since the last one that was tried. The count continues over all commands, so
+    /// that not only the first calls of each are tried.
     passed: usize,
     kept: usize,
     done: usize,
@@ -204,11 +204,11 @@ struct Tried<'a> {
 }
 
 enum Verdict {
-    /// Refused, and everything is unchanged.
+    /// The command was refused, and everything is unchanged.
     Kept,
-    /// Done as without the fault.
+    /// The command did the same as without the fault.
     Done,
-    /// The output does not match the state.
+    /// The output does not match the resulting state.
     Odd(String),
 }
 
@@ -218,7 +218,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
     let now = tried.place.facts();
     match tried.out.status.code() {
         Some(0) if now == *tried.after => Verdict::Done,
-        // Recorded, but the rendered files are outdated: the command reports that, and the next command renders them.
+        // The command recorded, but could not render its files. It reports that, and the next command renders them.
         Some(0 | 7) if said.contains("was not brought up to date") => {
             let (mut now, mut after) = (now, tried.after.clone());
             for facts in [&mut now, &mut after] {
@@ -231,12 +231,12 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
                 false => Verdict::Odd(format!("not there: {}", differs(&now, &after))),
             }
         }
-        // Recorded, but a later step failed: an answer, a confirmation.
+        // Code 7: the command recorded, but a later step failed, such as printing or confirming.
         Some(7) if now == *tried.after => Verdict::Done,
-        // A repaired copy exists, and has issues.
+        // Code 1 of `check --fix`: the repaired copy exists, and still has issues.
         Some(1) if now == *tried.after && now != *tried.before => Verdict::Done,
-        // The run is removed, except for files in a place that no list shows, and the message names the place; or the
-        // time-outs of one run are recorded, and another run could not be read.
+        // `clean` removed the run, except for files that no list of runs shows, and the message names their place. Or
+        // `gates expire` recorded the time-outs of one run, and could not read another.
         Some(5 | 6)
             if now == *tried.after
                 && ["is a half-removed run", "and is now .trash-", "skipped: "]
@@ -245,7 +245,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
         {
             Verdict::Done
         }
-        // The answer is the gate; the failure to record the view is reported beside it.
+        // `gate show` printed the gate, with a note that the view was not recorded.
         Some(0) if now == *tried.before && said.contains("the view was not recorded") => {
             Verdict::Kept
         }
@@ -254,7 +254,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
             if !names_something(&said) {
                 return Verdict::Odd("does not say what failed".to_owned());
             }
-            // No temporary files remain, unless removing them is what fails.
+            // No temporary files remain, unless the failing call is one that removes them.
             let files = tried.place.files();
             if tried.place.form == "filesystem"
                 && tried.fault.call.contains("sync")
@@ -262,7 +262,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
             {
                 return Verdict::Odd(format!("left behind: {files:?}"));
             }
-            // Nothing blocks the next command.
+            // The failed command must not block the next one.
             let again = given(&mut again(tried.command), tried.input.as_bytes());
             if !again.status.success() || tried.place.facts() != *tried.after {
                 return Verdict::Odd(format!(
@@ -290,7 +290,7 @@ fn answered(tried: &Tried<'_>, partly: bool) -> Verdict {
     let said = text(&tried.out.stderr);
     let same = tried.out.stdout == tried.plain.stdout;
     match tried.out.status.code() {
-        // Exit code 1 reports an additional issue.
+        // Code 1 means that the run has issues of severity error; the answer itself is complete.
         Some(0 | 1) if same => Verdict::Done,
         Some(5 | 6) if names_something(&said) => Verdict::Kept,
         Some(5 | 6) => Verdict::Odd("does not say what failed".to_owned()),
@@ -360,7 +360,7 @@ fn again(command: &Command) -> Command {
     again
 }
 
-/// A project with a run `r1` in progress and a finished run `r0`.
+/// A project with an open run `r1` and a finished run `r0`.
 struct Place {
     project: Project,
     form: &'static str,
@@ -444,7 +444,7 @@ impl Place {
         command
     }
 
-    /// Tries every `step`-th fault of a command.
+    /// Tries one in `step` faults of a command.
     fn each(
         &self,
         args: &[&str],
@@ -470,12 +470,12 @@ impl Place {
         let tried = faults.iter().skip(counts.passed).step_by(step);
         counts.passed = (counts.passed + tried.len() * step).saturating_sub(faults.len());
         for fault in tried {
-            // A reading command must leave everything unchanged.
+            // A command that reads must leave everything unchanged.
             if std::mem::replace(&mut changed, before != after) {
                 self.restore();
             }
             let out = fault.run(&command, input.as_bytes());
-            // The fault hit the library that changes the clock, in a child process of the command.
+            // The fault hit libfaketime, the library that changes the clock, in a child process of the command.
             if out.stderr.starts_with(b"libfaketime: ") {
                 continue;
             }
@@ -505,7 +505,7 @@ impl Place {
         }
     }
 
-    /// Restores the initial state.
+    /// Restores the project to its state before the first fault.
     fn restore(&self) {
         let prose = self.project.path().join(".prose");
         fs::remove_dir_all(&prose).expect("removed");
@@ -548,8 +548,8 @@ impl Place {
     }
 }
 
-/// Removes facts that may differ between tries: the number of an attachment, if one is left over; and the user, who
-/// is looked up in system files, with the hashes of the audit log that depend on it.
+/// Removes facts that may differ between tries: the number of an attachment, if an earlier one was left over, and the
+/// user, who is looked up in system files, with the hashes of the audit log that depend on the user.
 fn comparable(facts: Value) -> Value {
     match facts {
         Value::String(text) if text.starts_with('{') => match serde_json::from_str(&text) {

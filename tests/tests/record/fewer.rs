@@ -1,5 +1,5 @@
-//! Records OpenProse's larger program twice in each form: with commands that name everything, and with those that
-//! take it from the program. Both must give the same run, the latter with half as many commands.
+//! Records OpenProse's larger program twice in each form: with commands that name everything, and with commands that
+//! take as much as possible from the program. Both give the same run, and the second way needs half as many commands.
 
 use prosescope_test_support::{clock, needs};
 use serde_json::Value;
@@ -14,10 +14,10 @@ fn program() -> String {
     PROGRAM.replace(prompt, &format!("{prompt}{terms}"))
 }
 
-/// The most commands, and the most characters in them, for the short recording.
+/// The most commands, and the most characters in them, that the short recording may take.
 const MOST: (usize, usize) = (30, 1_150);
 
-/// A recording in progress, and its cost.
+/// A recording in progress, with the commands and characters used so far.
 struct Recording<'a> {
     project: &'a Project,
     run: String,
@@ -40,7 +40,7 @@ impl<'a> Recording<'a> {
     /// Runs a command, always at the same time; returns the first line of its output.
     fn go(&mut self, args: &[&str], input: &str) -> String {
         self.commands += 1;
-        // Counted with the second name `prose`, as in the figures with which these are compared.
+        // The count uses the name `prose`, because the figures for comparison were counted with that name.
         self.characters += "prose".len() + args.iter().map(|arg| arg.len() + 1).sum::<usize>();
         let mut command = self.project.command(args);
         command.envs(clock::at("2026-01-15T14:30:52Z"));
@@ -144,7 +144,8 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
     fn ended(r: &mut Recording<'_>, id: &str, name: &str, value: &str) {
         if name == "anon" {
             r.go(&["brief", "--execution", id], "");
-            // In one command: a separate `put` would be one more event in a folder, and change the ids of later ones.
+            // One command writes the value and ends the execution. In a folder, a separate `put` would be another
+            // event, and change the ids of later ones.
             r.go(&["put", "--anon", "--execution", id, "--done"], value);
             return;
         }
@@ -256,7 +257,7 @@ fn content_of(project: &Project, run: &str) -> Value {
     let pages = ["trace", "bindings", "agents", "gates", "audit"];
     let pages = pages.map(|page| {
         let mut view = project.json(&[page, run]);
-        // The hashes also cover the run's name.
+        // The hashes depend on the name of the run, too, so only the rows are compared.
         if page == "audit" {
             view = view["rows"].clone();
         }

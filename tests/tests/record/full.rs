@@ -8,11 +8,11 @@ use prosescope_tests::needs;
 
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
-/// A small mounted file system; unmounted when dropped.
+/// A small file system. Dropping this value unmounts it.
 struct Mount(PathBuf);
 
 impl Mount {
-    /// `None`, after printing why, if this user may not mount.
+    /// Mounts a file system of this size. Returns `None`, after printing why, if this user may not mount.
     fn tmpfs(at: &Path, size: &str) -> Option<Mount> {
         let out = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
@@ -43,7 +43,7 @@ impl Drop for Mount {
     }
 }
 
-/// A disk with room for bytes but not for a further file.
+/// The disk has room for more bytes, but not for another file.
 #[test]
 fn a_disk_that_takes_no_further_file_is_said_to_be_full() {
     let Some(project) = Project::new("session \"Work\"\n") else {
@@ -109,7 +109,7 @@ fn a_full_disk_is_said_and_loses_nothing() {
         if form == "sqlite" {
             assert_whole(&project, &run);
         }
-        // With room again, recording continues.
+        // After the disk has room again, recording continues.
         std::fs::remove_dir_all(project.run_dir(&run)).expect("room");
     }
 }
@@ -141,8 +141,8 @@ fn a_read_only_file_system_is_said() {
     }
 }
 
-/// The system limits the size of files: every write beyond the limit fails, as on a broken disk. Each attempt allows
-/// a little more, so that each write of a command is once the first to fail.
+/// A limit on file sizes makes every write beyond it fail, as on a broken disk. Each attempt allows a little more, so
+/// that each write of a command is the first to fail once.
 #[test]
 fn whichever_write_fails_the_old_state_is_there() {
     let Some(project) = Project::new("session \"Work\"\n\napprove go:\n  prompt: \"Go?\"\n") else {
@@ -205,7 +205,8 @@ fn content_of(project: &Project, run: &str) -> Vec<String> {
         command.env("PROSE_NOW", "2040-01-01 00:00:00");
         let out = command.output().expect("prosescope runs");
         let view: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
-        // The remains of a failed write are an issue of the run, which the next write removes.
+        // The remains of a failed write are an issue of the run until the next write removes them, so only the status
+        // is compared.
         let part = if what == "show" {
             &view["overview"]["status"]
         } else {
@@ -219,7 +220,7 @@ fn content_of(project: &Project, run: &str) -> Vec<String> {
 /// Runs `prosescope` with a limit on file sizes, in blocks of 512 bytes.
 fn limited(project: &Project, blocks: usize, args: &str) -> Output {
     let prose = project.command(&[]).get_program().to_owned();
-    // The signal for the limit is ignored, so that the write fails instead.
+    // The shell ignores the signal for this limit, so that the write returns an error instead.
     Command::new("sh")
         .arg("-c")
         .arg(format!(
@@ -253,7 +254,7 @@ fn a_run_is_converted_whole_or_not_at_all_however_full_the_disk_is() {
         assert_eq!(project.json(&["bindings", &run]), before);
         let runs = std::fs::read_dir(project.path().join(".prose/runs")).expect("runs");
         assert_eq!(runs.flatten().count(), 1, "{form}: nothing else is there");
-        // Where there is room, the command succeeds.
+        // A copy to a disk with room succeeds.
         let out = project.path().join(format!("elsewhere-{other}"));
         project.expect(
             0,

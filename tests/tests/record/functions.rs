@@ -1,8 +1,6 @@
-//! Tests every function and operator of SQLite in every place of a schema with an expression: each command ends
-//! within 2 s of processor time and 256 MB, and `check` names whatever makes recording refuse (security.md, X3 and
-//! X19).
-//!
-//! CI runs a sample; with `PROSE_SWEEP` all combinations run.
+//! Tests every function and operator of SQLite in every place of a schema that may contain an expression. Each command
+//! ends within 2 s of processor time and 256 MB, and `check` names whatever makes recording refuse (security.md, X3 and
+//! X19).  CI runs a sample; with `PROSE_SWEEP` all combinations run.
 
 use std::path::Path;
 use std::process::Output;
@@ -31,7 +29,7 @@ const OPERATORS: &[&str] = &[
     "A IS NOT DISTINCT FROM B",
 ];
 
-/// Calls whose arguments make a function slow.
+/// Function calls whose arguments make the function slow.
 const HARD: &[&str] = &[
     "hex(zeroblob(480000000))",
     "hex(randomblob(60000000))",
@@ -43,15 +41,15 @@ const HARD: &[&str] = &[
     "json_valid(replace(hex(zeroblob(30000000)), '0', '['))",
 ];
 
-/// A place for an expression: its name, the SQL that creates it, the table or index whose text is changed, the text
-/// to replace, and the replacement.
+/// A place in a schema for an expression: its name, the SQL that creates it, the table or index whose text is changed,
+/// the text to replace, and the replacement.
 struct Place {
     name: &'static str,
     make: &'static str,
     object: &'static str,
     was: &'static str,
     is: &'static str,
-    /// The columns that an expression may use here.
+    /// The two columns that an expression in this place may use.
     columns: [&'static str; 2],
 }
 
@@ -185,7 +183,7 @@ fn filled(expression: &str, [a, b]: [&str; 2]) -> String {
     text
 }
 
-/// Writes the run with an expression in a place; returns false if SQLite has no such place.
+/// Writes the run with an expression in a place of its schema. Returns false if this SQLite has no such place.
 fn placed(bytes: &[u8], place: &Place, expression: &str, to: &Path) -> bool {
     std::fs::write(to, bytes).expect("a file");
     let conn = Connection::open(to).expect("it opens");
@@ -214,7 +212,7 @@ fn output_of(out: &Output) -> String {
     )
 }
 
-/// Runs commands, and returns what was wrong with how they ended.
+/// Runs commands on the changed run. Returns what was wrong with how they ended.
 fn wrong_ending(project: &Project, run: &str, what: &str) -> Option<String> {
     let put = limited(project, &["put", "Note", "--run", run], b"007");
     let check = limited(project, &["check", run], b"");
@@ -243,7 +241,7 @@ fn whatever_a_schema_calls_each_command_ends() {
     };
     let path = project.run_dir(&run).join("state.db");
     std::fs::write(&path, &bytes).expect("a file");
-    // Values that are slow to compare with themselves.
+    // SQLite takes long to compare these values with themselves.
     project.put(&run, "long", "a".repeat(90_000).as_bytes());
     let bytes = std::fs::read(&path).expect("a file");
     let texts = [
@@ -293,7 +291,7 @@ fn however_long_a_schema_is_each_command_ends() {
     let path = project.run_dir(&run).join("state.db");
     let terms = |count: usize, term: &dyn Fn(usize) -> String| -> String {
         let mut terms: Vec<String> = (0..count).map(term).collect();
-        // A balanced tree, because SQLite limits the depth of an expression.
+        // The terms are joined to a balanced tree, because SQLite limits the depth of an expression.
         while terms.len() > 1 {
             terms = terms
                 .chunks(2)

@@ -10,8 +10,8 @@ use crate::project::Project;
 
 const PROGRAM: &str = "session \"A\"\nsession \"B\"\n";
 
-/// Recording in a folder does not read the files of unchanged bindings: ten times as many bindings cost only a few
-/// more calls, for the longer listing and the longer state.md.
+/// Recording in a folder does not read the files of unchanged bindings. So ten times as many bindings cost only a few
+/// more system calls, for the longer listing and the longer state.md.
 #[test]
 fn a_folder_of_many_bindings_is_not_looked_through() {
     if needs::strace().is_none() {
@@ -42,7 +42,7 @@ fn a_folder_of_many_bindings_is_not_looked_through() {
             );
             fs::write(folder.join(format!("b{n}.md")), value).expect("a binding");
         }
-        // The first command reads what it does not know yet.
+        // The first command reads what `prosescope` has not noted yet, so it is not measured.
         project.expect(
             0,
             &["exec", "begin", "--line", "2", "--force", "--run", "r"],
@@ -64,7 +64,7 @@ fn a_folder_of_many_bindings_is_not_looked_through() {
     }
 }
 
-/// Text that someone wrote into a file in place is in the index by the end of the run.
+/// The index of a run that ended is correct, even if another program changed the file of a binding.
 #[test]
 fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
     let Some(project) = Project::new(PROGRAM) else {
@@ -138,7 +138,7 @@ fn reading_takes_as_many_locks_for_many_bindings_as_for_few() {
         &["audit", "verify", "r"],
         &["resume", "r"],
     ];
-    // One lock for every twenty bindings would already be found with the smaller sample.
+    // The smaller sample already finds one lock for every twenty bindings.
     let many = match std::env::var_os("PROSE_SWEEP") {
         Some(_) => 10_000,
         None => 1_000,

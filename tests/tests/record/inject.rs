@@ -1,4 +1,4 @@
-//! Makes system calls fail: `strace` makes the N-th call of a kind in a command return an error, once or from there
+//! Makes system calls fail. `strace` lets the N-th call of a kind in a command return an error, once or from that call
 //! on.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use crate::project::given;
 
-/// Calls on files and folders. strace prints the path of each descriptor.
+/// The calls on files and folders that may fail. strace prints the path of each descriptor.
 const CALLS: &str = "openat,openat2,read,pread64,readv,write,pwrite64,writev,copy_file_range,sendfile,fsync,fdatasync,\
     ftruncate,fallocate,rename,renameat,renameat2,unlink,unlinkat,rmdir,link,linkat,mkdir,mkdirat,stat,lstat,fstat,\
     newfstatat,statx,access,faccessat,faccessat2,readlink,readlinkat,getdents64,lseek,fcntl,flock,fchmod,fchown";
@@ -15,15 +15,15 @@ const CALLS: &str = "openat,openat2,read,pread64,readv,write,pwrite64,writev,cop
 /// A failing system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The call's name.
+    /// The name of the call.
     pub(crate) call: String,
-    /// The ordinal among the calls of that name, from 1.
+    /// The number of the call among the calls of that name, counted from 1.
     nth: u32,
-    /// The error's name.
+    /// The name of the error.
     error: &'static str,
     /// How often the call fails, in strace's syntax.
     times: &'static str,
-    /// The call as printed by strace.
+    /// The call as strace printed it.
     seen: String,
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn faults(
             .take(90)
             .collect();
         for error in errors(call) {
-            // A command whose every write fails cannot report that either.
+            // If every write failed, the command could not print an error either.
             let times: &[&str] = match call {
                 "write" => &[""],
                 _ => &["", "+"],

@@ -1,4 +1,4 @@
-//! Tests writers that are killed in the middle (errata H2).
+//! Tests with writers that are killed while they record (errata H2).
 
 use prosescope_test_support::kills::Kills;
 
@@ -14,7 +14,7 @@ fn what_was_acknowledged_is_there_however_writers_are_killed() {
         let mut acknowledged: Vec<(String, Vec<u8>)> = Vec::new();
         let (mut kills, ()) = Kills::learn(|| project.put(&run, "first", b"first"));
         for n in 0..many(25, 1_000) {
-            // The same few names again and again, so that some kills fall between a value and its history.
+            // The few names are used again and again, so that some kills fall between a value and its history.
             let name = format!("n{}", n % 5);
             let value = format!("{n} ").repeat(1 + n * 397 % 40_000).into_bytes();
             let mut put = project.command(&["put", &name, "--run", &run]);
@@ -22,7 +22,7 @@ fn what_was_acknowledged_is_there_however_writers_are_killed() {
                 acknowledged.retain(|(known, _)| *known != name);
                 acknowledged.push((name, value));
             } else if let Some(at) = acknowledged.iter().position(|(known, _)| *known == name) {
-                // After a kill: the complete old value or the complete new one.
+                // After a kill, the value is either the complete old one or the complete new one.
                 let (_, old) = &acknowledged[at];
                 let now = project.get(&run, &name);
                 assert!(
@@ -47,7 +47,7 @@ fn what_was_acknowledged_is_there_however_writers_are_killed() {
         if form == "sqlite" {
             assert_whole(&project, &run);
         }
-        // Nothing blocks the next writer.
+        // The killed writer must not block the next one.
         project.put(&run, "last", b"last");
         let issues = project.json(&["check", &run, "--severity", "error"]);
         assert_eq!(
@@ -58,7 +58,7 @@ fn what_was_acknowledged_is_there_however_writers_are_killed() {
     }
 }
 
-/// A printed id belongs to an existing row.
+/// If a command printed an id, the row with this id exists.
 #[test]
 fn an_execution_whose_id_was_printed_is_there() {
     let Some(project) = Project::new("loop:\n  session \"Work\"\n") else {
@@ -73,7 +73,7 @@ fn an_execution_whose_id_was_printed_is_there() {
         assert!(first.ends_with('1'), "{form}: {first}");
         for _ in 0..many(20, 500) {
             let said = kills.kill(&mut project.command(&iterate), b"");
-            // A kill may fall between the commit and the output, so there may be one round more than was printed.
+            // A kill may come between the commit and the output, so one more round than was printed may exist.
             if let Some(told) = said.split_whitespace().last() {
                 let told: u32 = told.parse().expect("a number");
                 assert!(told > rounds, "{form}: round {told} after {rounds}");

@@ -1,5 +1,5 @@
-//! Tests that opening or copying a run is atomic under kills: the new run is complete or does not exist, and remains
-//! of it are not taken for a run (errata H2).
+//! Tests that creating or copying a run is atomic under kills: the new run is either complete or does not exist, and no
+//! command takes the remains for a run (errata H2).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ fn a_run_that_is_opened_is_there_whole_or_not_at_all() {
             } else {
                 assert_eq!(said, "", "{form}: it was acknowledged");
                 killed += 1;
-                // Nothing blocks the next command.
+                // The killed command must not block the next one.
                 project.line(&args);
             }
             if n % 25 == 24 {
@@ -121,7 +121,7 @@ fn a_copy_is_there_whole_or_not_at_all_and_takes_no_others_place() {
             let to_good = out(&good);
             let again = [&args[..], &[&to_good]].concat();
             let (mut kills, _) = Kills::learn(|| project.line(&again));
-            // A refusal has its own duration.
+            // A refused command takes another time than a copy, so its duration is learned separately.
             let (mut others, _) = Kills::learn(|| project.give(&again, b""));
             let before = files(&project.run_dir(&good));
             let mut killed = 0;

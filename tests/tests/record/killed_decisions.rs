@@ -11,9 +11,9 @@ use prosescope_test_support::kills::Kills;
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
 const NOON: &str = "2026-01-25 12:00:00";
-/// A time after the deadline.
+/// A time after the deadline of the gates.
 const LATE: &str = "2026-01-25 13:00:01";
-/// The most gates in one run.
+/// Maximum number of gates in one run.
 const MOST: usize = 100;
 
 /// Returns a `prosescope` command that runs at this time.
@@ -31,7 +31,7 @@ fn expect(project: &Project, code: i32, now: &str, args: &[&str]) {
     assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
 }
 
-/// Opens a run at the time of its gates, because a start after its last row would be an issue.
+/// Creates a run at the simulated time of its gates, because a start after the last row would be an issue.
 fn init(project: &Project, form: &str) -> String {
     let args = ["init", "p.prose", "--state", form];
     let out = at(project, NOON, &args).output().expect("prosescope runs");
@@ -53,7 +53,7 @@ fn create(project: &Project, run: &str, gate: &str) {
     expect(project, 0, NOON, &args);
 }
 
-/// Returns the status of a gate, and its rows in the log.
+/// Returns the status of a gate, and the rows of the audit log about it.
 fn gate_and_log(project: &Project, run: &str, gate: &str) -> (String, Vec<Value>) {
     let gates = project.json(&["gates", run]);
     let gates = gates.as_array().expect("gates");
@@ -92,7 +92,7 @@ fn a_gate_is_decided_with_its_row_or_not_at_all() {
                 _ => (LATE, &["gates", "expire", &run], "timeout"),
             };
             let said = kills.kill(&mut at(&project, now, args), b"");
-            // Read at once, so that the state is the one that the killed writer left.
+            // The gate is read before any other command, so that its state is the one that the killed writer left.
             let (status, events) = gate_and_log(&project, &run, &gate);
             if status == "pending" {
                 assert_eq!(events, ["created"], "{form}: {gate}");
@@ -101,7 +101,7 @@ fn a_gate_is_decided_with_its_row_or_not_at_all() {
                     "{form}: {gate} was acknowledged: {said}"
                 );
                 ended[0] += 1;
-                // The next command decides.
+                // The next command can decide the gate.
                 expect(&project, 0, NOON, &["approve", &run, &gate]);
                 let (status, events) = gate_and_log(&project, &run, &gate);
                 assert_eq!(status, "approved", "{form}: {gate}");

@@ -1,7 +1,6 @@
-//! Tests twenty unexpected things in the place of each file and folder of a run, in both forms, with each command:
-//! none hangs, none crashes, and none reports unreadable data as empty (security.md, X4).
-//!
-//! CI runs a sample; with `PROSE_SWEEP` all combinations run.
+//! Puts twenty unexpected things in the place of each file and folder of a run, in both forms, and runs each command.
+//! No command hangs or crashes, and none reports unreadable data as empty (security.md, X4).  CI runs a sample; with
+//! `PROSE_SWEEP` all combinations run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -37,7 +36,7 @@ const THINGS: &[&str] = &[
     "a text",
 ];
 
-/// Returns the paths in a run's folder.
+/// Returns the paths of the files and folders in a run's folder.
 fn parts(form: &str) -> &'static [&'static str] {
     match form {
         "sqlite" => &[
@@ -98,7 +97,7 @@ const COMMANDS: &[&[&str]] = &[
     &["finish", "RUN", "--force"],
 ];
 
-/// Messages that report emptiness.
+/// Messages that say that something is empty or missing.
 const EMPTY: &[&str] = &[
     "no gates",
     "no values",
@@ -109,7 +108,7 @@ const EMPTY: &[&str] = &[
     "empty  ",
 ];
 
-/// Returns whether a thing is a valid but empty file or folder of that kind.
+/// Returns whether a thing at this path is a valid, but empty file or folder.
 fn holds_nothing(part: &str, thing: &str) -> bool {
     let is_folder = [
         "bindings",
@@ -122,7 +121,7 @@ fn holds_nothing(part: &str, thing: &str) -> bool {
     match thing {
         "a folder" | "a folder with files" => is_folder.contains(&part),
         "an empty file" => part.ends_with(".jsonl"),
-        // The first half of a memory is a memory too.
+        // Other things contain something: the first half of a memory, for example, is a memory, too.
         _ => false,
     }
 }
@@ -170,7 +169,8 @@ fn place(thing: &str, at: &Path) -> bool {
     true
 }
 
-/// Copies a run, which contains only files and folders.
+/// Records a run, and keeps a copy of its folder, from which the tests restore it. The folder contains only files and
+/// folders.
 fn made(form: &str) -> Option<(Project, String, PathBuf)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init(form);
@@ -211,7 +211,8 @@ fn whatever_stands_in_a_files_place_is_not_nothing() {
             for thing in THINGS {
                 for command in COMMANDS {
                     n += 1;
-                    // Coprime to the number of commands and of things, so that the sample covers all of them.
+                    // 61 has no common factor with the number of commands and of things, so the sample covers all of
+                    // them.
                     if !whole && !n.is_multiple_of(61) {
                         continue;
                     }
@@ -235,7 +236,7 @@ fn whatever_stands_in_a_files_place_is_not_nothing() {
     assert!(done > 100, "{done}");
 }
 
-/// Returns a forbidden message of a command, or that the command did not end.
+/// Runs a command. Returns a forbidden message that it printed, or that it did not end.
 fn wrong_ending(
     project: &Project,
     run: &str,
@@ -247,7 +248,7 @@ fn wrong_ending(
         .map(|arg| if *arg == "RUN" { run } else { *arg })
         .collect();
     let command = project.command(&args);
-    // A command that waits is ended by a signal.
+    // `timeout` ends a command that waits by a signal.
     let mut timed = Command::new("timeout");
     timed
         .args(["--signal=KILL", "60"])

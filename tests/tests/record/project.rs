@@ -1,4 +1,4 @@
-//! A project in which tests record.
+//! A temporary project in which the tests record runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 pub(crate) use prosescope_test_support::run::fed as given;
 use prosescope_tests::needs;
 
-/// The forms in which a run keeps its state.
+/// The forms in which a run is stored.
 pub(crate) const FORMS: [&str; 2] = ["sqlite", "filesystem"];
 
 /// A folder with a program, in which the binary runs.
@@ -16,7 +16,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// `None`, after printing why, if `prosescope` or `sqlite3` is missing.
+    /// Creates a project. Returns `None`, after printing why, if `prosescope` or `sqlite3` is missing.
     pub(crate) fn new(program: &str) -> Option<Project> {
         let (prose, _) = (needs::prose()?, needs::sqlite3()?);
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -48,7 +48,7 @@ impl Project {
         given(&mut self.command(args), input)
     }
 
-    /// Runs a command that must end with this exit code; returns standard output.
+    /// Runs a command that must end with this exit code. Returns standard output.
     pub(crate) fn expect(&self, code: i32, args: &[&str], input: &[u8]) -> String {
         let out = self.give(args, input);
         let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
@@ -65,7 +65,7 @@ impl Project {
         self.expect(0, args, b"").trim_end().to_owned()
     }
 
-    /// Opens a run.
+    /// Creates a run, and returns its id.
     pub(crate) fn init(&self, form: &str) -> String {
         self.line(&["init", "p.prose", "--state", form])
     }
@@ -74,7 +74,7 @@ impl Project {
         self.expect(0, &["put", name, "--run", run], value);
     }
 
-    /// Returns a value, byte for byte.
+    /// Returns the value of a binding, byte for byte.
     pub(crate) fn get(&self, run: &str, name: &str) -> Vec<u8> {
         let out = self.give(&["get", name, "--run", run], b"");
         assert!(out.status.success(), "get {name}: {}", text(&out.stderr));
@@ -89,7 +89,7 @@ impl Project {
             .unwrap_or_else(|e| panic!("{args:?}: {e}: {}", text(&out.stderr)))
     }
 
-    /// Runs SQL through the `sqlite3` program, as OpenProse writes it.
+    /// Runs SQL on a run's database with the `sqlite3` program, as OpenProse instructs.
     pub(crate) fn sqlite(&self, run: &str, sql: &str) -> Output {
         let mut sqlite = Command::new("sqlite3");
         sqlite
@@ -103,7 +103,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns the small number in CI, and the large one in `cargo xtask soak`.
+/// Returns the number `ci`, or the large number `soak` in `cargo xtask soak`.
 pub(crate) fn many(ci: usize, soak: usize) -> usize {
     match std::env::var_os("PROSE_SOAK") {
         Some(_) => soak,
@@ -111,7 +111,7 @@ pub(crate) fn many(ci: usize, soak: usize) -> usize {
     }
 }
 
-/// Asserts that a database is consistent, and that every key in it exists.
+/// Asserts that SQLite finds no damage in a run's database, and that every key that a row refers to exists.
 pub(crate) fn assert_whole(project: &Project, run: &str) {
     let out = project.sqlite(run, "PRAGMA integrity_check; PRAGMA foreign_key_check;");
     assert_eq!(text(&out.stdout).trim(), "ok", "{}", text(&out.stderr));

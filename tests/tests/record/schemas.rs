@@ -1,5 +1,5 @@
-//! Tests a `state.db` from someone else with a hidden or active schema: every command refuses it, or does exactly
-//! what it reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
+//! Tests a `state.db` from someone else whose schema hides objects or runs code. Every command refuses it, or does
+//! exactly what it reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ output report = session: writer
   prompt: "Report"
 "#;
 
-/// A trigger that approves a gate, and SQL that hides it.
+/// SQL for a trigger that approves a gate, and for hiding that trigger.
 macro_rules! trigger {
     ($hidden:literal) => {
         concat!(
@@ -69,10 +69,10 @@ macro_rules! replaced {
         )
     };
 }
-/// A name, and a change to the schema of a run's database, with `writable_schema` on. No command writes to the table
-/// `stolen`.
+/// Each case: a name, and SQL that changes the schema of a run's database with `writable_schema` on. No command writes
+/// to the table `stolen`.
 const SCHEMAS: &[(&str, &str)] = &[
-    // Triggers, visible and hidden.
+    // The next cases add triggers, visible and hidden.
     ("a trigger", trigger!("")),
     ("a trigger of another case", trigger!("UPDATE sqlite_schema SET type = 'TRIGGER' WHERE name = 'evil'")),
     ("a trigger whose SQL is a BLOB", trigger!("UPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name = 'evil'")),
@@ -89,7 +89,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("a trigger on a history", "CREATE TRIGGER evil AFTER INSERT ON x_binding_history BEGIN UPDATE gates SET status = 'approved'; END"),
     ("a trigger of one column", "CREATE TRIGGER evil AFTER UPDATE OF resolved_by ON gates BEGIN UPDATE gates SET status = 'approved'; END"),
     ("a trigger that forbids", "CREATE TRIGGER evil BEFORE UPDATE ON gates BEGIN SELECT RAISE(IGNORE); END"),
-    // Entries that are not ordinary tables.
+    // The next cases add entries that are not ordinary tables.
     ("a virtual table", virtual_table!("CREATE VIRTUAL TABLE bindings")),
     ("a virtual table in disguise", virtual_table!("CREATE/**/VIRTUAL TABLE bindings")),
     ("a shadow table", "DROP TABLE agent_segments; CREATE VIRTUAL TABLE agent USING fts4(a)"),
@@ -98,7 +98,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS name, i AS value, i AS execution_id FROM n"),
     ("a view that is written through", "ALTER TABLE gates RENAME TO old_gates; CREATE VIEW gates AS SELECT * FROM old_gates;
         CREATE TRIGGER evil INSTEAD OF UPDATE ON gates BEGIN UPDATE old_gates SET status = 'approved'; END"),
-    // Code beside the columns.
+    // The next cases add code to the definitions of columns.
     ("a CHECK that takes memory", check!("bindings", "value", "hex(zeroblob(480000000)) <> value")),
     ("a CHECK that takes time", check!("bindings", "value", "instr(zeroblob(20000000), zeroblob(10000000) || x'01') = 0")),
     ("a CHECK with a pattern", check!("bindings", "value", "NOT 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' LIKE '%a%a%a%a%a%a%a%a%a%a%a%a%a%a%b'")),
@@ -119,7 +119,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         UPDATE sqlite_schema SET sql = replace(sql, '''x''', 'hex(zeroblob(20000000))') WHERE name = 'evil'"),
     ("a partial index", "CREATE INDEX evil ON gate_audit_log(comment) WHERE instr('x', comment) OR 1;
         UPDATE sqlite_schema SET sql = replace(sql, '''x''', 'hex(zeroblob(480000000))') WHERE name = 'evil'"),
-    // Keys and types.
+    // The next cases change keys and types.
     ("a key that is followed", replaced!("gates", "execution_id INTEGER REFERENCES execution(id)",
         "execution_id INTEGER REFERENCES execution(id) ON UPDATE SET NULL ON DELETE CASCADE")),
     ("a child that is followed", "CREATE TABLE child(id INTEGER, s TEXT REFERENCES execution(status) ON UPDATE CASCADE);
@@ -139,7 +139,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         INSERT INTO sqlite_schema SELECT 'trigger', 't' || i, 'gates', 0, 'CREATE TRIGGER t' || i || ' AFTER UPDATE ON gates BEGIN UPDATE gates SET status = ''approved''; END' FROM n"),
 ];
 
-/// A command, its standard input, and a condition that holds afterwards if the command reports success.
+/// Commands, each with its standard input, and SQL whose result must be true afterwards if the command reports success.
 const COMMANDS: &[(&[&str], &str, &str)] = &[
     (
         &["put", "Note", "--run", "RUN"],
@@ -218,7 +218,7 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
         "",
         "SELECT status = 'failed' FROM run",
     ),
-    // Reading commands.
+    // The next commands only read.
     (&["show", "RUN"], "", "SELECT 1"),
     (&["check", "RUN"], "", "SELECT 1"),
     (&["get", "draft", "--run", "RUN"], "", "SELECT 1"),
@@ -261,8 +261,8 @@ fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> 
 /// Runs a command with at most 256 MB of memory and 2 s of processor time, or twice that at the machine's present
 /// speed if a build with checks needs more; exceeding a limit ends it by a signal.
 pub(crate) fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
-    // Two processes that share a core take up to twice their time each, so a command ended by the limit is tried
-    // again.
+    // Two processes that share a core take up to twice their time each. So a command that was ended by the limit is
+    // tried again.
     let mut tries = (0..3).map(|again| {
         let slower = if again == 0 { 1.0 } else { 2.0 * pace() };
         limited_once(project, args, input, (2.0 * slower).ceil())
@@ -301,7 +301,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
         disguised(&bytes, sql, &path).unwrap_or_else(|error| panic!("{name}: {error}"));
         let hostile = fs::read(&path).expect("a file");
         assert!(hostile != bytes, "{name} changes nothing");
-        // A change that the schema itself makes to rows is not the command's.
+        // Some changes of a schema change rows by themselves. Conditions that this breaks are not checked.
         let kept: Vec<&str> = KEPT.into_iter().filter(|sql| is_true(&path, sql)).collect();
         for (args, input, holds) in COMMANDS {
             let began = std::time::Instant::now();
@@ -324,7 +324,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
                 text(&out.stderr)
             );
             match out.status.code() {
-                // 7: recorded, but a later step failed (here: shrinking the file).
+                // Code 7: the command recorded, but a later step failed (here: shrinking the file).
                 Some(0 | 1 | 7) => {
                     done += 1;
                     odd.extend(harm(&path, &kept, holds).map(|harm| format!("{harm}: {what}")));
@@ -352,7 +352,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
     );
 }
 
-/// Rows in OpenProse's own schema, of a size that real runs do not have.
+/// Each case: a name, and rows in OpenProse's own schema that are larger than those of real runs.
 const HEAVY: &[(&str, &str)] = &[
     ("many gates", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)
         INSERT INTO gates(id, run_id, status, prompt) SELECT 'g' || i, run.id, 'pending', printf('%.*c', 1000000, 'x') FROM n, run"),
@@ -424,7 +424,7 @@ fn checking_all_goes_on_after_a_hostile_run() {
     }
 }
 
-/// Restores the run's folder, with this database.
+/// Restores the run's folder with the hostile database.
 fn fresh(path: &PathBuf, hostile: &[u8]) {
     fs::write(path, hostile).expect("a file");
     let dir = path.parent().expect("a folder");
@@ -440,7 +440,8 @@ const KEPT: [&str; 3] = [
     "SELECT count(*) = 1 FROM bindings WHERE name = 'draft' AND (value = 'a draft' OR value = '1e3')",
 ];
 
-/// Returns a condition that the command's report promised but does not hold, or an additional change that it made.
+/// Returns a condition that the command's report promised, but that does not hold, or another change that the command
+/// made.
 fn harm(path: &Path, kept: &[&str], holds: &str) -> Option<String> {
     let mut asked = std::iter::once(&holds).chain(kept);
     let harmed = asked.find(|sql| !is_true(path, sql))?;

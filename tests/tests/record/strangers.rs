@@ -1,5 +1,5 @@
-//! Tests that additional rows or files of someone else hide nothing, decide nothing, and block nothing (security.md,
-//! X5, X7, X10, X11, X13, X14).
+//! Tests that rows or files which someone else adds to a run hide nothing, decide nothing, and block nothing
+//! (security.md, X5, X7, X10, X11, X13, X14).
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn a_row_of_another_run_hides_nothing_of_the_one_that_is_named() {
         assert!(log.contains("consistent"), "{stranger}: {log}");
         let check = project.expect(0, &["check", &run], b"");
         assert!(check.contains("several-runs"), "{stranger}: {check}");
-        // Writers use the same run, also without a given id.
+        // Commands still record in the same run, with and without an explicit id.
         project.put(&run, "more", b"more");
         project.expect(0, &["approve", &run, "deploy", "--as", "me"], b"");
         let gates = project.expect(0, &["gates", &run, "--all"], b"");
@@ -119,7 +119,7 @@ fn a_default_decides_no_gate() {
     project.expect(0, &["check", &run], b"");
 }
 
-/// Puts something other than a file at a path.
+/// Puts something that is not a file at a path.
 #[cfg(unix)]
 fn put_odd(what: &str, place: &Path) {
     match what {
@@ -133,7 +133,7 @@ fn put_odd(what: &str, place: &Path) {
     }
 }
 
-/// Runs a command under `timeout`, which ends one that waits; none of them may wait.
+/// Runs a command under `timeout`, which ends a command that waits. No command may wait.
 #[cfg(unix)]
 fn at_once(project: &Project, args: &[&str], input: &[u8]) -> Output {
     let command = project.command(args);
@@ -167,7 +167,7 @@ fn what_is_no_file_beside_a_database_is_not_waited_for() {
                 assert_eq!(out.status.code(), Some(6), "{end}, {what}: {said}");
                 assert!(said.contains(end), "{end}, {what}: {said}");
             }
-            // Reading continues without it, and reports it.
+            // Reading continues without the odd file, and `check` reports it.
             let check = text(&at_once(&project, &["check", &run], b"").stdout);
             assert!(check.contains("beside-no-file"), "{end}, {what}: {check}");
             match what {
@@ -288,7 +288,7 @@ fn runs_that_cannot_be_listed_are_not_no_runs() {
     mode(project.path(), 0o755);
     let ask = || {
         let mut command = project.command(&["runs"]);
-        // Root may list every folder, so the command runs as another user.
+        // Root may list every folder, so the command runs as a user without this right.
         if fs::read_dir(&runs).is_ok() {
             command.uid(NOBODY);
         }

@@ -66,7 +66,8 @@ fn record(project: &Project, form: &str) -> String {
     ]);
 
     let import = go(&["exec", "begin", "--line", "10"]);
-    // The result of the import: a dotted name in a database, a binding of the nested run in a folder (errata B12).
+    // In a database, the result of an import is a binding with a dotted name; in a folder, it is a binding of the
+    // nested run (errata B12).
     let nested = format!("{run}/research--deep-research");
     let (name, of) = match form {
         "sqlite" => ("research.findings", &run),
@@ -81,7 +82,7 @@ fn record(project: &Project, form: &str) -> String {
     go(&["exec", "complete", &import, "--binding", "findings"]);
 
     let draft = go(&["exec", "begin", "--line", "12"]);
-    // The value does not exist yet: the command is refused, and nothing changes.
+    // The binding was not written yet, so the command is refused, and nothing changes.
     let said = project.expect(
         4,
         &[
@@ -205,7 +206,7 @@ fn record(project: &Project, form: &str) -> String {
     run
 }
 
-/// Returns a trace without the parts that differ between forms: ids and times.
+/// Returns the rows of a trace without the parts that differ between forms: ids and times.
 fn content_of(project: &Project, run: &str) -> Vec<String> {
     let trace = project.json(&["trace", run]);
     trace["rows"]
@@ -268,7 +269,7 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
         project.line(&["finish", run, "--status", "interrupted"]);
         project.expect(4, &["exec", "begin", "--line", "38", "--run", run], b"");
 
-        // In the middle of the program: the run is opened again and recorded to its end.
+        // In the middle of the program, the run is reopened and recorded to its end.
         project.expect(0, &["resume", run, "--begin"], b"");
         let report = project.line(&["exec", "begin", "--line", "38", "--run", run]);
         project.expect(

@@ -1,4 +1,4 @@
-//! Tests concurrent writers (errata H1).
+//! Tests with several processes that write at the same time (errata H1).
 
 use std::process::Command;
 use std::thread;
@@ -7,7 +7,7 @@ use prosescope_tests::work::SQLITE3_WAITS;
 
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
-/// Half of them are `prosescope`, the other half OpenProse's `sqlite3` with a timeout.
+/// Half of the processes are `prosescope`, the other half `sqlite3` with a timeout, as OpenProse instructs.
 #[test]
 fn processes_write_at_once_and_nothing_fails_or_is_lost() {
     let Some(project) = Project::new("session \"Work\"\n") else {
@@ -64,7 +64,7 @@ fn by_hand(project: &Project, run: &str, name: &str, value: &str) {
     );
 }
 
-/// Two concurrent sessions get different numbers (B13).
+/// Two sessions that write anonymous values at the same time get different names (B13).
 #[test]
 fn anonymous_names_are_never_taken_twice() {
     let Some(project) = Project::new("session \"Work\"\n") else {

@@ -1,5 +1,5 @@
-//! Tests that an invalid command is refused with what, why and the next step, the right exit code, and without
-//! changing a byte.
+//! Tests that an invalid command is refused, with what is wrong, why, the next step and the right exit code, and
+//! without changing a byte.
 
 mod asked;
 
@@ -51,24 +51,24 @@ session "Send"
 output report = session "Report"
 "#;
 
-/// States of a run for invalid commands, with the commands that lead to each; an argument with blanks is in single
-/// quotes. The comments name open executions by their ids.
+/// The states of a run in which invalid commands are tried, each with the commands that lead to it. An argument with
+/// blanks is in single quotes. The comments say what each open execution is, by its number.
 const STAGES: &[(&str, &[&str])] = &[
     ("fresh", &[]),
-    // 1 outline.
+    // Execution 1 is the outline.
     ("begun", &["exec begin --line 13"]),
-    // 1 the parallel, 2 branch a, 3 branch b.
+    // Execution 1 is the parallel block, 2 branch a, 3 branch b.
     ("parallel", &["parallel run --line 16"]),
-    // 1 the loop, 2 its draft.
+    // Execution 1 is the loop, 2 its draft.
     ("loop", &["exec run --line 21 --in 20"]),
-    // 1 the loop, after its two rounds.
+    // Execution 1 is the loop, after its two rounds.
     (
         "used-up",
         &["loop begin --line 20", "loop iterate", "loop iterate"],
     ),
-    // 1 the parallel, 2 and 3 two calls of one block.
+    // Execution 1 is the parallel block; 2 and 3 are two calls of one block.
     ("frames", &["parallel run --line 23"]),
-    // 1 the parallel, 2 and 3 two calls of one block, 4 a session in the first.
+    // Execution 1 is the parallel block, 2 and 3 are two calls of one block, and 4 is a session in the first call.
     (
         "inside",
         &[
@@ -77,11 +77,11 @@ const STAGES: &[(&str, &[&str])] = &[
             "exec begin --line 10 --parent 2",
         ],
     ),
-    // 1 the gate, whose deadline is 14:00.
+    // Execution 1 is the gate, whose deadline is 14:00.
     ("gate", &["gate create --line 27"]),
-    // The same gate, an hour after its deadline.
+    // The gate is the same, but the commands run an hour after its deadline.
     ("late", &["gate create --line 27"]),
-    // 1 failed, after its three attempts.
+    // Execution 1 failed, after its three attempts.
     (
         "failed",
         &[
@@ -91,7 +91,7 @@ const STAGES: &[(&str, &[&str])] = &[
             "exec fail 1 --error no",
         ],
     ),
-    // 1 is completed.
+    // Execution 1 is completed.
     (
         "done",
         &[
@@ -103,9 +103,9 @@ const STAGES: &[(&str, &[&str])] = &[
     ("interrupted", &["finish RUN --status interrupted"]),
 ];
 
-/// State, command, exit code, what and why, the next step.
+/// Each case: the state, the command, the exit code, what is wrong and why, and the next step.
 const WRONG: &[(&str, &str, i32, &str, &str)] = &[
-    // Lines of another kind: the message names the right command.
+    // These commands name a line of another kind, and the message names the right command.
     (
         "fresh",
         "exec begin --line 16",
@@ -239,7 +239,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "line 16 is a parallel, not",
         "`prosescope parallel run --line 16`",
     ),
-    // Lines that do not begin a statement, and statements that are named not at all or twice.
+    // These commands name a line that begins no statement, or name the statement not at all or twice.
     (
         "fresh",
         "exec begin --line 14",
@@ -283,7 +283,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "the text is that of line 36, not of line 13",
         "the text or --line",
     ),
-    // The place in which a statement runs.
+    // These commands name a wrong place for a statement.
     (
         "parallel",
         "exec begin --line 17 --parent 1",
@@ -417,7 +417,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "execution 1 is not a parallel",
         "`prosescope parallel begin` printed",
     ),
-    // Options that contradict the program.
+    // These options contradict the program.
     (
         "fresh",
         "loop begin --line 20 --max 5",
@@ -502,7 +502,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "kind let contradicts the program, in which outline is const",
         "leave --kind out",
     ),
-    // Gates.
+    // These commands are about gates.
     (
         "fresh",
         "gate create send --line 27",
@@ -615,7 +615,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "past its deadline",
         "goes on with: continue",
     ),
-    // Finished and unfinished statements.
+    // These commands are about statements that are finished, or not finished yet.
     (
         "parallel",
         "parallel join",
@@ -805,7 +805,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "no parallel",
         "`prosescope parallel run --line N`",
     ),
-    // Values, names and files.
+    // These commands are about values, names and files.
     (
         "begun",
         "parallel run --line 16",
@@ -953,7 +953,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "missing.prose",
         "check the path",
     ),
-    // Numbers, ids and runs.
+    // These commands have wrong numbers, ids or runs.
     (
         "fresh",
         "exec begin --line x",
@@ -1072,8 +1072,8 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
 const NOON: &str = "2026-01-25 12:00:00";
 const LATE: &str = "2026-01-25 15:00:00";
 
-/// Splits a command into words. `RUN` stands for its run, which is added as an option if neither the command nor its
-/// environment names it.
+/// Splits a command into words. `RUN` stands for the id of its run, which is added as an option if neither the command
+/// nor its environment names the run.
 fn words(command: &str, run: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (set, command) = environment(command);
@@ -1103,7 +1103,7 @@ fn environment(command: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Returns all files of the project with their bytes, except locks.
+/// Returns all files of the project with their bytes, except for lock files.
 fn files(project: &Project) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![project.path().to_owned()];
@@ -1121,7 +1121,7 @@ fn files(project: &Project) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// Builds a project with a run in each state; the state's name is the run's id.
+/// Builds a project with a run in each state. The id of the run is the name of the state.
 fn prepared(form: &str) -> Option<Project> {
     let project = Project::new(PROGRAM)?;
     std::fs::write(project.path().join("value"), "a value").expect("written");
@@ -1149,7 +1149,7 @@ fn asked(project: &Project, now: &str, line: &str, run: &str) -> Output {
         .expect("prosescope runs")
 }
 
-/// Returns what is wrong with the response to an invalid command.
+/// Returns what is wrong with the output of an invalid command, if anything is.
 fn check(
     project: &Project,
     (stage, command, code, says, next): &(&str, &str, i32, &str, &str),
@@ -1159,7 +1159,7 @@ fn check(
     let out = asked(project, now, command, stage);
     let (stdout, said) = (text(&out.stdout), text(&out.stderr));
     let (message, rest) = said.split_once('\n').unwrap_or((&said, ""));
-    // Errors of the command-line parser have their own wording and their own next step.
+    // Errors of the command-line parser have a wording and a next step of their own.
     let usage = rest.contains("try '--help'");
     let goes_on = |line: &str| usage || line.trim_start().starts_with('→');
     let mut odd = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests that a run shared raw, opened, and converted to its form is the original run.
+//! Tests a run that is shared raw, opened, and converted to its original form: the result is the original run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +44,7 @@ fn a_raw_copy_is_the_run_again() {
             let out = project.command(&convert).output().expect("it runs");
             if !out.status.success() {
                 let said = String::from_utf8_lossy(&out.stderr);
-                // If `convert` refuses the original, it also refuses the copy.
+                // `convert` may refuse the shared copy only if it also refuses the original.
                 let original = ["convert", &name, "--to", form, "--out", "original"];
                 let original = project.command(&original).output().expect("it runs");
                 if original.status.success() {

@@ -1,5 +1,5 @@
-//! Tests malicious and damaged files, opened by the program itself: within 2 s of processor time and 256 MB, with an
-//! error that gives the reason, and with nothing written outside of the place for unpacking.
+//! Opens malicious and damaged shared files with the program itself. It takes at most 2 s of processor time and 256 MB,
+//! names the reason of an error, and writes nothing outside of the place for unpacking.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,7 @@ use prosescope_test_support::zip::{Entry, zip, zip_listing, zip_long, zip_of_a_m
 
 use crate::project::Project;
 
-/// The result of opening a file.
+/// The required result of opening a file.
 enum Comes {
     /// The file is refused with these words.
     Refused(&'static str),
@@ -75,12 +75,12 @@ fn page_of(zip: &[u8]) -> Vec<u8> {
 
 const MB: usize = 1 << 20;
 
-/// Returns the zips.
+/// Returns the zips to open: name, bytes, and required result.
 fn zips() -> Vec<(String, Vec<u8>, Comes)> {
     let mut cases = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>, comes| cases.push((name.to_owned(), bytes, comes));
-    // The largest files that are unpacked from a small zip and read; smaller ones for files that take more memory
-    // than their length.
+    // These are the largest files that are unpacked from a small zip and read. Files that take more memory than their
+    // length are smaller.
     for (file, text, size) in [
         ("r/state.md", "\0", 60),
         ("r/state.md", "1→ a ✓\n", 60),
@@ -236,7 +236,7 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
     cases
 }
 
-/// Returns the pages.
+/// Returns the pages to open: name, bytes, and required result.
 fn pages() -> Vec<(String, Vec<u8>, Comes)> {
     let sound = zip(&sound());
     let whole = page_of(&sound);
@@ -382,7 +382,7 @@ fn opened(cases: Vec<(String, Vec<u8>, Comes)>, end: &str) {
                 wrong.push(format!("{name}: {args:?} {}: {said:.300}", out.status));
             }
         }
-        // No files remain, and nothing was written elsewhere.
+        // No unpacked files remain, and nothing was written elsewhere.
         let left = |folder: &str| fs::read_dir(project.at(folder)).expect("a folder").count();
         if (left(""), left("tmp")) != (3, 0) {
             wrong.push(format!("{name} left files"));

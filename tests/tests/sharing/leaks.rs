@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// The number of bytes by which a needle is looked up.
+/// How many bytes of a searched text are used to look it up.
 const HEAD: usize = 8;
 
-/// The number of the planted secret, its form, its bytes.
+/// A searched text: the number of the planted secret, the name of its encoding, and its bytes.
 type Needle = (usize, &'static str, Vec<u8>);
 
-/// The texts to search for.
+/// All texts to search for.
 #[derive(Default)]
 pub(crate) struct Sought {
     needles: HashMap<[u8; HEAD], Vec<Needle>>,
@@ -30,7 +30,7 @@ impl Sought {
         }
     }
 
-    /// Returns the secrets that were found, by number, with their form.
+    /// Returns the numbers of the secrets that were found, each with the encoding in which it was found.
     pub(crate) fn found(&self, bytes: &[u8]) -> BTreeMap<usize, &'static str> {
         let mut found = BTreeMap::new();
         self.search(bytes, &mut found, "");
@@ -56,7 +56,7 @@ impl Sought {
     }
 }
 
-/// Returns a text in all its forms.
+/// Returns a text in each form in which it can be encoded once.
 pub(crate) fn forms(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let wide = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect();
     let url = text.bytes().map(|b| match b {

@@ -19,7 +19,7 @@ macro_rules! document {
     };
 }
 
-/// OpenProse's tables.
+/// The SQL of OpenProse that creates its tables.
 const DOCUMENTS: [&str; 3] = [
     document!("schema"),
     document!("bindings_plain_key"),
@@ -34,21 +34,21 @@ const TABLES: [&str; 6] = [
     "gates",
 ];
 
-/// The kind of a run.
+/// The kinds of runs that secrets are planted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Made {
-    /// A database as made by `prosescope init`.
+    /// A database that `prosescope init` creates.
     Ours,
-    /// A database made with OpenProse's own SQL, in UTF-16, with additional columns.
+    /// A database that OpenProse's own SQL creates, in UTF-16 and with additional columns.
     Documents,
-    /// A folder.
+    /// A run in files.
     Files,
     /// A database of workflows.
     Workflows,
 }
 
 impl Made {
-    /// Returns the run's name in commands.
+    /// Returns the run's name as commands take it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Made::Workflows => "workflows.db",
@@ -78,7 +78,7 @@ impl Made {
                     .expect("set");
                 let sql = DOCUMENTS.join("\n");
                 for statement in sql.split_inclusive(";\n") {
-                    // SQLite refuses one of the statements.
+                    // The result is ignored, because SQLite refuses one of OpenProse's statements.
                     let _ = conn.execute_batch(statement);
                 }
                 conn.execute_batch("INSERT INTO run (id, program_path) VALUES ('r', 'p.prose')")

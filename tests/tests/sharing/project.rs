@@ -1,4 +1,4 @@
-//! A folder in which commands run.
+//! A temporary folder in which the tests run commands.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ pub(crate) struct Project {
     prose: PathBuf,
 }
 
-/// The files of a zip, by path.
+/// The files of a zip: the path and the bytes of each.
 pub(crate) type Parts = Vec<(String, Vec<u8>)>;
 
 impl Project {
-    /// `None`, after printing why, if `prosescope` is missing.
+    /// Creates the folder. Returns `None`, after printing why, if `prosescope` is missing.
     pub(crate) fn new() -> Option<Project> {
         let prose = needs::prose()?;
         let dir = tempfile::tempdir().expect("a folder");
@@ -40,7 +40,7 @@ impl Project {
         command
     }
 
-    /// Runs a command that must succeed; returns its output.
+    /// Runs a command that must succeed. Returns its output.
     #[track_caller]
     pub(crate) fn done(&self, args: &[&str]) -> String {
         let out = self.command(args).output().expect("it runs");
@@ -49,7 +49,7 @@ impl Project {
         String::from_utf8(out.stdout).expect("text")
     }
 
-    /// Returns the JSON output of a command, also if it found issues (exit code 1).
+    /// Returns the JSON output of a command. Exit code 1 is allowed, because the run may have issues.
     #[track_caller]
     pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         let out = self.command(args).arg("--json").output().expect("it runs");
@@ -74,7 +74,7 @@ pub(crate) fn parts(zip: &[u8]) -> Parts {
     paths.map(|path| (path.clone(), whole(&path))).collect()
 }
 
-/// Returns every file of the zip in a page, and the page without it.
+/// Returns every file of the zip in a page, and the page without that zip.
 #[track_caller]
 pub(crate) fn page_parts(page: &[u8]) -> Parts {
     let packed = page::packed(page).expect("a page").expect("sound");

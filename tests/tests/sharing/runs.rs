@@ -1,4 +1,4 @@
-//! Finds runs: the examples, the fixtures and, if it is beside the checkout, the corpus.
+//! Finds the runs to share: the examples, the fixtures and, if it is beside the checkout, the corpus of real runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(crate) fn ours() -> Vec<PathBuf> {
     runs
 }
 
-/// Returns the runs of the corpus; none if it is missing.
+/// Returns the runs of the corpus of real runs; none if the corpus is missing.
 pub(crate) fn theirs() -> Vec<PathBuf> {
     let mut runs = Vec::new();
     if let Some(corpus) = needs::shared("corpus/runs") {
@@ -44,7 +44,8 @@ fn below(folder: &Path, runs: &mut Vec<PathBuf>) {
     entries.iter().for_each(|entry| below(entry, runs));
 }
 
-/// Copies a run to a place without `.env` and project agents, as in a shared file; returns its name.
+/// Copies a run to a place without `.env` and without agents of the project, because a shared file has neither. Returns
+/// its name.
 pub(crate) fn alone(project: &Project, run: &Path) -> String {
     let name = run.file_name().expect("a name").to_string_lossy();
     let to = project.at(&*name);

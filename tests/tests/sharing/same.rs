@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::project::Project;
 use crate::runs::{alone, ours, theirs, told};
 
-/// Keys for lengths, which a replacement changes, and values that depend on them.
+/// Keys of the JSON that contain lengths, which a replacement changes, or values that depend on lengths.
 const LENGTHS: [&str; 5] = [
     "len",
     "bytes",
@@ -14,7 +14,7 @@ const LENGTHS: [&str; 5] = [
     "preview",
     "attachment_len",
 ];
-/// Keys for hashes, which depend on the text.
+/// Keys of the JSON that contain hashes, which depend on the replaced texts.
 const SEALS: [&str; 6] = ["hash", "head", "prev", "prompt_hash", "chain", "seal"];
 
 #[test]

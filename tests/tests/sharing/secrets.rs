@@ -1,4 +1,4 @@
-//! Tests each kind of secret in each place: no shared file contains one of them in any form.
+//! Plants each kind of secret in each place, and checks that no shared file contains any of them in any encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use crate::made::Made;
 use crate::project::{Parts, Project, page_parts, parts};
 use crate::sown::Sower;
 
-/// The number of shares for all combinations of kinds and places; CI runs one of them.
+/// How many shares all combinations of kinds and places take. CI runs one of them.
 const TURNS: usize = 180;
 
-/// The secrets that were found: kind and place, with the file and the form.
+/// The secrets that were found in shared files: kind and place of each, with the file and the encoding.
 #[derive(Default)]
 struct Left {
     all: BTreeMap<String, usize>,
@@ -49,14 +49,14 @@ impl Left {
     }
 }
 
-/// Returns one turn in CI; with `PROSE_SWEEP` all, or with `PROSE_SWEEP=10` every tenth.
+/// Returns which of the shares run: one in CI, all with `PROSE_SWEEP`, every tenth with `PROSE_SWEEP=10`.
 fn turns() -> impl Iterator<Item = usize> {
     let swept = std::env::var("PROSE_SWEEP").ok();
     let step = swept.map_or(TURNS, |step| step.parse().unwrap_or(1));
     (0..TURNS).step_by(step.max(1))
 }
 
-/// Shares in every form, and searches the files.
+/// Shares a run in every form, and searches the files for its secrets.
 fn none_is_left(made: Made) {
     let mut left = Left::default();
     for turn in turns() {
@@ -75,7 +75,7 @@ fn none_is_left(made: Made) {
         let said = share(&["-o", "r.zip", "--with", "history"]);
         left.search(&sower, &vec![("the report".to_owned(), said.into_bytes())]);
         left.search(&sower, &parts(&project.read("r.zip")));
-        // The other forms contain the same bytes.
+        // Files of the other forms contain the same bytes, so they are only checked in the first share.
         if turn > 0 || made == Made::Workflows {
             continue;
         }
@@ -115,7 +115,7 @@ fn of_workflows() {
     none_is_left(Made::Workflows);
 }
 
-/// A value that only its name marks as secret, in each form of a run.
+/// A value is replaced if only its name marks it as secret, in each form of a run.
 #[test]
 fn of_values_whose_names_say_so() {
     for form in ["filesystem", "sqlite"] {
@@ -167,7 +167,7 @@ fn of_names() {
         assert_eq!(sought.found(&bytes), BTreeMap::new(), "{path}");
     }
     assert_eq!(sought.found(&zip), BTreeMap::new());
-    // A run whose name is a secret has a different name in the copy.
+    // The name of this run is a secret, so the copy gets another name.
     let name = secret(8);
     project.done(&["init", "p.prose", "--id", &name, "--state", "filesystem"]);
     project.done(&["share", &name, "-o", "n.zip"]);

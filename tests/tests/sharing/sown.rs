@@ -7,22 +7,22 @@ use prosescope_redact::{Names, Rules, replace};
 use crate::leaks::Sought;
 use crate::planted::{Kind, kinds, plant};
 
-/// The number of random secrets tried for one that the rules find when it stands alone. The tests of the rules
+/// How many random secrets are tried, to get one that the rules find when it stands alone. The tests of the rules
 /// measure how many kinds and secrets are found.
 const TRIES: u64 = 20;
 
-/// Kinds that are not found in any place, as docs/reference/sharing.md says.
+/// Kinds of secrets that are found in no place, as docs/reference/sharing.md says.
 pub(crate) const UNFOUND: [&str; 1] = ["mailgun-signed"];
 
-/// A secret in a place.
+/// A secret that was planted in a place.
 pub(crate) struct Sown {
     pub(crate) place: String,
     pub(crate) kind: &'static str,
 }
 
-/// Assigns to each place the secrets of this turn.
+/// Decides which secrets are planted in which place in this share.
 pub(crate) struct Sower {
-    /// The number of this part of all combinations of kinds and places, and the number of parts.
+    /// The number of this share, and the number of shares that together cover all combinations of kinds and places.
     turn: usize,
     turns: usize,
     places: BTreeMap<String, usize>,
@@ -89,8 +89,8 @@ fn name(kind: &Kind) -> &'static str {
     kind.0
 }
 
-/// Returns the secret parts of a secret: its words of at least 12 characters, or all of it; without text that every
-/// secret of the kind contains.
+/// Returns the parts of a secret that must not remain: its words of at least 12 characters, or all of it. Text that
+/// every secret of the kind contains is left out.
 fn pieces(secret: &str, known: impl Fn(&str) -> bool) -> Vec<&str> {
     let between = |c: char| c.is_whitespace() || matches!(c, ';' | ',' | '.' | '=');
     let words = secret.split(between).filter(|word| word.len() >= 12);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::leaks::escaped;
 use crate::sown::Sower;
 
-/// Files with several texts: their path, and the prefix of each text.
+/// Files that get several secrets: the path of each, and the prefix of the line of each secret.
 const TEXTS: [(&str, &str); 13] = [
     ("state.md", "> "),
     ("state.md", ""),
@@ -55,10 +55,10 @@ const ONE_EACH: [(&str, &str, &str, &str); 6] = [
     ("strange{n}", "", "", "a file of no kind"),
 ];
 
-/// Encodes a text.
+/// A function that encodes a text.
 type Written = fn(&str) -> String;
 
-/// Places in JSON.
+/// Places in JSON, each with a function that builds the JSON around a text.
 const JSONS: [(&str, Written); 4] = [
     ("value", |text| {
         json!({"note": ["x", {"y": text}]}).to_string()
@@ -72,7 +72,7 @@ const JSONS: [(&str, Written); 4] = [
     }),
 ];
 
-/// Fills a run's folder.
+/// Plants secrets in all files of a run's folder.
 pub(crate) fn sow(run: &Path, sower: &mut Sower) {
     let add = |path: &str, text: &str| {
         let path = run.join(path);
@@ -112,7 +112,7 @@ pub(crate) fn sow(run: &Path, sower: &mut Sower) {
     }
     gates(&add, sower);
     log(&add, sower);
-    // A name must be one line and not a path.
+    // The text becomes the name of a file, so it must be one line and not a path.
     let named = |text: &str| text.len() < 200 && !text.contains(['/', '\n', '\0', '\\']);
     for text in sower.fitting("a file's name", named) {
         add(&format!("attachments/{text}.txt"), "x\n");
@@ -136,7 +136,7 @@ pub(crate) fn sow(run: &Path, sower: &mut Sower) {
     }
 }
 
-/// Fills every field of a gate.
+/// Plants secrets in every field of a gate.
 fn gates(add: &dyn Fn(&str, &str), sower: &mut Sower) {
     let fields = [
         "prompt",
@@ -165,7 +165,7 @@ fn gates(add: &dyn Fn(&str, &str), sower: &mut Sower) {
     }
 }
 
-/// Fills every field of a log's row.
+/// Plants secrets in every field of a row of the audit log.
 fn log(add: &dyn Fn(&str, &str), sower: &mut Sower) {
     let fields = [
         "gate_id",
@@ -182,7 +182,7 @@ fn log(add: &dyn Fn(&str, &str), sower: &mut Sower) {
     ];
     let mut id = 100;
     for field in fields {
-        // A text that is not JSON must be one line.
+        // A row that is not JSON must be one line.
         let fits = |text: &str| field != "no JSON" || !text.contains('\n');
         for text in sower.fitting(&format!("the log's {field}"), fits) {
             id += 1;

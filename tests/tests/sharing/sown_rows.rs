@@ -7,7 +7,7 @@ use rusqlite::{Connection, params_from_iter};
 use crate::leaks::escaped;
 use crate::sown::Sower;
 
-/// A column.
+/// A column of a table.
 struct Column {
     name: String,
     declared: String,
@@ -15,14 +15,14 @@ struct Column {
     is_needed: bool,
 }
 
-/// Tables and columns that OpenProse does not define.
+/// SQL for tables and columns that OpenProse does not define.
 pub(crate) const UNKNOWN: &str = "
 CREATE TABLE notes (said TEXT, data BLOB, n INTEGER, anything);
 CREATE TABLE keyed (k TEXT, l TEXT, x, PRIMARY KEY (l, k)) WITHOUT ROWID;
 CREATE TABLE \"odd \"\"name\" (\"a column\" VARCHAR(20) DEFAULT 'x', \"order\" TEXT NOT NULL);
 ";
 
-/// Converts a text to the value of a cell.
+/// A function that converts a text to the value of a cell.
 type Put = fn(&str) -> Value;
 
 const PUTS: [(&str, Put); 6] = [
@@ -51,7 +51,7 @@ pub(crate) fn unknown(conn: &Connection, of: &[&str]) {
     }
 }
 
-/// Fills every column of every table.
+/// Plants secrets in every column of every table.
 pub(crate) fn sow(conn: &Connection, sower: &mut Sower) {
     conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; BEGIN")
         .expect("set");
@@ -62,7 +62,7 @@ pub(crate) fn sow(conn: &Connection, sower: &mut Sower) {
     ) {
         let columns = columns(conn, &table);
         for (at, column) in columns.iter().enumerate() {
-            // The row id cannot contain text.
+            // An integer primary key is the row id, which cannot contain text.
             if column.is_key && column.declared == "INTEGER" {
                 continue;
             }
@@ -74,7 +74,7 @@ pub(crate) fn sow(conn: &Connection, sower: &mut Sower) {
             }
         }
     }
-    // Deleted data stays in free pages until they are reused.
+    // The bytes of deleted rows stay in free pages of the file until these are reused.
     conn.execute_batch("CREATE TABLE gone (said TEXT)")
         .expect("made");
     for text in sower.texts("deleted rows") {

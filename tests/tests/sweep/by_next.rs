@@ -8,9 +8,9 @@ use crate::driver::{Stop, Vm, words};
 use crate::log::option;
 use crate::plan::{After, Fail};
 
-/// The number of steps after which it prefers commands that end something.
+/// The number of steps after which the interpreter prefers commands that end something.
 const LONG: usize = 160;
-/// The most rounds of a loop, and items of a parallel.
+/// Maximum number of rounds of a loop, and of items of a parallel.
 const MOST: usize = 3;
 
 struct State<'a> {
@@ -21,9 +21,9 @@ struct State<'a> {
     leaves: usize,
     rounds: BTreeMap<String, usize>,
     names: usize,
-    /// Whether the failure is propagated outwards until the run is opened again.
+    /// Whether the failure is passed on to the enclosing statements, until the run is reopened.
     outwards: bool,
-    /// The executions that were retried.
+    /// The commands that retried an execution.
     retried: Vec<String>,
     thrown: bool,
 }
@@ -47,7 +47,7 @@ pub(crate) fn interpret(vm: &mut Vm, seed: u64, fail: Option<Fail>) -> Result<()
 }
 
 impl State<'_> {
-    /// Runs one command; returns false at the end of the run.
+    /// Runs one command. Returns false if the run has ended.
     fn step(&mut self) -> Result<bool, Stop> {
         self.steps += 1;
         let next = self.vm.json("next")?;
@@ -94,7 +94,8 @@ impl State<'_> {
         Ok(!command.starts_with("finish"))
     }
 
-    /// A program that throws ends as failed; after a failure caused by the test it is resumed once.
+    /// Ends the run as failed. A program that throws ends there; after a failure that the test caused, the run is
+    /// resumed once.
     fn finish_failed(&mut self, command: &str) -> Result<bool, Stop> {
         self.vm.go(command, "")?;
         if self.thrown && !self.outwards {
@@ -121,7 +122,7 @@ impl State<'_> {
             return failed;
         }
         let find = |part: &str| choices.iter().find(|choice| choice.contains(part)).cloned();
-        // Gates are approved.
+        // The interpreter approves every gate.
         if let Some(approve) = find("prosescope approve ") {
             return approve;
         }
@@ -145,7 +146,7 @@ impl State<'_> {
             self.thrown |= !self.outwards;
             return throws.clone();
         }
-        // Limits the number of rounds and items.
+        // The number of rounds and items is limited.
         let again = choices
             .iter()
             .find(|choice| choice.contains(" loop iterate ") || choice.contains("--item NAME"));
@@ -166,7 +167,7 @@ impl State<'_> {
         self.chance.one(choices).cloned().unwrap_or(last)
     }
 
-    /// Fails a statement instead of ending it, if the plan requires that now.
+    /// Returns a command that fails a statement instead of ending it, if the plan requires the failure now.
     fn failure(&mut self, choices: &[String]) -> Option<String> {
         let id = choices.iter().find_map(|choice| {
             let args = words(choice);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::driver::{Stop, Vm};
 
-/// Rules that are not errors: they describe how the run was recorded, or choices that the program allows.
+/// Rules whose issues are not errors: they describe how the run was recorded, or choices that the program allows.
 const NOTES: [&str; 1] = ["completed-by-session"];
 
 /// Compares a run with the log of its interpreter.
@@ -16,7 +16,7 @@ pub(crate) fn compare(vm: &mut Vm) -> Vec<Stop> {
     found
 }
 
-/// Compares the trace.
+/// Compares the trace with the log.
 fn traced(vm: &mut Vm) -> Result<(), Stop> {
     let run = vm.run.clone();
     let trace = vm.json(&format!("trace {run}"))?;
@@ -46,7 +46,7 @@ fn traced(vm: &mut Vm) -> Result<(), Stop> {
         };
         let what = format!("{id}, line {:?}, {}", did.line, row["text"]);
         let status = row["status"].as_str().unwrap_or_default();
-        // A failure inside a statement that a later attempt completed is recovered.
+        // If a later attempt completed the enclosing statement, the trace shows the failure inside of it as recovered.
         let recovered = did.status == "failed" && status == "recovered";
         if status != did.status && !recovered {
             return differs(
@@ -147,7 +147,7 @@ fn gates_and_items(vm: &Vm, rows: &[&Value]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Returns the findings of `check`: the first of each rule.
+/// Returns the issues that `check` reports, the first of each rule.
 fn issues(vm: &mut Vm) -> Result<Vec<Stop>, Stop> {
     let run = vm.run.clone();
     let report = vm.json(&format!("check {run}"))?;

@@ -7,7 +7,7 @@ use prosescope_test_support::run::fed;
 
 use crate::log::Log;
 
-/// The form in which a run keeps its state.
+/// The form in which a run is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     Sqlite,
@@ -28,7 +28,7 @@ impl Form {
 /// The reason why an interpreter cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// What was tried: a command or a comparison.
+    /// What the interpreter tried: a command or a comparison.
     pub(crate) tried: String,
     pub(crate) error: String,
 }
@@ -42,10 +42,10 @@ impl Stop {
     }
 }
 
-/// The most commands for one run: with more, it would never end.
+/// Maximum number of commands for one run. A run with more would probably never end.
 const MOST: usize = 5_000;
 
-/// A folder with a program, and the open run of it.
+/// A folder with a program, and the run of it that is being recorded.
 pub(crate) struct Vm {
     dir: tempfile::TempDir,
     prose: PathBuf,
@@ -91,7 +91,7 @@ impl Vm {
         Ok(out)
     }
 
-    /// Runs a command that must exit with 0; it is not logged.
+    /// Runs a command that must end with exit code 0. The command is not logged.
     pub(crate) fn ask(&mut self, args: &[String], input: &str) -> Result<String, Stop> {
         self.commands += 1;
         let shown = args.join(" ");

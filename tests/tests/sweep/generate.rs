@@ -2,10 +2,10 @@
 
 use crate::chance::Chance;
 
-/// The deepest nesting of statements.
+/// Maximum depth of nested statements.
 const DEEPEST: usize = 3;
 
-/// Returns a program.
+/// Returns the program for a seed.
 pub(crate) fn program(seed: u64) -> String {
     let mut maker = Maker {
         chance: Chance::new(seed),
@@ -18,13 +18,13 @@ pub(crate) fn program(seed: u64) -> String {
     maker.text
 }
 
-/// The context of a statement.
+/// The context that a statement is generated in.
 #[derive(Debug, Clone, Copy, Default)]
 struct Within {
     depth: usize,
-    /// Whether it is in a block, whose statements may not call other blocks.
+    /// Whether the statement is in a block. Statements there may not call other blocks.
     block: bool,
-    /// Whether it runs several times or in parallel, where an input or a gate would make no sense.
+    /// Whether the statement runs several times or in parallel. An input or a gate would make no sense there.
     many: bool,
     in_try: bool,
 }
@@ -33,7 +33,7 @@ struct Maker {
     chance: Chance,
     text: String,
     names: usize,
-    /// Names that have a value.
+    /// Names that have a value at this place of the program.
     values: Vec<String>,
     within: Within,
 }

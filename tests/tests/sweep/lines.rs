@@ -1,4 +1,4 @@
-//! Reads a program with only two rules: indentation, and the first words of lines.
+//! Reads a program by only two rules: the indentation, and the first words of lines.
 
 /// A statement's line, with the lines indented below it.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +60,7 @@ fn asterisks(line: &str) -> usize {
     plain.map(|part| part.matches("**").count()).sum()
 }
 
-/// Counts the brackets that a line leaves open, outside of quotes.
+/// Returns how many brackets a line leaves open, outside of quotes.
 fn brackets(text: &str) -> i64 {
     let (mut open, mut quoted) = (0, false);
     for c in text.chars() {
@@ -116,6 +116,6 @@ pub(crate) fn names(text: &str) -> &str {
         .split(|c: char| c.is_whitespace() || ":(\"".contains(c))
         .next()
         .unwrap_or_default();
-    // A handle has no path.
+    // The handle is the last part of a path.
     name.rsplit('/').next().unwrap_or_default()
 }

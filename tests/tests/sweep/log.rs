@@ -1,27 +1,27 @@
-//! The log of an interpreter: built only from its commands and the ids that they printed.
+//! The log of an interpreter. It is built only from the interpreter's commands and the ids that they printed.
 
 use std::collections::BTreeMap;
 
-/// The expected facts of one execution in the trace.
+/// The facts that the trace must show of one execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Did {
     pub(crate) line: Option<u32>,
     pub(crate) status: &'static str,
     pub(crate) attempts: u32,
     pub(crate) rounds: u32,
-    /// Whether the last of these rounds is the one that failed.
+    /// Whether the last of these rounds is the one in which the loop failed.
     in_round: bool,
     pub(crate) branch: Option<String>,
     pub(crate) wrote: Vec<String>,
 }
 
-/// The expected facts of a run.
+/// The facts that the pages must show of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     pub(crate) by_id: BTreeMap<i64, Did>,
-    /// The gates in order: id, line, decision.
+    /// The gates in the order of their creation: id, line, decision.
     pub(crate) gates: Vec<(String, Option<u32>, &'static str)>,
-    /// The items, by the line that began in them: an item begins with its first statement and prints no id of its
+    /// The items, each with the line that began in it. An item begins with its first statement, and prints no id of its
     /// own.
     pub(crate) items: Vec<(u32, String)>,
     loops: Vec<i64>,
@@ -29,7 +29,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Adds the effect of a successful command.
+    /// Adds the effect of a command that succeeded.
     pub(crate) fn note(&mut self, args: &[String], printed: &str) {
         let word = |nth: usize| args.get(nth).map_or("", |word| &**word);
         let number = |nth: usize| word(nth).parse::<i64>().unwrap_or(-1);
@@ -123,7 +123,7 @@ impl Log {
 
     fn round(&mut self, id: i64) {
         if let Some(did) = self.by_id.get_mut(&id) {
-            // A retry continues in the round that failed.
+            // A retried loop continues in the round that failed, so that round is counted once.
             did.rounds += u32::from(!std::mem::take(&mut did.in_round));
         }
     }

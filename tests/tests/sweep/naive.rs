@@ -1,5 +1,5 @@
-//! A naive interpreter: it knows `help vm`, the indentation of lines and their first words, and the output of
-//! commands.
+//! A naive interpreter of programs. It knows only `help vm`, the indentation of lines and their first words, and the
+//! output of commands.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::lines::{Line, bound, names, read, word};
 use crate::log::{branch, first};
 use crate::plan::{After, Fail};
 
-/// The deepest chain of block calls; deeper calls end at once.
+/// Maximum depth of nested block calls. A deeper call ends at once.
 const DEEPEST: usize = 3;
 
-/// How a statement ended.
+/// How a statement or a body ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     Done,
@@ -61,7 +61,7 @@ pub(crate) fn interpret(
     }
     naive.vm.go("finish --status failed", "")?;
     if naive.outwards {
-        // As `help vm` says: open the run again, retry the failed statement, then follow `next`.
+        // `help vm` says how to continue: reopen the run, retry the failed statement, then follow `next`.
         naive.vm.go("resume --begin", "")?;
         return by_next::interpret(naive.vm, seed, None);
     }
@@ -158,7 +158,7 @@ impl Naive<'_> {
         }
     }
 
-    /// Ends a statement without a body, with a value.
+    /// Ends a statement that has no body, with a value.
     pub(crate) fn leaf(&mut self, id: i64, line: &Line) -> Result<Flow, Stop> {
         let (name, what) = bound(&line.text);
         self.leaves += 1;
@@ -177,7 +177,7 @@ impl Naive<'_> {
         Ok(Flow::Done)
     }
 
-    /// Ends an execution: with a named value, an anonymous value, or none.
+    /// Ends an execution with a named value, an anonymous value, or no value.
     pub(crate) fn end(&mut self, id: i64, name: Option<&str>, anonymous: bool) -> Result<(), Stop> {
         let value = self.value();
         match name {
@@ -192,7 +192,7 @@ impl Naive<'_> {
         Ok(())
     }
 
-    /// Ends a statement with a body as its body ended.
+    /// Ends a statement that has a body, in the same way as its body ended.
     pub(crate) fn close(&mut self, id: i64, name: Option<&str>, flow: Flow) -> Result<Flow, Stop> {
         match flow {
             Flow::Failed => {
@@ -203,14 +203,14 @@ impl Naive<'_> {
         Ok(flow)
     }
 
-    /// Begins the statement of a line; returns its id.
+    /// Begins the statement of a line. Returns the number of its execution.
     pub(crate) fn run(&mut self, no: u32) -> Result<i64, Stop> {
         let item = self.in_item();
         self.begin(&format!("exec run --line {no}{item}"))
             .map(|(id, _)| id)
     }
 
-    /// Runs a command that prints an id on its first line; returns the id and the branches below it.
+    /// Runs a command that prints a number on its first line. Returns that number, and the branches that follow it.
     pub(crate) fn begin(&mut self, command: &str) -> Result<(i64, Vec<(i64, String)>), Stop> {
         let printed = self.vm.go(command, "")?;
         let id = first(&printed).ok_or_else(|| Stop::new(command, "prints no id"))?;
@@ -249,7 +249,7 @@ impl Naive<'_> {
         self.close(id, name, flow)
     }
 
-    /// Creates a gate and approves it. Adds options for what the program does not state.
+    /// Creates a gate and approves it. Adds options for what the program does not define.
     fn gate(&mut self, line: &Line) -> Result<Flow, Stop> {
         let mut command = format!("gate create --line {}{}", line.no, self.in_item());
         if names(&line.text).starts_with('*') {

@@ -1,10 +1,10 @@
-//! The naive interpreter's control flow: conditions, handlers, rounds, branches and items.
+//! The control flow of the naive interpreter: conditions, handlers, rounds, branches and items.
 
 use crate::driver::Stop;
 use crate::lines::{Line, bound, word};
 use crate::naive::{Flow, Naive};
 
-/// The most rounds of a loop, and the most items.
+/// Maximum number of rounds of a loop, and of items.
 const MOST: usize = 3;
 
 impl Naive<'_> {
@@ -20,7 +20,7 @@ impl Naive<'_> {
         self.held(way)
     }
 
-    /// Begins a line, runs the lines below it, and ends it.
+    /// Begins the statement of a line, runs the lines below it, and ends the statement.
     fn held(&mut self, line: &Line) -> Result<Flow, Stop> {
         let id = self.run(line.no)?;
         let flow = self.body(&line.below)?;
@@ -155,7 +155,7 @@ impl Naive<'_> {
         self.close(id, name, flow)
     }
 
-    /// Runs a body once for each of some items.
+    /// Runs a body several times, once for each item.
     fn items(&mut self, body: &[Line]) -> Result<Flow, Stop> {
         let outer = self.item.clone();
         let mut all = Flow::Done;

@@ -1,18 +1,18 @@
-//! The failure that an interpreter causes.
+//! The failure that an interpreter causes on purpose.
 
-/// A statement to fail, and how the run continues.
+/// A failure: which statement fails, and how the run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fail {
-    /// The ordinal, from 1, of the value that is not written.
+    /// Which value is not written, so that its statement fails: its number, counted from 1.
     pub(crate) nth: usize,
     pub(crate) after: After,
 }
 
-/// The reaction to the failure.
+/// How the interpreter continues after the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
-    /// The statement is retried.
+    /// It retries the failed statement.
     Retry,
-    /// The enclosing statements fail too; then the failed run is opened again.
+    /// It also fails the enclosing statements, and then reopens the failed run.
     Outwards,
 }

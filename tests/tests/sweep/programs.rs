@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::generate;
 
-/// A program, with a name by which it can be run again.
+/// A program, and the name by which a single test can run it again.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) name: String,

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use crate::driver::Stop;
 
-/// How one recording ended.
+/// One recording of a program, and how it ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Ended {
     pub(crate) program: String,
-    /// The interpreter, the form, and the kind of failure.
+    /// The interpreter, the form, and the kind of failure of the recording.
     pub(crate) way: String,
     pub(crate) stops: Vec<Stop>,
     pub(crate) commands: usize,
@@ -51,8 +51,8 @@ pub(crate) fn table(all: &[Ended]) -> String {
     out
 }
 
-/// Returns what errors have in common: a rule, the differing part of the trace, or the words of a message without its
-/// variable parts.
+/// Returns what similar errors have in common: a rule, the part of the trace that differs, or the words of a message
+/// without its variable parts.
 fn kind(stop: &Stop) -> String {
     let start = |words: usize| {
         let words: Vec<&str> = stop.tried.split_whitespace().take(words).collect();

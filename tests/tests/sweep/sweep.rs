@@ -13,26 +13,26 @@ use crate::programs::{Program, below, made};
 use crate::report::{Ended, table};
 use crate::{by_next, compare, naive};
 
-/// The number of generated programs for plain `cargo test`, and for the whole sweep.
+/// How many programs are generated: in plain `cargo test`, and in the whole sweep.
 const MADE: (u64, u64) = (40, 300);
 
-/// The interpreter.
+/// Which interpreter records a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// The one that reads indentation and `help vm`.
+    /// The interpreter that reads indentation and `help vm`.
     Reading,
-    /// The one that follows `next`.
+    /// The interpreter that follows `next`.
     Next,
 }
 
-/// The number of ways in which each interpreter records a program.
+/// In how many ways each interpreter records a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ways {
-    /// In one form, with or without a failure.
+    /// Each interpreter records in one form, with or without a failure.
     One,
-    /// In one form without a failure, and in the other with or without one.
+    /// Each interpreter records in one form without a failure, and in the other with or without one.
     Two,
-    /// In both forms, without a failure and with each kind.
+    /// Each interpreter records in both forms, without a failure and with each kind of failure.
     All,
 }
 
@@ -88,7 +88,7 @@ fn sweep(by: By) {
 fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (program, Program { name, .. }) in programs.iter().enumerate() {
-        // Seeded by the name, so that an error recurs when only that program is run.
+        // The seed depends on the program's name, so that an error recurs when only that program is run.
         let own = name.bytes().fold(seed, |own, byte| {
             own.wrapping_mul(31).wrapping_add(byte.into())
         });
@@ -115,8 +115,8 @@ fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
                 add(forms[program % 2], None);
                 add(forms[(program + 1) % 2], fails[program % 3]);
             }
-            // The other interpreter uses the other form. Any six consecutive programs combine each form with each
-            // kind of failure.
+            // The two interpreters use different forms. Any six consecutive programs combine each form with each kind
+            // of failure.
             Ways::One => {
                 let turn = program + usize::from(by == By::Next);
                 add(forms[turn % 2], fails[turn / 2 % 3]);

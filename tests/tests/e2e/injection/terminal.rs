@@ -10,7 +10,7 @@ use prosescope_tests::hostile::{Fill, database, folder, terminal};
 use prosescope_tests::needs;
 use serde_json::Value;
 
-/// The shell's mark before the output of a command.
+/// The text that the shell prints before the output of each command.
 const MARK: &str = "@@@@ ";
 
 struct Terminal {
@@ -28,28 +28,28 @@ impl Terminal {
         Some(Terminal {
             dir,
             prose,
-            // Wide, so that few texts are truncated.
+            // The terminal is wide, so that few texts are truncated.
             script: b"stty cols 1000\n".to_vec(),
             commands: Vec::new(),
         })
     }
 
-    /// Adds a command.
+    /// Adds a command to the script.
     fn prose(&mut self, args: &[&[u8]]) {
         self.note(args);
         self.script.push(b'\n');
     }
 
-    /// Adds a command that serves until it is killed, which happens after it has printed its address; a build without
-    /// a viewer reports that and ends by itself.
+    /// Adds a command that serves, and kills it after it has printed its address. A build without a viewer prints an
+    /// error instead, and ends by itself.
     fn served(&mut self, args: &[&[u8]]) {
         self.note(args);
-        // `script` writes all output to this file, with this command's mark before its own output.
+        // `script` writes the output of all commands to one file. The output of this command begins after its mark.
         let said = format!(
             "sed -n '/{MARK}{}/,$p' printed | grep -aq 'http://127'",
             self.commands.len() - 1
         );
-        // Only a command that hangs takes two minutes.
+        // The wait ends after two minutes, which only a command that hangs reaches.
         let wait = format!(
             "n=0\nuntil {said} || ! kill -0 $! || [ $((n += 1)) -gt 1200 ]; do sleep 0.1; done 2>/dev/null"
         );
@@ -57,7 +57,7 @@ impl Terminal {
             .extend(format!(" &\n{wait}\nkill $! 2>/dev/null\nwait\n").bytes());
     }
 
-    /// Adds a command, without its end of line.
+    /// Prints the mark of a command, and begins the command's line in the script.
     fn note(&mut self, args: &[&[u8]]) {
         let (n, prose) = (self.commands.len(), self.prose.display());
         let line = format!("printf '\\n{MARK}%s\\n' {n}\n'{prose}'");
@@ -94,7 +94,7 @@ impl Terminal {
             .collect()
     }
 
-    /// Runs all commands; returns each with its output.
+    /// Runs all commands in one terminal. Returns each command with its output.
     fn run(&mut self) -> Vec<(String, Vec<u8>)> {
         let file = self.dir.path().join("commands.sh");
         fs::write(&file, &self.script).expect("a script");
@@ -103,8 +103,8 @@ impl Terminal {
             .current_dir(self.dir.path())
             .env("HOME", self.dir.path().join("home"))
             .env("TERM", "xterm-256color")
-            // With colours: without them, everything that looks like a style is removed, so that the test would not
-            // see it.
+            // Colours are switched on. Without them, `prosescope` removes everything that looks like a style, so that
+            // the test would not notice an unescaped one.
             .env_remove("NO_COLOR")
             .env("CLICOLOR_FORCE", "1")
             .stdin(Stdio::null())
@@ -136,7 +136,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
-/// Builds the runs in one project; returns them as arguments.
+/// Builds the runs in one project. Returns their paths as arguments of commands.
 fn runs(project: &Path) -> Vec<Vec<u8>> {
     let prose = project.join(".prose");
     let fill = || Fill::new(terminal::texts(), 8);
@@ -150,7 +150,7 @@ fn runs(project: &Path) -> Vec<Vec<u8>> {
         &mut fill(),
     );
     database::agents_db(&prose.join("agents.db"), &mut fill());
-    // A path that is not a run, with a name that is not valid UTF-8.
+    // This path is not a run, and its name is not valid UTF-8.
     let none = prose.join("runs/20260216-113205-\u{1b}[5me/state.db");
     fs::create_dir_all(none.parent().expect("a folder")).expect("a folder");
     fs::write(none, b"SQLite format 3\0\x1b[2J").expect("a file");
@@ -222,7 +222,7 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
         args.push(b"--json");
         terminal.prose(&args);
     }
-    // Values by name: in the database the names of bindings are the hostile texts.
+    // Values are printed by name. In the database, the names of bindings are hostile texts, too.
     let database = runs
         .iter()
         .find(|run| run.starts_with(b".prose/runs/20260116"))
@@ -236,7 +236,7 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
             terminal.prose(&[&get[..], &[b"--from", b"2"]].concat());
         }
     }
-    // Errors about places, names, and words that do not exist.
+    // These arguments cause errors, which quote the hostile places, names and words.
     let place = [b"./", all.as_slice()].concat();
     for wrong in [all.as_slice(), &place] {
         for args in [
@@ -295,7 +295,7 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
         assert!(!text.contains("panicked"), "prosescope {command}: {text}");
         let json = command.ends_with("--json") && !text.contains("error:");
         if json {
-            // Remarks about skipped input come first, on standard error.
+            // Notes about skipped input come before the JSON, because they are on standard error.
             let document = text
                 .find("\n{")
                 .or_else(|| text.find("\n["))
@@ -311,6 +311,6 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
         escaped += usize::from(text.contains(if json { "\\u001b" } else { "\\u{1b}" }));
         texts += 1;
     }
-    // Proves that the texts were present: more than half of the outputs had an escape sequence.
+    // More than half of the outputs contained an escaped sequence, so the hostile texts were in fact printed.
     assert!(escaped * 2 > texts, "{escaped} of {texts} had one");
 }

@@ -1,4 +1,5 @@
-//! `npx prosescope`: the package starts the program of another package, one for each system. A script stands for the program.
+//! Tests `npx prosescope`: the npm package starts the program in another package, of which there is one for each
+//! system. In the tests, a shell script replaces the program.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -10,7 +11,7 @@ use std::process::{Command, Stdio};
 use prosescope_tests::needs;
 use tempfile::TempDir;
 
-/// What stands for the program: it answers its arguments and input, or waits for a signal.
+/// The shell script in place of the program. It prints its arguments and input, or waits for a signal.
 const STUB: &str = r#"#!/bin/sh
 case $1 in
   wait) trap 'echo stopped; exit 5' TERM; echo ready; while :; do sleep 0.05; done ;;
@@ -19,14 +20,14 @@ case $1 in
 esac
 "#;
 
-/// A folder into which npm would have installed the package.
+/// A folder with the package, installed as npm would install it.
 struct Installed {
     folder: TempDir,
     node: PathBuf,
 }
 
 impl Installed {
-    /// `None` without Node (which was said).
+    /// Installs the package. Returns `None`, after printing why, if Node is missing.
     fn new() -> Option<Installed> {
         let node = needs::node()?;
         let folder = tempfile::tempdir().unwrap();
@@ -40,7 +41,7 @@ impl Installed {
         Some(Installed { folder, node })
     }
 
-    /// The name of this system's package.
+    /// Returns the name of the package that contains the program for this system.
     fn system(&self) -> String {
         let system = Command::new(&self.node)
             .args([
@@ -54,7 +55,7 @@ impl Installed {
             .to_owned()
     }
 
-    /// Adds this system's package, with the script as the program.
+    /// Adds the package for this system, with the shell script as its program.
     fn with_program(self) -> Installed {
         let package = self.folder.path().join("node_modules").join(self.system());
         fs::create_dir_all(package.join("bin")).unwrap();
@@ -138,7 +139,7 @@ fn a_missing_program_is_named_with_what_to_do() {
     assert_eq!(out.status.code(), Some(127));
     assert!(out.stdout.is_empty());
 
-    // On a system for which there is none.
+    // The test pretends that Node runs on a system for which no package exists.
     let other = "Object.defineProperty(process, 'platform', { value: 'plan9' })";
     fs::write(installed.folder.path().join("other.cjs"), other).unwrap();
     let out = installed

@@ -18,7 +18,7 @@ use std::process::{Command, Output};
 use prosescope_tests::needs;
 use tempfile::TempDir;
 
-/// The npm packages with which the package is tested.
+/// The npm packages that the tests of the package need.
 const TOOLS: [&str; 10] = [
     "@arethetypeswrong",
     "esbuild",
@@ -39,7 +39,7 @@ struct Project {
 }
 
 impl Project {
-    /// `None`, after printing why, if something is missing.
+    /// Creates the project. Returns `None`, after printing why, if something is missing.
     fn new() -> Option<Project> {
         let (node, package) = (needs::node()?, needs::package()?);
         let folder = tempfile::tempdir().unwrap();
@@ -94,7 +94,7 @@ impl Project {
         node.output().unwrap()
     }
 
-    /// Runs a script that must succeed; returns its output.
+    /// Runs a script that must succeed. Returns its output.
     fn must(&self, args: &[&str]) -> String {
         let out = self.run(args);
         let said = String::from_utf8_lossy(&out.stdout).into_owned();

@@ -1,5 +1,5 @@
 //! Tests the package in Node: every call with valid and invalid input, a comparison with sql.js on the same databases,
-//! the README.
+//! and the examples of the README.
 
 use std::fs;
 
@@ -112,7 +112,7 @@ fn the_readme_s_examples_print_what_the_readme_says() {
     assert!(project.path().join("run.html").is_file());
 }
 
-/// The package can be published: its files do not contain paths of the build machine, and every file in its manifest
+/// The package is fit to be published: its files contain no path of the build machine, and every file in its manifest
 /// exists.
 #[test]
 fn it_is_whole_and_holds_no_path_of_this_machine() {

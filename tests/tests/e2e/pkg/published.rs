@@ -1,4 +1,4 @@
-//! Tests the package as published on npm, with publint and attw.
+//! Tests the package as npm would publish it, with the tools publint and attw.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use prosescope_tests::needs;
 
 use super::Project;
 
-/// Findings of attw that are accepted, each with the reason.
+/// The findings of attw that are accepted, each with the reason.
 const KNOWN: [(&str, &str); 1] = [(
     "attw: CJSResolvesToESM ",
     "the package has ES modules only: Node requires them from 20.19 on, and TypeScript in its mode nodenext knows that",

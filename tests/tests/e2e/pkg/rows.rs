@@ -14,7 +14,7 @@ use super::{Project, readme};
 const RUN: &str = "examples/.prose/runs/20260118-201530-z4t9wa";
 const HEADLINE: &str = "Failed at line 38: draft = session: translator";
 
-/// The first version of Node in which `require` can load modules.
+/// The first version of Node whose `require` can load ES modules.
 const REQUIRES: [u32; 2] = [20, 19];
 
 /// Defines a test for each row: its name, the row's first cell, and a function of a project and the row's code.
@@ -67,7 +67,8 @@ rows! {
         project.must(&["webpack.mjs"]);
         works(&serve(built(project, "dist")));
     };
-    // The README's example as one HTML file from disk, in which a person chooses a folder.
+    // The README's example is built into one HTML file and opened from disk. Then a folder is chosen, as a person
+    // would.
     esbuild_in_one_file, "esbuild, all in one file", |project, code| {
         let Some(chromium) = needs::chromium() else { return };
         let (example, [import, init, loader]) = (readme("In a browser", "js"), code) else { panic!("{code:?}") };
@@ -137,7 +138,7 @@ rows! {
         fs::write(project.path().join("sharing.mts"), readme("Sharing", "js")).unwrap();
         for version in ["typescript", "typescript7"] {
             let tsc = format!("node_modules/{version}/bin/tsc");
-            // The second settings are without the DOM library.
+            // The second settings do not include the types of the DOM.
             for settings in ["tsconfig.json", "tsconfig.node.json"] {
                 assert_eq!(project.must(&[&tsc, "--project", settings]), "", "{version}");
             }
@@ -152,7 +153,7 @@ fn the_readme_s_table_has_a_row_for_each_of_these_tests() {
     assert_eq!(rows, ROWS);
 }
 
-/// Returns the two cells of each row in the README's table.
+/// Returns each row of the README's table as its two cells.
 fn table(readme: &str) -> impl Iterator<Item = (&str, &str)> {
     let (_, rows) = readme
         .split_once("\n| where | what to write |\n|---|---|\n")
@@ -189,7 +190,7 @@ fn app(project: &Project) {
     fs::copy(database(), public.join("state.db")).unwrap();
 }
 
-/// Returns the built folder, after adding the files that a server has beside the scripts.
+/// Returns the folder that a bundler built, after adding the files that a server has beside the scripts.
 fn built(project: &Project, folder: &str) -> PathBuf {
     let built = project.path().join(folder);
     fs::copy(database(), built.join("state.db")).unwrap();
@@ -214,7 +215,7 @@ fn esbuild(project: &Project, args: &[&str]) {
     assert_eq!(project.must(&[&always, args].concat()), "");
 }
 
-/// Opens the page from the development server, then as built.
+/// Opens the page from Vite's development server, and then from Vite's build.
 fn vite(project: &Project, version: &str) {
     let server = Server::of(project, version);
     works(&server.address);
@@ -224,7 +225,7 @@ fn vite(project: &Project, version: &str) {
     works(&serve(project.path().join("dist")));
 }
 
-/// A development server, which ends when this value is dropped.
+/// A running development server. Dropping this value ends it.
 struct Server {
     address: String,
     node: Child,
@@ -249,7 +250,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The server ends with its input.
+        // The server ends when its standard input ends.
         drop(self.node.stdin.take());
         let _ = self.node.wait();
     }

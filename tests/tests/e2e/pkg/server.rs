@@ -1,11 +1,11 @@
-//! A server of a folder's files.
+//! A small HTTP server for the files of a folder.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 
-/// Serves a folder until the test ends; returns its address.
+/// Serves a folder until the test ends. Returns the address of the server.
 pub(super) fn serve(folder: PathBuf) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());

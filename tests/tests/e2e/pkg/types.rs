@@ -10,7 +10,7 @@ use ts_rs::TypeVisitor;
 use crate::declared::Types;
 
 const HEAD: &str = "// Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
-// Integers beyond 2^53 are texts in the JavaScript package.
+// In the JavaScript package, integers from 2^53 on are texts.
 ";
 
 #[test]

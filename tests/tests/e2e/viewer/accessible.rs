@@ -6,13 +6,13 @@ use prosescope_tests::needs;
 
 use super::{FAILED, FINISHED, PAGES, Viewer, WAITING, example, examples};
 
-/// A JavaScript function of axe's options that returns the violations: each rule with its first places.
+/// A JavaScript function that runs axe with these options, and returns each violated rule with its first places.
 const FOUND: &str =
     "(only => axe.run(document, {...only, resultTypes: ['violations']}).then(found => found.violations.map(v =>
     `${v.id} (${v.help}): ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + ' ' +
     (n.any[0]?.message ?? n.all[0]?.message ?? '')).join(' | ')}`)))";
 
-/// The rules about colours; in dark colours only these are run, because the other rules give the same result as in
+/// The rules about colours. In dark colours only these are checked, because the others give the same result as in
 /// light.
 const COLOURS: &str = "{runOnly: {type: 'rule', values: ['color-contrast', 'link-in-text-block']}}";
 
@@ -52,8 +52,8 @@ fn axe_finds_nothing_wrong_with_any_page() {
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("4 runs");
     look(&mut viewer, "runs", &mut wrong);
-    // Alternates: each page and each run is checked in light and in dark, and an open row in the scheme in which the
-    // page was not.
+    // Each page and each run is checked once, alternately in light and in dark. An open row is checked in the other
+    // colour scheme than its page.
     let mut dark = false;
     for (name, id) in [
         ("finished", FINISHED),

@@ -7,7 +7,8 @@ use prosescope_tests::{build, needs};
 use super::screenshots::shoot;
 use super::{FAILED, Viewer, example};
 
-/// Builds two runs of a program: the second one succeeds after row 20, and its values differ in a word.
+/// Builds two runs of one program. The second run succeeds after row 20, and its values differ from the first run's in
+/// one word.
 pub(super) fn two(folder: &std::path::Path) -> std::path::PathBuf {
     let prose = folder.join(".prose");
     for (id, change) in [
@@ -37,12 +38,12 @@ fn two_runs_are_compared_by_mouse_and_by_keys() {
     viewer.drop_files(&[&two(folder.path())]);
     viewer.wait_text("2 runs");
     let differs = "document.querySelector('.compare-rows .row .sign.wait')";
-    // By mouse in four steps: two marks, the button, a row.
+    // A mouse needs four steps: two marks, the button, a row.
     viewer.click(".run-rows .row[aria-rowindex='2'] .mark-run");
     viewer.click(".run-rows .row[aria-rowindex='3'] .mark-run");
     viewer.click_text(".pairing button", "Compare");
     viewer.wait(differs);
-    // The earlier run is A, in whatever order they were marked.
+    // The earlier run is called A, in whichever order the runs were marked.
     viewer.wait("location.hash === '#/compare/20260118-201530-aaaaaa/20260119-201530-bbbbbb'");
     viewer.wait_main("5 rows differ");
     // The details of both runs are open from the start.
@@ -59,7 +60,7 @@ fn two_runs_are_compared_by_mouse_and_by_keys() {
     viewer.eval("history.back()");
     viewer.wait(differs);
 
-    // By keyboard.
+    // The next steps use the keyboard.
     viewer.key("g");
     viewer.wait_text("2 runs");
     viewer.click_text(".pairing button", "Clear");
@@ -80,7 +81,7 @@ fn a_run_and_a_row_are_handed_to_a_model() {
     };
     viewer.drop_run(&[&example(FAILED)]);
     let text = "document.querySelector('dialog.sheet pre.raw').innerText";
-    // By mouse in two steps: the button, and copying.
+    // A mouse needs two steps: the button, and copying.
     viewer.click_text(".acts button", "Copy for a model");
     viewer.wait(&format!(
         "{text}.includes('Output was cut off in the middle of table 4.2-14')"
@@ -94,7 +95,7 @@ fn a_run_and_a_row_are_handed_to_a_model() {
     viewer.wait_text("Copied");
     viewer.key("Escape");
     viewer.wait("!document.querySelector('dialog.sheet')");
-    // For the open row, by its key.
+    // A key copies the open row for a model.
     viewer.key("n");
     viewer.wait("document.querySelector('.detail .foot')");
     viewer.key("y");

@@ -17,22 +17,22 @@ use super::Viewer;
 const FILES: &str = include_str!("damage_files.js");
 const VISIT: &str = include_str!("damage.js");
 
-/// The most processor time of the worker for opening a case and all its pages.
+/// The most processor time that the worker may take to open a case and all its pages.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// How often a case that takes longer is tried, because other tests slow it down; the fastest try counts.
+/// How often a case that takes longer is tried. The fastest try counts, because other tests may slow a case down.
 const TRIES: usize = 4;
 
-/// The most wasm memory of the worker, which only grows, over all cases, in bytes.
+/// The most wasm memory of the worker over all cases, in bytes. wasm memory only grows.
 const MOST_MEMORY: u64 = 256 << 20;
 
-/// Of the mutated cases, every n-th is opened; with `PROSE_DAMAGE_ALL=1` all of them.
+/// One in this number of randomly damaged cases is opened; with `PROSE_DAMAGE_ALL=1`, all of them are.
 const STEP: usize = 25;
 
 /// Cases that SQLite treats differently natively and in WebAssembly, because the versions differ.
 const OTHERWISE: [&str; 1] = ["half of each page reserved"];
 
-/// The most zero bytes that are created in a browser's memory.
+/// The size of the largest sparse file that is created in a browser's memory, in bytes.
 const HELD: u64 = 16 << 20;
 
 #[test]
@@ -45,12 +45,13 @@ fn damaged_inputs_are_borne_in_another_worker() {
     each_is_borne(1);
 }
 
-/// Opens every second case, beginning with this one: as one test they would outlast all others.
+/// Opens every second case, beginning with case `first`. A single test of all cases would take longer than all other
+/// tests.
 fn each_is_borne(first: usize) {
     let Some(mut viewer) = Viewer::alone() else {
         return;
     };
-    // Starts the worker.
+    // This call starts the worker.
     viewer.stats();
     let by_hand = prosescope_damage::by_hand().count();
     let all = std::env::var_os("PROSE_DAMAGE_ALL").is_some();
@@ -129,7 +130,7 @@ fn entries(case: &Case) -> Option<Value> {
     entries.collect()
 }
 
-/// Checks that the case had its required outcome, and the same outcome as natively.
+/// Returns an error unless the case had its required outcome, and the same outcome as natively.
 fn judge(case: &Case, seen: &Value) -> Result<(), String> {
     let said = seen["refused"].to_string();
     let opened = seen["opened"].as_u64().unwrap_or(0);

@@ -1,4 +1,5 @@
-//! Tests decisions on a waiting gate: in the run itself if the page's server allows it, or else as a file to import.
+//! Tests decisions on a gate that waits: in the run itself if the page's server allows decisions, or as a file to
+//! import.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use super::Viewer;
 use super::live::Project;
 use super::opening::Served;
 
-/// Builds a project with a run that waits at a gate which only raymond may decide.
+/// Builds a project with a run that waits at a gate. Only raymond may decide that gate.
 pub(super) fn waiting() -> Option<(Project, String)> {
     let prose = needs::prose()?;
     needs::viewer()?;
@@ -41,7 +42,7 @@ fn where_the_server_lets_it_the_page_decides_in_the_run() {
     viewer.wait_main("Ship-it?");
     viewer.key("a");
     viewer.wait("document.querySelector('dialog.sheet .fields')");
-    // The name was fixed when the server was started.
+    // The name that decides was fixed when the server started, so its field is disabled.
     let name = viewer
         .eval("(e => [e.value, e.disabled])(document.querySelector('dialog.sheet .fields input'))");
     assert_eq!(name, serde_json::json!(["raymond", true]));
@@ -68,7 +69,7 @@ fn elsewhere_a_decision_is_a_file_that_is_imported() {
     };
     let folder = project.runs().join("runs").join(&run);
     viewer.drop_run(&[&folder]);
-    // By mouse: Reject…, the name, the reason, the button, and the file.
+    // With a mouse: Reject…, the name, the reason, the button, and the file.
     viewer.click_text(".acts button", "Reject…");
     viewer.wait("document.querySelector('dialog.sheet .fields input')");
     viewer.click(".fields label:nth-child(1) input");

@@ -90,7 +90,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     if cfg!(target_os = "linux") {
         viewer.wait_main("file-not-given");
     }
-    // A complete run has no such remark.
+    // A complete run shows no such note.
     let whole = dir.path().join("whole");
     fs::create_dir(&whole).unwrap();
     fs::write(whole.join("state.md"), "# Execution State\n\nrun: y\n").unwrap();
@@ -104,7 +104,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
         viewer.main_text()
     );
     viewer.assert_quiet();
-    // A picked folder contains all of them, but Chromium takes a backslash in a name for a separator.
+    // A picked folder contains all files, but Chromium takes a backslash in a name for a separator.
     viewer.eval("location.hash = '#/'");
     viewer.reload();
     viewer.wait("document.querySelector('#pick-folder')");
@@ -154,12 +154,12 @@ fn reading_that_does_not_end_is_ended_and_the_viewer_goes_on() {
         panic!("a file");
     };
     fs::write(&database, bytes).unwrap();
-    // Starts the worker and changes its clock: every reading is now ten seconds after the previous one.
+    // The worker is started and its clock changed: each reading of the clock is ten seconds after the previous one.
     viewer.stats();
     let hurry = "{ const now = Date.now, begun = now(); let looks = 0; Date.now = () => begun + 10000 * looks++; Date.now.before = now }";
     viewer.try_eval_in_worker(hurry).unwrap();
     viewer.drop_run(&[&database]);
-    // The part read so far is shown.
+    // The part of the run that was read before the time-out is shown.
     viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main(STOPPED);

@@ -7,7 +7,7 @@ use prosescope_tests::{build, needs};
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, Viewer, example, examples};
 
-/// Opens the finder, in which the previous text is selected, and types a text.
+/// Opens the finder, and types a text over the previous one, which is selected.
 fn find(viewer: &mut Viewer, text: &str) {
     viewer.key("Ctrl+k");
     viewer.wait("document.querySelector('dialog.finder input:focus')");
@@ -142,7 +142,7 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.wait("document.querySelector('#found').innerText.includes('hunt-flaky-tests')");
     viewer.click_text("#found .entry", "completed");
     viewer.wait("document.title.startsWith('hunt-flaky-tests')");
-    // In all runs: matches within runs come first, and each names its run.
+    // A search in all runs lists matches within runs first, and each match names its run.
     viewer.key("g");
     viewer.wait_text("4 runs");
     find(&mut viewer, "translate");
@@ -155,7 +155,7 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.wait("document.querySelector('#found').innerText.includes('Issues')");
     viewer.click_text("#found .entry", "Issues");
     viewer.wait_page("Issues");
-    // A text that occurs nowhere.
+    // The next text occurs in no run.
     find(&mut viewer, "qqqqq");
     viewer.wait("document.querySelector('.find-state').innerText.startsWith('No match for “qqqqq”. Searched: ')");
     assert_eq!(
@@ -175,10 +175,10 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     let first = "document.querySelector('.run-rows .row:not(.head)').innerText";
     viewer.click_text(".run-rows .head button", "Result");
     viewer.wait(&format!("{first}.includes('translate-manual')"));
-    // A failed run shows its error.
+    // The list shows the error of a failed run.
     viewer.wait(&format!("{first}.includes('Output was cut off')"));
     viewer.wait("location.hash === '#/?order=problems'");
-    // Dragging over the bars selects days: the last eight of fourteen.
+    // Dragging over the bars selects days: here, the last eight of fourteen.
     viewer.eval(
         "(() => { const days = document.querySelector('.days'), box = days.getBoundingClientRect();
           const point = (type, nth, buttons) => days.dispatchEvent(new PointerEvent(type,
@@ -187,13 +187,13 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     );
     viewer.wait_text("2 of 4 runs");
     viewer.wait("location.hash === '#/?since=2026-01-18&until=2026-01-25&order=problems'");
-    // Back from a run restores the list.
+    // Going back from a run restores the list as it was.
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait_page("Trace");
     viewer.eval("history.back()");
     viewer.wait_text("2 of 4 runs");
-    // The address also restores it, once the files are dropped again.
+    // The address also restores the list, once the files are dropped again.
     viewer.reload();
     viewer.wait_text("Drop it anywhere");
     viewer.drop_files(&[&examples()]);
@@ -227,7 +227,7 @@ fn words_and_reasons_narrow_the_list() {
         ));
     }
     viewer.key("Escape");
-    // A click on a reason filters by it.
+    // A click on the reason of a failure filters the list by this reason.
     viewer.click_text(".causes button", "Output was cut off");
     viewer.wait("document.querySelector('h1').innerText === '1 of 4 runs'");
     viewer.wait("location.hash.startsWith('#/?why=Output%20was')");
@@ -251,7 +251,7 @@ fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
         fs::create_dir_all(&run).unwrap();
         fs::copy(example(FAILED).join("state.db"), run.join("state.db")).unwrap();
     }
-    // Clicks the button that stops reading as soon as it appears.
+    // The script clicks the button that stops reading as soon as the button appears.
     viewer.eval(
         "window.stopping = new MutationObserver(() => {
             const stop = [...document.querySelectorAll('.reading button')].find(b => b.innerText === 'Stop' && b.parentNode.innerText.includes(' read'));
@@ -275,9 +275,9 @@ fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
 /// While the browser still lists a large folder, the newest runs are already shown.
 #[test]
 fn the_newest_of_many_runs_are_shown_while_the_folder_is_listed() {
-    // More than a hundred, because fewer are listed at once.
+    // More than a hundred runs are needed, because fewer are listed in one step.
     const RUNS: u32 = 120;
-    /// More runs than are listed first, but fewer than all.
+    /// A number of runs that is larger than the first step of the listing, but smaller than all runs.
     const NEWEST: u32 = 50;
     let Some(mut viewer) = Viewer::from_disk() else {
         return;
@@ -289,7 +289,7 @@ fn the_newest_of_many_runs_are_shown_while_the_folder_is_listed() {
         fs::create_dir_all(&run).unwrap();
         fs::copy(example(FAILED).join("state.db"), run.join("state.db")).unwrap();
     }
-    // Holds back the listing of older runs until the newest are shown, so that the test does not depend on speed.
+    // The listing of older runs is held back until the newest are shown, so that the test does not depend on speed.
     viewer.eval(&format!(
         "window.said = [], window.held = 0;
          const shown = new Promise(done => new MutationObserver(() => {{

@@ -1,5 +1,5 @@
-//! Tests that the viewer makes no false statements: "none" for unreadable data, "waiting" for a finished run, one run
-//! for two.
+//! Tests that the viewer makes no false statements. Examples: "none" for unreadable data, "waiting" for a finished run,
+//! one run in place of two.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, Viewer, WAITING, example, examples};
 
-/// Builds a database with a run and the rows of these statements.
+/// Builds a database with a run, and with the rows that these SQL statements add.
 pub(super) fn database(folder: &Path, id: &str, status: &str, sql: &str) -> PathBuf {
     let database = folder.join("state.db");
     let run = format!(
@@ -21,7 +21,7 @@ pub(super) fn database(folder: &Path, id: &str, status: &str, sql: &str) -> Path
     database
 }
 
-/// Overwrites the page of a database that contains this text.
+/// Overwrites the page of a database that contains this text, so that the page is damaged.
 pub(super) fn damage(database: &Path, text: &str) {
     let mut bytes = fs::read(database).unwrap();
     let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
@@ -115,7 +115,7 @@ fn several_databases_dropped_together_are_several_runs() {
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait_page("Trace");
-    // Two folders of the same name are two runs as well.
+    // Two runs in folders of the same name are shown as two runs.
     viewer.key("g");
     let run = |of: &Path| of.parent().unwrap().join("run");
     for of in [&first, &second] {
@@ -136,7 +136,7 @@ fn a_wrong_file_leaves_the_open_run_open_and_is_named() {
     viewer.drop_run(&[&example(FAILED).join("state.db")]);
     viewer.key("1");
     viewer.wait_page("Trace");
-    // Compressed data inside: its bytes look random.
+    // The value contains compressed data, whose bytes look random.
     let noise: Vec<u8> = (0..4096_u32)
         .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
@@ -282,7 +282,7 @@ fn a_failure_is_found_again_after_all_around_it_was_folded() {
     viewer.wait_page("Trace");
     let cause = "[...document.querySelectorAll('.trace-rows .row.selected')].some(row => row.querySelector('.cause'))";
     viewer.wait(cause);
-    // The link contains the row's id, not its position.
+    // The link contains the number of the row's execution, not its position.
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
     let shown = viewer.rows();
     let count = "+document.querySelector('[data-list]').ariaRowCount - 1";
@@ -331,7 +331,7 @@ fn the_choice_among_runs_and_the_viewer_itself_survive_back() {
         viewer.eval("document.activeElement.hasAttribute('data-list')"),
         true
     );
-    // From a run that opens automatically, one can go back to the list.
+    // A run that opens automatically has a way back to the list.
     viewer.eval("location.hash = '#/'");
     viewer.reload();
     viewer.wait_text("Drop it anywhere");
@@ -390,7 +390,8 @@ fn a_saved_value_never_has_the_ending_of_a_program() {
     viewer.assert_quiet();
 }
 
-/// Copying resets the dates of files: they are shown as such, never as a start or a sign of life.
+/// Copying a run changes the dates of its files. The viewer shows such a date as a file's date, never as the start of a
+/// run or as a sign of life.
 #[test]
 fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     let Some(mut viewer) = Viewer::from_disk() else {

@@ -12,10 +12,10 @@ use super::{FAILED, FOREIGN, Viewer, example};
 
 const WALK: &str = include_str!("walk.js");
 
-/// The number of texts per field; over the rows, every field contains every text.
+/// How many texts one field contains. Over all rows, every field contains every text.
 const MANY: usize = 50;
 
-/// The pages with a list.
+/// The pages that contain a list.
 const LISTS: [&str; 10] = [
     "program",
     "trace",
@@ -38,7 +38,7 @@ fn fill() -> Fill {
 fn walk(viewer: &mut Viewer, most: usize, lists: &[&str]) -> BTreeSet<u64> {
     viewer.look(1400, 2000, false);
     let (mut seen, mut rows) = (BTreeSet::new(), serde_json::Map::new());
-    // One page at a time, because an answer for all of them would take long on a busy machine.
+    // The pages are visited one at a time, because one answer for all would take long on a busy machine.
     for nth in 0.. {
         let walked = viewer.eval(&format!("({WALK})({FOREIGN}, {most}, {nth})"));
         assert_eq!(walked["found"], json!([]), "what is not the viewer's own");
@@ -175,7 +175,7 @@ fn nothing_of_a_file_s_name_or_of_a_link_runs_or_is_asked_for() {
             viewer.wait("document.querySelector('.trouble').innerText.length > 20");
             viewer.assert_own();
         }
-        // A link from someone else: the page exists before the item that it names.
+        // A link from someone else may name an item that does not exist yet when the page opens.
         let text = json!(String::from_utf8_lossy(&fill.text()));
         viewer.eval(&format!(
             "location.hash = `#/run/${{encodeURIComponent({text})}}/files/${{encodeURIComponent({text})}}?from=${{encodeURIComponent({text})}}`"
@@ -201,8 +201,8 @@ fn what_a_text_could_do_as_markup_would_be_seen() {
         .into_iter()
         .map(|text| String::from_utf8_lossy(&text).into_owned())
         .collect();
-    // Each text alone as markup of the page, in order: counts how many create elements or attributes at all, and how
-    // many of those the search finds.
+    // Each text is used alone as markup of the page. The script counts how many texts create elements or attributes at
+    // all, and how many of these the search for foreign parts finds.
     let seen = viewer.eval(&format!(
         "(() => {{ const foreign = {FOREIGN}; const main = document.querySelector('main'); let markup = 0, missed = [];
           for (const text of {}) {{
@@ -222,7 +222,7 @@ fn what_a_text_could_do_as_markup_would_be_seen() {
         "{} texts with markup",
         seen[0]
     );
-    // The page's policy refuses what the texts do, and reports it.
+    // The content security policy of the page refuses what the texts try, and the browser reports that as errors.
     assert!(!viewer.errors().is_empty());
     assert_eq!(viewer.dialogs(), [] as [String; 0]);
     assert_eq!(viewer.eval("globalThis.pwned"), Value::Null);

@@ -12,7 +12,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
     let database = example(FINISHED).join("state.db");
     viewer.choose_files(&[&database], |page| page.key("Ctrl+o"));
     viewer.wait_page("Trace");
-    // A folder: Tab from the top of the page reaches the button.
+    // A folder is opened first: Tab from the top of the page reaches the button.
     viewer.reload();
     viewer.wait_text("Open folder…");
     let folder = examples();
@@ -42,7 +42,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
         viewer.wait_page("Trace");
         viewer.wait(&format!("document.title.startsWith('{name}')"));
     }
-    // Filtered by the name of the program.
+    // The list is filtered by the name of a program.
     viewer.key("g");
     viewer.wait_text("4 runs");
     viewer.key("/");
@@ -126,12 +126,12 @@ fn the_trace_folds_unfolds_and_walks_failures() {
         return;
     };
     viewer.drop_run(&[&example(FAILED)]);
-    // From any page, `n` goes to the failure.
+    // From any page, the key `n` leads to the failure.
     viewer.key("n");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected, .trace-rows .row.current').querySelector('.cause')");
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
-    // The label for screen readers.
+    // The row has a label for screen readers.
     assert_eq!(
         viewer.eval("document.querySelector('.trace-rows .row.selected').ariaLabel"),
         "failed, draft = session: translator, first cause, 24 minutes"
@@ -142,7 +142,7 @@ fn the_trace_folds_unfolds_and_walks_failures() {
         "document.querySelector('.trace-rows .row.current').getAttribute('aria-rowindex') === '2'",
     );
     let all = viewer.rows();
-    // Moves down to the first foldable row; each row must be drawn before the next key.
+    // The keys move down to the first row that can be folded. Each row must be drawn before the next key.
     let foldable = "[...document.querySelectorAll('.trace-rows .row')].find(row => row.ariaExpanded === 'true')";
     viewer.wait(foldable);
     let foldable = viewer.eval(&format!("+{foldable}.ariaRowIndex"));

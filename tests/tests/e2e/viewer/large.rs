@@ -1,4 +1,4 @@
-//! Tests large runs: 50,000 rows scroll, and 1 GB opens at once with little memory.
+//! Tests with large runs: 50,000 rows scroll, and a run of 1 GB opens at once with little memory.
 
 use std::time::Duration;
 
@@ -6,13 +6,14 @@ use prosescope_tests::{build, needs};
 
 use super::Viewer;
 
-/// The most wasm memory for a run of 1 GB. wasm never returns memory, so this is also the peak during opening.
+/// The most wasm memory for a run of 1 GB, in bytes. wasm never returns memory, so this also limits the peak during
+/// opening.
 const MEMORY_MOST: u64 = 100_000_000;
 
-/// The most processor time, of the page and its worker together, until the first of many rows are shown.
+/// The most processor time that the page and its worker together may take until the first of many rows are shown.
 const MOST_FIRST: Duration = Duration::from_secs(5);
 
-/// The most processor time of the page for one step of scrolling, which redraws about one screenful.
+/// The most processor time that the page may take for one step of scrolling, which redraws about one screenful.
 const MOST_STEP: Duration = Duration::from_millis(500);
 
 #[test]
@@ -52,7 +53,7 @@ fn fifty_thousand_rows_scroll() {
     assert!(slowest <= MOST_STEP, "a step of scrolling took {slowest:?}");
     assert!(first <= MOST_FIRST, "the first rows took {first:?}");
 
-    // The map of the whole axis is above the times; dragging in it selects a part.
+    // Above the times is a map of the whole axis. Dragging in the map selects a part of the axis.
     viewer.wait("document.querySelectorAll('.map i').length === 160");
     viewer.eval(
         "(() => {
@@ -79,7 +80,7 @@ fn fifty_thousand_rows_scroll() {
     viewer.assert_quiet();
 }
 
-/// Each fetch takes one to three milliseconds, however few bytes it returns.
+/// The number of fetches is limited, because each takes one to three milliseconds, however few bytes it returns.
 #[test]
 fn runs_open_in_few_fetches() {
     if needs::sqlite3().is_none() {
@@ -150,7 +151,7 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
         "{read} bytes were asked for: the lists read values. {stats}"
     );
 
-    // A value of 1 MB is read when it is opened, and costs a few times its size.
+    // A value of 1 MB is read only when it is opened, and takes a few times its size in memory.
     viewer.key("3");
     viewer.wait_page("Values");
     viewer.key("j");

@@ -1,4 +1,4 @@
-//! Tests a run that is written while it is open: the page follows, and readers keep their place.
+//! Tests with a run that is written while it is open: the page shows each change, and readers keep their place.
 
 use std::fs;
 use std::io::Write as _;
@@ -58,7 +58,7 @@ impl Project {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A command that reads no input may already have ended.
+        // Writing fails if a command that reads no input has already ended.
         let _ = process.stdin.take().unwrap().write_all(input.as_bytes());
         let done = process.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
@@ -72,7 +72,7 @@ const ONCE: &str = "window.loaded_once = true; window.fresh = new Set();
     new MutationObserver(() => document.querySelectorAll('.row.fresh').forEach(row => fresh.add(row.innerText)))
         .observe(document, { subtree: true, childList: true, attributes: true, characterData: true })";
 
-/// Opens a page with a run of a project; it is never reloaded.
+/// Opens a page with a run of a project. Tests never reload this page.
 fn open(paths: impl Fn(&Project) -> PathBuf) -> Option<(Project, String, Served, Viewer)> {
     let prose = needs::prose()?;
     needs::viewer()?;
@@ -85,7 +85,7 @@ fn open(paths: impl Fn(&Project) -> PathBuf) -> Option<(Project, String, Served,
     Some((project, run, served, viewer))
 }
 
-/// Clears a flag when it is dropped.
+/// Sets a flag to false when it is dropped.
 struct Unset<'a>(&'a AtomicBool);
 
 impl Drop for Unset<'_> {
@@ -106,7 +106,7 @@ impl Viewer {
         ));
     }
 
-    /// Waits until the indicator of following contains this text.
+    /// Waits until the indicator that shows whether the page follows the run contains this text.
     fn wait_follow(&mut self, text: &str) {
         let text = json!(text);
         self.wait(&format!(
@@ -122,12 +122,12 @@ impl Viewer {
         ));
     }
 
-    /// Waits as long as some checks for changes take.
+    /// Waits for as long as several checks for changes take.
     fn rest(&mut self) {
         self.eval("new Promise(done => setTimeout(done, 4500))");
     }
 
-    /// Returns the number of requests so far, after a running check has ended.
+    /// Returns the number of requests so far, once no check for changes is running.
     fn requests_at_rest(&mut self) -> usize {
         loop {
             let before = self.requests().len();
@@ -138,7 +138,7 @@ impl Viewer {
         }
     }
 
-    /// Waits until the page has reread changes three more times.
+    /// Waits until the page has read changes three more times.
     fn wait_looks(&mut self) {
         let looks = |page: &mut Page| {
             let requests = page.requests();
@@ -158,7 +158,7 @@ impl Viewer {
     }
 }
 
-/// JavaScript that tests whether a row of the trace is running, or completed.
+/// JavaScript that tests whether the trace has a running row, and whether it has a completed one.
 const EXECUTING: &str = "!!document.querySelector('.trace-rows .glyph[title=executing]')";
 const COMPLETED: &str = "!!document.querySelector('.trace-rows .glyph[title=completed]')";
 
@@ -181,7 +181,7 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     let a = project.prose(&format!("parallel branch {parallel} a --line 4"), "");
     // The second branch is shown as upcoming, because the program contains it.
     viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 4");
-    // The parallel is folded, and the first row is open.
+    // The parallel block is folded, and the first row is open.
     viewer.key("j");
     viewer.key("j");
     viewer.key("ArrowLeft");
@@ -242,7 +242,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
         return;
     };
     viewer.wait_page("Trace");
-    // The browser's state of a page in the background.
+    // The script makes the page look like a page in the background.
     viewer.eval(
         "Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }); 0",
     );
@@ -279,7 +279,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
                 thread::sleep(Duration::from_millis(2));
             }
         });
-        // A panic must also end the writer, or the scope would wait for it.
+        // If the test panics, the writer must end, too. Otherwise the scope would wait for the writer.
         let _ended = Unset(&written);
         project.prose("put findings --execution 1 --done", "42");
         viewer.wait_looks();
@@ -340,7 +340,7 @@ fn an_answer_in_sql_says_that_the_run_changed_since() {
     answer(&mut viewer, "executing");
     project.prose("put findings --execution 1 --done", "42");
     viewer.wait("document.querySelector('.sql-answer .wait-words')");
-    // The answer stays until the query is run again.
+    // The page keeps the answer until the query is run again.
     answer(&mut viewer, "executing");
     viewer.key("Ctrl+Enter");
     answer(&mut viewer, "completed");

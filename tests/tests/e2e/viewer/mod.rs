@@ -34,7 +34,7 @@ use serde_json::{Value, json};
 /// A JavaScript function that returns the parts of the page that are not the viewer's own.
 const FOREIGN: &str = include_str!("foreign.js");
 
-/// The pages of a run: title and key.
+/// The pages of a run: the title of each, and the key that opens it.
 const PAGES: [(&str, &str); 10] = [
     ("Trace", "1"),
     ("Program", "2"),
@@ -48,7 +48,7 @@ const PAGES: [(&str, &str); 10] = [
     ("Issues", "9"),
 ];
 
-/// JavaScript that returns the text of the band and of the page itself.
+/// JavaScript that returns the text of the band (the headline of a run) and of the page below it.
 const TOLD: &str =
     "[...document.querySelectorAll('.band, main')].map(e => e.innerText).join('\\n')";
 
@@ -58,7 +58,7 @@ struct Viewer {
 }
 
 impl Viewer {
-    /// Opens the empty viewer from disk; `None`, after printing why, if it or the browser is missing.
+    /// Opens the empty viewer from disk. Returns `None`, after printing why, if the viewer or the browser is missing.
     fn from_disk() -> Option<Viewer> {
         let (chromium, html) = (needs::chromium()?, needs::viewer()?);
         Some(Viewer::begun(Page::open_file(&chromium, &html)))
@@ -71,13 +71,13 @@ impl Viewer {
         Some(Viewer::begun(Page::alone(&chromium, &file_url(&html))))
     }
 
-    /// Waits until the page handles events: drops before that would be lost.
+    /// Waits until the page handles events, because an earlier drop would be lost.
     fn begun(mut page: Page) -> Viewer {
         page.wait("document.querySelector('main')");
         Viewer { page }
     }
 
-    /// Opens the page of a server.
+    /// Opens the page of a `prosescope view` server.
     fn served(address: &str) -> Option<Viewer> {
         let chromium = needs::chromium()?;
         Some(Viewer::begun(Page::open(&chromium, address)))
@@ -95,7 +95,7 @@ impl Viewer {
         self.wait(&format!(
             "document.querySelector('nav.pages a[aria-current]').title.startsWith({title} + ' (')"
         ));
-        // A list draws its rows one frame after it knows its own height.
+        // A list draws its rows one frame after it has learned its own height.
         self.wait(
             "!document.querySelector('main .waiting, main .bone') &&
              [...document.querySelectorAll('main .rows')].every(list =>
@@ -121,13 +121,13 @@ impl Viewer {
         assert_eq!(foreign, json!([]), "what is not the viewer's own");
     }
 
-    /// Returns the text of the band and of the page's main part.
+    /// Returns the text of the band (the headline of a run) and of the page's main part.
     fn main_text(&mut self) -> String {
         let text = self.eval(TOLD);
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until one of them contains this text, ignoring case.
+    /// Waits until the band or the main part contains this text, ignoring case.
     fn wait_main(&mut self, text: &str) {
         let text = json!(text.to_lowercase());
         self.wait(&format!("({TOLD}).toLowerCase().includes({text})"));
@@ -142,7 +142,7 @@ impl Viewer {
         rows.as_u64().expect("a list")
     }
 
-    /// Returns how much the viewer has read, and the size of its worker's wasm memory.
+    /// Returns how many bytes the viewer has read, and the size of its worker's wasm memory.
     fn stats(&mut self) -> Value {
         self.eval("prosescope.stats()")
     }

@@ -50,7 +50,7 @@ fn a_dropped_database_says_where_it_stopped_and_why() {
     viewer.assert_quiet();
 }
 
-/// Builds a database in WAL mode with its newest rows only in the `-wal`.
+/// Builds a database in WAL mode whose newest rows are only in the `-wal` file.
 fn written_to(folder: &Path) -> std::path::PathBuf {
     let database = folder.join("state.db");
     let run = "INSERT INTO run (id, program_path, status) VALUES ('20260120-080000-wal123', 'wal.prose', 'running');
@@ -169,7 +169,8 @@ fn a_state_file_is_pasted_as_text() {
     viewer.assert_quiet();
 }
 
-/// Refused files, and the required parts of the message: the file, what was found, and a next step.
+/// Files that the viewer refuses, each with the required parts of the message: the file, what was found, and a next
+/// step.
 #[test]
 fn what_is_no_run_is_refused_with_its_name_and_what_was_found() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -229,7 +230,7 @@ fn a_database_that_changes_while_it_is_open_is_said() {
         &database,
         "UPDATE bindings SET value = printf('%.*c', 2000000, 'y');",
     );
-    // The value was not read before, so its pages are requested now: a smaller file would already be completely read.
+    // The value was not read before, so its pages are requested only now. A smaller file would already be in memory.
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait("/changed/.test(document.querySelector('.detail').innerText)");
@@ -251,7 +252,7 @@ fn a_link_to_a_page_survives_a_reload_by_asking_for_the_file_again() {
     viewer.assert_no_errors();
 }
 
-/// A `prosescope view` process, ended with the test.
+/// A running `prosescope view`. It is ended when the test drops this value.
 pub(super) struct Served {
     process: Child,
     pub(super) address: String,
@@ -324,7 +325,7 @@ fn prose_view_of_a_prose_folder_lists_its_runs_and_takes_drops_too() {
     viewer.assert_no_errors();
 }
 
-/// The failed statement began after the write of the previous one.
+/// The failed statement began after the previous statement wrote the value, so it is not shown as the value's writer.
 #[test]
 fn a_value_is_shown_at_the_statement_that_wrote_it() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -338,7 +339,7 @@ fn a_value_is_shown_at_the_statement_that_wrote_it() {
     let drafts = "[...document.querySelectorAll('.trace-rows .row')].filter(row => row.innerText.trim().startsWith('let draft') || row.querySelector('.text b')?.innerText === 'draft')";
     viewer.wait(&format!("{drafts}.length > 2"));
     let mut said = Vec::new();
-    // The last one failed and wrote nothing.
+    // The last of these statements failed and wrote nothing.
     for nth in [-3, -2] {
         viewer.eval(&format!("{drafts}.at({nth}).click()"));
         viewer.wait(&format!(

@@ -1,4 +1,4 @@
-//! Tests a run on a narrow screen: hidden parts can be reached by one touch.
+//! Tests a run on a narrow screen: a single touch opens each part that is hidden there.
 
 use super::screenshots::shoot;
 use super::{FAILED, Viewer, WAITING, example, examples};
@@ -33,7 +33,7 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     viewer.key("Escape");
     viewer.wait(&format!("{menu} === 'none'"));
     viewer.click(".menu .more");
-    // The arrow keys move in the menu.
+    // The arrow keys move through the entries of the menu.
     for name in ["Share…", "Open…"] {
         viewer.key("ArrowDown");
         viewer.wait(&format!(

@@ -1,5 +1,5 @@
-//! Takes screenshots of every page, light and dark, wide and narrow, for inspection (target/screenshots), and those
-//! of the README.
+//! Takes screenshots of every page, in light and dark, wide and narrow, for people to look at (target/screenshots).
+//! Also takes the screenshots of the README.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use prosescope_tests::{build, needs};
 use super::opening::Served;
 use super::{FAILED, FINISHED, FOLDER, PAGES, Viewer, WAITING, example, examples};
 
-/// Widths and heights: of a laptop, and of a phone.
+/// The sizes of the window, as width and height in pixels: a laptop, and a phone.
 const SIZES: [(u32, u32); 2] = [(1280, 860), (400, 820)];
 
 fn folder() -> PathBuf {
@@ -70,7 +70,8 @@ fn screenshots_of_every_page() {
     viewer.assert_quiet();
 }
 
-/// Unreadable parts, a wrong file beside an open run, a table with multi-line cells, a silent run.
+/// Takes screenshots of unreadable parts, a wrong file beside an open run, a table with multi-line cells, and a silent
+/// run.
 #[test]
 fn screenshots_of_what_is_wrong() {
     let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
@@ -104,7 +105,7 @@ fn screenshots_of_what_is_wrong() {
     viewer.assert_quiet();
 }
 
-/// Following a run, pausing, and a dropped file that changed.
+/// Takes screenshots of a run that is followed, of the paused state, and of a dropped file that changed.
 #[test]
 fn screenshots_of_following() {
     let Some(prose) = needs::prose() else { return };
@@ -143,7 +144,7 @@ fn screenshots_of_following() {
     shoot(&mut viewer, "follow-outdated");
 }
 
-/// The README's picture is a screenshot of the failed example.
+/// Takes the picture of the README, which shows the failed example.
 #[test]
 fn screenshots_for_the_readme() {
     let Some(mut viewer) = Viewer::from_disk() else {

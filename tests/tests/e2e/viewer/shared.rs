@@ -1,4 +1,5 @@
-//! Tests shared runs: the page written by `prosescope share` opens its run, and pages and zips open like a folder.
+//! Tests shared runs in the viewer: a page written by `prosescope share` opens its run, and pages and zips open like a
+//! folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use serde_json::json;
 use super::screenshots::shoot;
 use super::{FAILED, FOLDER, PAGES, Viewer, WAITING, example};
 
-/// Shares runs as a file of this name.
+/// Shares runs into a file of this name.
 fn share(dir: &Path, name: &str, runs: &[&Path], options: &[&str]) -> Option<PathBuf> {
     let (prose, _) = (needs::prose()?, needs::viewer()?);
     let file = dir.join(name);
@@ -90,26 +91,26 @@ fn shared_files_are_dropped_as_folders_are() {
         return;
     };
     let packed = share(dir.path(), "one.zip", &[&example(FOLDER)], &["--raw"]).unwrap();
-    // The type of a file is recognised by its content.
+    // The viewer recognises the type of a file by its content, not by its name.
     let named = dir.path().join("a letter.txt");
     fs::rename(packed, &named).unwrap();
     let Some(mut viewer) = opened(&page) else {
         return;
     };
-    // Several runs open as a list.
+    // A file with several runs opens as a list.
     viewer.wait_text("As shared on");
     assert_eq!(viewer.rows(), 2);
     shoot(&mut viewer, "shared-runs");
     viewer.drop_files(&[&named]);
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.bar .id').innerText.includes('h5n2ye')");
-    // Several shared files at once, together with other files.
+    // Several shared files can be dropped at once, together with other files.
     viewer.eval("location.hash = '#/'");
     viewer.drop_files(&[&named, &page, &example(FAILED).join("state.db")]);
     viewer.wait("document.querySelector('main .rows')");
     assert_eq!(viewer.rows(), 4);
     viewer.wait_main("two.html: as shared on");
-    // A damaged one is named, and the others are opened anyway.
+    // The message names a damaged file, and the other files are opened anyway.
     let cut = dir.path().join("cut.zip");
     fs::write(&cut, &fs::read(&named).unwrap()[..900]).unwrap();
     viewer.eval("location.hash = '#/'");
@@ -131,7 +132,7 @@ fn what_was_altered_or_does_harm_is_said() {
     let text = fs::read_to_string(&page).unwrap();
     let at = text.find("id=\"prosescope-run\"").unwrap() + 4000;
     let mut bytes = text.clone().into_bytes();
-    // A letter is its own encoding, so replacing it keeps the length.
+    // In the page, a letter is encoded as itself, so replacing a letter keeps the length.
     let letter = (at..).find(|at| bytes[*at].is_ascii_lowercase()).unwrap();
     bytes[letter] = if bytes[letter] == b'a' { b'b' } else { b'a' };
     let altered = dir.path().join("altered.html");
@@ -191,7 +192,7 @@ fn what_was_altered_or_does_harm_is_said() {
         viewer.wait_text(&format!("{name} cannot be shown"));
         viewer.wait_text(why);
     }
-    // The manifest reveals a changed part even if the zip itself is valid.
+    // A changed part is found by its hash in the manifest, even if the zip itself is valid.
     let changed = dir.path().join("changed.zip");
     let parts = [
         Entry::stored("state.md", state.as_bytes()),
@@ -240,7 +241,7 @@ fn nothing_of_a_hostile_run_acts_in_its_page() {
     assert_eq!(viewer.eval(scripts), own, "nothing was asked for");
 }
 
-/// Without JavaScript, or if the viewer cannot start, the summary is shown.
+/// If JavaScript is off, or if the viewer cannot start, the page shows its summary.
 #[test]
 fn a_page_that_cannot_start_still_says_what_happened() {
     let dir = tempfile::tempdir().unwrap();
@@ -268,7 +269,8 @@ fn a_page_that_cannot_start_still_says_what_happened() {
             .unwrap()
             .contains(FAILED)
     );
-    // The summary equals the output of `prosescope show`; screenshots in both schemes and on a narrow screen.
+    // The page's summary equals the output of `prosescope show`. Screenshots show the page in both schemes and on a
+    // narrow screen.
     let folder = prosescope_tests::build::target().join("screenshots");
     page.screenshot(
         &folder.join("shared-summary-400-light.png"),

@@ -1,4 +1,5 @@
-//! Tests sharing in the viewer: the sheet lists and marks replacements, and the saved page opens its run.
+//! Tests sharing in the viewer: the dialog lists the replacements, the pages mark them, and the saved page opens its
+//! run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,12 +12,13 @@ use super::opening::Served;
 use super::screenshots::shoot;
 use super::{FAILED, FOLDER, Viewer, example, examples};
 
-/// Returns a token in a published format that is not in use.
+/// Returns a token in the published format of GitHub tokens. The token was never issued.
 fn token() -> String {
     format!("{}_{}", "ghp", "R7q2Lm0ZxV4tYb8NcK1sWd5HfJ3gPa6TuEo9")
 }
 
-/// Copies a folder run with a secret in a value, one in an `.env`, and a word that the user may want to replace.
+/// Copies a folder run that has a secret in a value, a secret in an `.env`, and a word that the user may want to
+/// replace.
 fn planted(dir: &Path) -> PathBuf {
     let run = dir.join("runs").join(FOLDER);
     copy(&example(FOLDER), &run);
@@ -31,7 +33,7 @@ fn planted(dir: &Path) -> PathBuf {
     run
 }
 
-/// Waits until the sheet has finished scanning.
+/// Waits until the dialog has finished searching for secrets.
 fn wait_scanned(viewer: &mut Viewer) {
     viewer.wait("document.querySelector('.share .primary:not([disabled])')");
 }
@@ -41,7 +43,7 @@ fn sheet(viewer: &mut Viewer) -> String {
     text.as_str().unwrap_or_default().to_owned()
 }
 
-/// Adds a text to replace.
+/// Adds a text that the share has to replace.
 fn add_text(viewer: &mut Viewer, text: &str) {
     viewer.eval(&format!(
         "(() => {{ const input = document.querySelector('#share-also'); input.value = '{text}';
@@ -83,7 +85,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     viewer.wait("CSS.highlights.get('leaving')?.size > 0");
     shoot(&mut viewer, "share-marks");
 
-    // A hit is kept, and replaced again; a text is added.
+    // The user keeps a found secret, has it replaced again, and adds a text to replace.
     viewer.eval("document.querySelector('[aria-label=\"Keep github-token #1\"]').click()");
     viewer.wait("document.querySelector('[aria-label=\"Replace github-token #1\"]')");
     wait_scanned(&mut viewer);
@@ -97,7 +99,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     viewer.wait_text("was saved");
     viewer.assert_quiet();
 
-    // The page is the viewer as built, plus a run.
+    // The saved page is the built viewer, plus a run.
     let page = fs::read_to_string(&saved).unwrap();
     let built = fs::read_to_string(needs::viewer().unwrap()).unwrap();
     for part in built.split("<title>Prosescope</title>") {
@@ -125,7 +127,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     fresh.wait_page("Trace");
     fresh.wait_main("as shared on");
     fresh.wait_main("unchanged");
-    // Shares again, from a page that contains a run.
+    // The run is shared again, from a page that already contains it.
     fresh.click_text(".bar button", "Share…");
     wait_scanned(&mut fresh);
     fresh.click_text(".share label", "Zip");
@@ -168,7 +170,7 @@ fn what_leaves_is_switched_and_what_cannot_be_shared_is_said() {
     let file = dir.path().join("x.db");
     fs::copy(&saved, &file).unwrap();
     assert!(!program.contains("session \""), "{program}");
-    // An invalid pattern is reported, and the sheet stays open.
+    // An invalid pattern is reported, and the dialog stays open.
     add_text(&mut viewer, "/(/");
     viewer.wait(
         "document.querySelector('.share [role=alert]').innerText.includes('cannot be searched for')",
@@ -202,7 +204,7 @@ fn a_shared_page_opens_on_the_row_that_was_open() {
     fresh
         .wait("document.querySelector('.trace-rows .row.selected').innerText.includes('glossary')");
     fresh.assert_quiet();
-    // The user can switch this off.
+    // The user can switch off that the page opens on the row.
     viewer.click_text(".share .check", "Opens on the row");
     viewer.click_text(".share button", "Save the file");
     let again = viewer.downloaded("20260118-201530-z4t9wa.html");

@@ -1,4 +1,4 @@
-//! Tests SQL queries in the viewer: on a database, on a folder, an invalid one, a slow one, and saving an answer.
+//! Tests SQL queries in the viewer: on a database, on a folder, an invalid query, a slow query, and saving an answer.
 
 use std::fs;
 
@@ -42,7 +42,7 @@ fn a_run_is_asked_and_the_answer_is_read_chosen_and_saved() {
     let Some(mut viewer) = opened(FAILED) else {
         return;
     };
-    // Queries can also read the run's own tables, not only the model.
+    // A query can also read the run's own tables, not only prosescope's tables of statements and values.
     ask(
         &mut viewer,
         "SELECT e.id, t.status, NULL, 'a,b' AS c FROM execution e JOIN trace t ON t.id = e.id ORDER BY 1 LIMIT 2",
@@ -98,7 +98,7 @@ fn what_is_wrong_is_said_at_the_field_and_more_rows_than_a_thousand_too() {
     ask(&mut viewer, "DELETE FROM trace");
     viewer.wait("document.querySelector('.sql-trouble')?.innerText.startsWith('refused')");
 
-    // A folder has no tables of its own; queries read the model.
+    // A folder has no tables of its own, so queries read prosescope's tables of statements and values.
     ask(&mut viewer, "SELECT count(*) > 3 FROM trace");
     wait_said(&mut viewer, "1 row");
     assert_eq!(viewer.eval(CELLS), "1");
@@ -135,7 +135,7 @@ fn names_are_put_into_the_field_and_earlier_questions_come_back() {
     viewer.type_text(" FROM ");
     viewer.click_text(".sql-tables button.plain", "gap_list");
     viewer.wait("document.querySelector('#sql').value === 'SELECT duration_ms FROM gap_list'");
-    // The text in the field is kept when another page is visited.
+    // The field keeps its text while another page is visited.
     viewer.click_text("nav.pages a", "Trace");
     viewer.wait_page("Trace");
     viewer.key("q");
@@ -144,8 +144,8 @@ fn names_are_put_into_the_field_and_earlier_questions_come_back() {
     viewer.assert_quiet();
 }
 
-/// A function during which SQLite never checks for interruption: only ending its worker stops it. The rest of the
-/// viewer works meanwhile, and the next query is answered.
+/// The query calls a function during which SQLite never checks for interruption, so only ending its worker stops it.
+/// Meanwhile the rest of the viewer works, and the next query is answered.
 #[test]
 fn a_question_is_cancelled_whatever_it_computes() {
     let Some(mut viewer) = opened(FAILED) else {

@@ -55,7 +55,7 @@ fn all(viewer: &mut Viewer, hand: Hand) {
     what_does_a_gate_wait_for(viewer, hand);
 }
 
-/// Goes from any page to a run of the list.
+/// Opens a run of the list, from any page.
 fn open(viewer: &mut Viewer, hand: Hand, program: &str) {
     viewer.wait("document.querySelector('.run-rows .row:not(.head), .bar a.brand')");
     let at_list = viewer.eval("!!document.querySelector('.run-rows')") == true;
@@ -83,7 +83,7 @@ fn open(viewer: &mut Viewer, hand: Hand, program: &str) {
     viewer.wait(&format!("document.title.startsWith('{program}')"));
 }
 
-/// Goes to a page of the run.
+/// Opens a page of the run.
 fn turn(viewer: &mut Viewer, hand: Hand, title: &str, key: &str) {
     match hand {
         Mouse => viewer.click(&format!("nav.pages a[title^='{title} (']")),
@@ -92,7 +92,7 @@ fn turn(viewer: &mut Viewer, hand: Hand, title: &str, key: &str) {
     viewer.wait_page(title);
 }
 
-/// Opens the row of the page's list that contains a text.
+/// Opens the row of the current list that contains a text.
 fn open_row(viewer: &mut Viewer, hand: Hand, cell: &str, text: &str) {
     match hand {
         Mouse => viewer.click_text(cell, text),
@@ -183,7 +183,7 @@ fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
         ),
     }
     viewer.wait("location.hash.includes('order=longest')");
-    // The rows arrive from the worker.
+    // The rows come from the worker, so the test waits for them.
     viewer.wait(
         "document.querySelector('.trace-rows .row[aria-rowindex=\"2\"] .text').innerText.startsWith('parallel')",
     );

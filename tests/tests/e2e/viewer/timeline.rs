@@ -1,4 +1,4 @@
-//! Tests the timeline of the trace, and filtered rows.
+//! Tests the timeline of the trace, and the filter of its rows.
 
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, FOLDER, Viewer, example};
@@ -33,7 +33,7 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.wait(&format!("{WIDEST} > {wide} * 1.4"));
     viewer.key("-");
     viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
-    // The wheel zooms at the pointer.
+    // Turning the wheel zooms in at the pointer.
     viewer.eval(
         "document.querySelector('.rows-body .lane').dispatchEvent(new WheelEvent('wheel',
             {deltaY: -100, ctrlKey: true, bubbles: true, cancelable: true}))",
@@ -84,7 +84,7 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     assert!(viewer.rows() < all);
     viewer.wait("document.querySelector('.segments button[aria-pressed=true]').innerText.startsWith('Failed')");
     viewer.key("Enter");
-    // The filter is in the address: Back from a value, and a link, restore the same rows.
+    // The address contains the filter, so going back from a value, and a link, restore the same rows.
     let address = viewer.eval("location.hash");
     assert!(
         address
@@ -122,7 +122,7 @@ fn what_is_open_is_made_wider() {
     viewer.key("ArrowLeft");
     viewer.key("ArrowLeft");
     viewer.wait(&format!("{width} === {}", before + 48));
-    // The width stays on other pages, and another key resets it.
+    // The changed width is kept on other pages, and another key resets it.
     viewer.key("4");
     viewer.wait_page("Agents");
     viewer.wait(&format!("{width} === {}", before + 48));
@@ -155,7 +155,7 @@ fn a_page_is_printed_with_all_of_its_rows() {
     viewer.wait(&format!("window.printed === {all}"));
     viewer.eval("dispatchEvent(new Event('afterprint'))");
     viewer.wait(&format!("{drawn} < {all}"));
-    // A page without a list is printed as it is.
+    // A page without a list is printed as it is on the screen.
     viewer.key("8");
     viewer.wait_page("state.md");
     viewer.eval("window.printed = null");

@@ -1,4 +1,4 @@
-//! Tests that the viewer's statements are true, and that it reports a key without effect.
+//! Tests that the viewer's statements are true, and that a key without effect gets a message.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use super::honest::{damage, database};
 use super::screenshots::shoot;
 use super::{FINISHED, FOLDER, Viewer, WAITING, example};
 
-/// A table in Markdown, and a sentence in Hebrew, whose full stop must be at its left end.
+/// A table in Markdown, and a sentence in Hebrew whose full stop must be at its left end.
 const TABLE: &str = "# Depths\n\n| Place | Metres |\n|---|---|\n| Rift | 410 |\n";
 const HEBREW: &str = "הים עמוק מאוד.";
 
@@ -51,7 +51,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     assert_eq!(acts, "", "nothing is to be gone on with");
     shoot(&mut viewer, "told-completed");
 
-    // An input is shown as on the page of its value; source has a monospaced font.
+    // An input is shown in the same way as on the page of its value. Source code has a monospaced font.
     viewer.key("n");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected .cause')");
@@ -59,7 +59,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     viewer.wait("document.querySelector('.detail .given .prose table td')");
     shoot(&mut viewer, "told-given");
 
-    // No row is the current one before the first key, which goes to the first row.
+    // Before the first key no row is the current one. The first key makes the first row current.
     viewer.key("3");
     viewer.wait_page("Values");
     let current = "document.querySelector('.binding-rows .row.current')";
@@ -69,7 +69,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     viewer.key("j");
     viewer.wait(&format!("{current}.ariaRowIndex === '3'"));
 
-    // A value takes its direction from its own letters.
+    // The direction of a value follows from its own letters.
     let preview = "[...document.querySelectorAll('.binding-rows .preview')].find(e => e.innerText.includes('הים'))";
     assert_eq!(
         viewer.eval(&format!("getComputedStyle({preview}).direction")),
@@ -105,7 +105,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     };
     let said = "document.querySelector('.moment').innerText === 'No statement failed'";
     viewer.drop_run(&[&example(FINISHED)]);
-    // A key without effect changes neither the page of a completed run nor the address.
+    // A key without effect on a completed run changes neither the page nor the address.
     let hash = viewer.eval("location.hash");
     viewer.key("n");
     viewer.wait(said);
@@ -149,7 +149,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected .here')");
 
-    // The sheet at a gate shows how to continue.
+    // The dialog at a gate shows how to continue.
     viewer.drop_run(&[&example(WAITING)]);
     viewer.key("a");
     viewer.wait("document.querySelector('dialog.sheet .command')");
@@ -162,7 +162,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     viewer.assert_quiet();
 }
 
-/// If a table cannot be read, its content is reported as unknown.
+/// If a table about agents cannot be read, its content is shown as unknown, not as "none".
 #[test]
 fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
@@ -195,7 +195,7 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     viewer.assert_quiet();
 }
 
-/// The list is still shown after a wrong file, and it sets the title of the window.
+/// After a wrong file was dropped, the list that was being read still appears, and sets the title of the window.
 #[test]
 fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -212,7 +212,8 @@ fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     let picture = folder.path().join("photo.png");
     fs::write(&picture, b"\x89PNG\r\n\x1a\nand so on").unwrap();
     let prose = folder.path().join(".prose");
-    // One wrong file while the folder is listed, one while its runs are read; then a file of another kind, twice.
+    // One wrong file is dropped while the folder is listed, one while its runs are read, and then a file of another
+    // kind twice.
     viewer.drop_files(&[&prose]);
     viewer.drop_files(&[&picture]);
     let notice = "document.querySelector('.notice')?.innerText.includes('photo.png')";

@@ -1,9 +1,9 @@
-//! Invalid arguments, numbers, files and run names; one case per line.
+//! Cases of invalid arguments, numbers, files and names of runs, one per line.
 
 /// Cases in the form of [`super::WRONG`].
 #[rustfmt::skip]
 pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
-    // Skipping a line begins it first, so a line that may not begin cannot be skipped.
+    // To skip a line also begins it, so a line that may not begin cannot be skipped.
     ("fresh", "exec skip", 2, "<EXECUTION|--line <N>>", "--help"),
     ("fresh", "exec skip --line 16", 2, "line 16 is a parallel, not", "`prosescope parallel run --line 16`"),
     ("fresh", "exec skip --line 14", 3, "no statement begins at line 14", "--line 13"),
@@ -17,25 +17,25 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("done", "exec skip 1", 4, "execution 1 is completed already", "`prosescope exec begin`"),
     ("finished", "exec skip --line 13", 4, "run finished is completed already", "`prosescope init PROGRAM`"),
     ("interrupted", "exec skip --line 13", 4, "run interrupted is interrupted", "`prosescope resume RUN --begin`"),
-    // `put --done` without an execution.
+    // These commands use `put --done` without an execution.
     ("fresh", "put outline --file value --done", 3, "no statement is open", "`prosescope exec run --line N`"),
     ("done", "put outline --file value --done", 3, "no statement is open", "`prosescope exec run --line N`"),
     ("parallel", "put a --file value --done", 4, "more than one statement is open", "`--execution ID`"),
     ("begun", "put report --file value --done", 4, "its statement writes outline", "`prosescope put outline --execution 1 --done`"),
     ("finished", "put outline --file value --done", 4, "run finished is completed already", "`prosescope init PROGRAM`"),
-    // Statements out of order.
+    // These commands begin statements out of order.
     ("begun", "exec begin --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope exec complete 1`"),
     ("loop", "exec run --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope loop exit 1`"),
     ("parallel", "exec run --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope parallel join 1`"),
     ("parallel", "parallel run --line 16", 4, "execution 1 of this statement is still open", "complete, fail or skip"),
-    // Items and branches.
+    // These commands name a wrong item or branch.
     ("fresh", "exec run --line 13 --item x", 3, "no open branch or item x holds line 13", "leave --item out"),
     ("loop", "exec begin --line 21 --item x", 3, "no open branch or item x holds line 21", "leave --item out"),
     ("parallel", "exec begin --line 36 --item b", 3, "no open branch or item b holds line 36", "leave --item out"),
     ("fresh", "parallel begin --line 16 --branches ,", 2, r#""" cannot be the name of this branch"#, "letters, digits"),
     ("fresh", "parallel begin --line 16 --branches a,b,c", 4, "branches [a, b, c] contradicts line 16", "`--override`"),
     ("fresh", "parallel branch", 2, "<EXECUTION>", "--help"),
-    // Numbers and texts that the command line rejects.
+    // The parser of the command line rejects these numbers and texts.
     ("fresh", "exec begin --line -1", 2, "expected the number of a line in the program", "--help"),
     ("fresh", "exec begin --line 99999999999", 2, "expected the number of a line in the program", "--help"),
     ("fresh", "exec run --line 21 --in -20", 2, "expected a whole number", "--help"),
@@ -60,7 +60,7 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("fresh", "agent segment add", 2, "--prompt <TEXT>", "--help"),
     ("gate", "approve RUN publish --as editor --reject", 2, "--reason <TEXT>", "--help"),
     ("gate", "reject RUN publish --as editor", 2, "--reason <TEXT>", "--help"),
-    // Paths that are not files, or not text; runs that cannot be created.
+    // These paths are not files, or not text, and these runs cannot be created.
     ("fresh", "put outline --file .", 6, "cannot read .", "the path of a file in this directory"),
     ("fresh", "import add research --program .", 6, "cannot read .", "the path of a file in this directory"),
     ("fresh", "import add research --program bytes", 5, "bytes is not UTF-8 text", "`iconv -f UTF-16 -t UTF-8 bytes > NEW`"),
@@ -73,7 +73,7 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("fresh", "init p.prose --state memory", 2, "invalid value 'memory'", "--help"),
     ("fresh", "agent memory get nobody", 3, "agent nobody has no memory", "`prosescope agents RUN`"),
     ("fresh", "agent segment get writer 7", 3, "agent writer has no segments", "`prosescope agents RUN`"),
-    // The run is not named, named twice, or missing.
+    // These commands name no run, two runs, or a run that does not exist.
     ("fresh", "finish RUN --run other --status failed", 2, "two runs are named: fresh as an argument, and other with --run", "one of them"),
     ("gate", "approve RUN publish --run other --as editor", 2, "two runs are named", "one of them"),
     ("gate", "gates expire RUN --run other", 2, "two runs are named", "one of them"),

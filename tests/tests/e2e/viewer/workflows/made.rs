@@ -1,4 +1,4 @@
-//! Builds databases of workflows: Prosescope's own, made by the store's commands, and those of other programs.
+//! Builds databases of workflows: those of prosescope, made by the store's commands, and those of other programs.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,11 @@ use prosescope_workflow::{
 };
 use rusqlite::Connection;
 
-/// The workflow that waits for an answer.
+/// The id of the workflow that waits for an answer.
 pub(super) const WAITING: &str = "0199c0de-0000-7000-8000-0000000000a1";
-/// A workflow with an error.
+/// The id of the workflow with an error.
 pub(super) const BROKEN: &str = "0199c0de-0000-7000-8000-0000000000b1";
-/// A workflow without open runs.
+/// The id of the workflow without open runs.
 pub(super) const DONE: &str = "0199c0de-0000-7000-8000-0000000000c1";
 
 const NOW: i64 = 1_768_487_452_123;
@@ -143,7 +143,7 @@ pub(crate) fn ours(folder: &Path) -> PathBuf {
     path
 }
 
-/// Answers the waiting question.
+/// Answers the question of the workflow that waits.
 pub(super) fn answer(path: &Path, text: &str) {
     let mut store = WorkflowStore::open(path).unwrap();
     let input = Input {
@@ -154,7 +154,7 @@ pub(super) fn answer(path: &Path, text: &str) {
     record(&mut store, &input, None, NOW + 10_000_000).unwrap();
 }
 
-/// Ends the newest run of the workflow that waited.
+/// Ends the newest run of the workflow that waited for an answer.
 pub(super) fn finish(path: &Path, output: &str) {
     let mut store = WorkflowStore::open(path).unwrap();
     let view = show(&store, WAITING).unwrap().unwrap();
@@ -166,7 +166,7 @@ pub(super) fn finish(path: &Path, output: &str) {
     record(&mut store, &finish, None, NOW + 11_000_000).unwrap();
 }
 
-/// Begins another run of that workflow.
+/// Begins another run of the workflow that waited for an answer.
 pub(super) fn begin(path: &Path, input: &str) {
     let store = WorkflowStore::open(path).unwrap();
     let now = NOW + 12_000_000;
@@ -195,7 +195,7 @@ pub(super) fn foreign(path: &Path) {
     );
 }
 
-/// Builds Prosescope's own tables with these rows.
+/// Builds a database with prosescope's own tables, and adds rows with this SQL.
 pub(super) fn with_rows(path: &Path, rows: &str) {
     sql(
         path,

@@ -1,4 +1,5 @@
-//! Tests databases of workflows in the viewer: dropped alone, beside runs, of other programs, hostile, and large.
+//! Tests databases of workflows in the viewer: dropped alone, dropped beside runs, made by other programs, hostile, and
+//! large.
 
 pub(super) mod made;
 mod thread;
@@ -10,7 +11,7 @@ use super::opening::Served;
 use super::screenshots::shoot;
 use super::{Viewer, examples};
 
-/// Texts that are harmful unless a page puts them into text nodes.
+/// A text that does harm if a page uses it as markup instead of text.
 const HOSTILE: &str =
     "<img src=x onerror=\"globalThis.pwned=1\"><script>globalThis.pwned=2</script>";
 
@@ -44,7 +45,7 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
     let hash = viewer.eval("location.hash");
     assert_eq!(hash, "#/workflows/workflows.db");
 
-    // By keyboard to the most recently changed workflow.
+    // The keyboard opens the workflow that changed last.
     viewer.key("j");
     viewer.key("k");
     viewer.key("Enter");
@@ -67,7 +68,7 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
     let levels =
         "[...document.querySelectorAll('main :is(h1, h2, h3)')].map(h => h.localName).join(' ')";
     assert_eq!(viewer.eval(levels), "h1 h2 h2 h2");
-    // The link is kept when the same file is opened again; Back goes to the list.
+    // The link stays valid when the same file is opened again, and Back leads to the list.
     viewer.drop_files(&[&path]);
     viewer.wait_page("Data");
     viewer.click(".bar .up");
@@ -106,7 +107,7 @@ fn a_database_of_another_program_is_shown_with_its_columns() {
     tab(&mut viewer, "2", "Data");
     viewer.wait_main("no json {");
     viewer.wait_main("tenant-of-theirs");
-    // An event without a run is in the list of all events.
+    // An event that belongs to no run is in the list of all events.
     viewer.eval("location.hash = location.hash.replace('/data', '/events/5')");
     viewer.wait(
         "document.querySelector('#all-events .event-open').innerText.includes('odd payload')",
@@ -163,7 +164,7 @@ fn hostile_texts_are_texts_on_every_page() {
     viewer.key("Enter");
     viewer.wait_page("Thread");
     viewer.wait_main("<img src=x onerror");
-    // The command is safe to paste: the id is a single word.
+    // The printed command is safe to paste, because the hostile id is quoted as a single word.
     viewer.wait_main("prosescope workflow input '<img src=x");
     viewer.assert_quiet();
     for (key, title) in [("1", "Thread"), ("2", "Data")] {
@@ -177,7 +178,7 @@ fn hostile_texts_are_texts_on_every_page() {
         }
         viewer.assert_quiet();
     }
-    // A match is shown as text too.
+    // A match in the finder is shown as text, too.
     viewer.key("/");
     look(&mut viewer, "pwned=1");
     viewer.wait("document.querySelectorAll('#found mark').length > 5");
@@ -213,7 +214,7 @@ fn long_lists_draw_only_what_is_seen() {
     viewer.wait_main("message of w05000");
     viewer.key("Enter");
     viewer.wait_page("Thread");
-    // The number of events of the run, and of all.
+    // The page shows the number of events of the run, and of the whole workflow.
     viewer.wait("/49\\D999 events/.test(document.querySelector('li.turn').innerText)");
     viewer.wait("/50\\D000/.test(document.querySelector('#all-events').innerText)");
     viewer.key("j");
@@ -226,7 +227,7 @@ fn long_lists_draw_only_what_is_seen() {
     viewer.wait("document.querySelector('.event-open').innerText.includes('event number 50000')");
     let drawn = viewer.eval("document.querySelectorAll('.event-rows .row').length");
     assert!(drawn.as_u64() < Some(60), "{drawn} rows are drawn");
-    // A text in the middle of the events is found.
+    // The finder finds a text in the middle of the events.
     viewer.key("Escape");
     viewer.key("/");
     look(&mut viewer, "event number 31234");
@@ -262,7 +263,7 @@ fn what_only_looks_like_workflows_is_refused_and_empty_tables_say_so() {
     viewer.drop_files(&[&half]);
     viewer
         .wait("document.querySelector('.notice')?.innerText.includes('no table workflow_events')");
-    // The previous source stays open.
+    // A refused database does not replace the source that is open.
     viewer.wait_main("No workflows");
     viewer.assert_quiet();
 }
@@ -292,7 +293,7 @@ fn a_served_database_is_followed() {
     viewer.wait("document.querySelector('.asks + .message').innerText.includes('OPS-2207')");
     viewer.wait("document.querySelector('.asks').innerText.includes('Which cost centre pays')");
 
-    // Unfolded parts stay unfolded when the page is redrawn.
+    // Parts that the user unfolded stay unfolded when the page is redrawn.
     made::finish(&path, "{\"order\": \"PO-77\", \"sum\": 182000}");
     viewer.wait_main("completed");
     viewer.wait("document.querySelectorAll('li.turn').length === 2");

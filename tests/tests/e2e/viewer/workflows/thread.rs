@@ -1,4 +1,5 @@
-//! Tests the thread of a workflow: order of its parts, old links into it, keys, finder, a narrow window.
+//! Tests the thread of a workflow: the order of its parts, old links into it, its keys, the finder, and a narrow
+//! window.
 
 use serde_json::json;
 
@@ -7,7 +8,7 @@ use super::{Viewer, look, made};
 /// JavaScript that returns the text of each part of the thread.
 const PARTS: &str = "[...document.querySelectorAll('.thread > li')].map(e => e.innerText.replace(/\\s+/g, ' ').trim())";
 
-/// Opens the viewer with a workflow whose question was answered; the folder is removed when it is dropped.
+/// Opens the viewer with a workflow whose question was answered. Dropping the returned folder removes it.
 fn asked_and_answered() -> Option<(Viewer, tempfile::TempDir)> {
     let mut viewer = Viewer::from_disk()?;
     let folder = tempfile::tempdir().unwrap();
@@ -133,7 +134,7 @@ fn a_text_is_found_wherever_a_workflow_holds_it() {
     group(&mut viewer, "EUR", "Data");
     viewer.wait_page("Data");
     viewer.wait_main("currency");
-    // A search without a match reports that, and where it searched.
+    // For a search without a match, the viewer says so, and where it searched.
     viewer.click("button.seek");
     look(&mut viewer, "Chazy");
     viewer.wait(
