@@ -9,7 +9,7 @@ use super::run::{RUN_HELP, RunArgs, RunOption, SAME, one, run_name};
 use crate::error::CliError;
 use crate::locate::{RUN_ENV, in_environment};
 
-/// The part of the help that all commands for decisions share.
+/// The part of the help texts that all commands for decisions share.
 pub(super) const CLAIM: &str = "\
 --as and --for are claims: nothing checks them. The audit log also records the operating system's user.
 
@@ -91,7 +91,7 @@ pub(crate) enum GateCommand {
     Import(ImportArgs),
 }
 
-/// The conditions of an import, in the help.
+/// The part of the help of `gate import` that lists the conditions of an import.
 const IMPORT: &str = "\
 Conditions:
   - The gate is pending in the run, and not past its deadline by this machine's clock.
@@ -175,7 +175,8 @@ pub(crate) struct GateArgs {
 }
 
 impl GateArgs {
-    /// Returns the run and the gate. The newest run is not a default here, because a record at a gate cannot be taken back.
+    /// Returns the run and the gate that the command line names. Without a run, the newest one is not used, because a
+    /// record at a gate cannot be taken back.
     pub(crate) fn names(&self) -> Result<(String, &str), CliError> {
         let (run, gate) = match (&self.run, &self.gate) {
             (Some(run), Some(gate)) => (Some(run.as_str()), gate),

@@ -4,7 +4,7 @@ use clap::Command;
 
 use super::wrapped::text_of;
 
-/// The headings with their commands. Each command occurs once.
+/// The headings of the help, each with its commands. Each command occurs once.
 const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Look at runs",
@@ -50,7 +50,7 @@ Environment:
   PROSE_NOW                      the current time for commands that only read (RFC 3339)
   NO_COLOR                       turns colours off";
 
-/// Lists the commands below their headings, in so many columns.
+/// Lists the commands below their headings, wrapped to `width` columns.
 pub(super) fn grouped(command: Command, width: usize) -> Command {
     let mut text = String::new();
     for (heading, names) in GROUPS {

@@ -60,7 +60,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Parses the words of a command line, the program's own name first.
+/// Parses a command line, whose first word is the name of the program.
 pub(crate) fn parse<W>(words: impl IntoIterator<Item = W>) -> Result<Cli, clap::Error>
 where
     W: Into<OsString> + Clone,
@@ -552,11 +552,12 @@ mod tests {
         }
     }
 
-    /// Checks every command that takes a run, and returns their number.
+    /// Checks that every command that takes a run as an argument also takes `--run`, and requires neither. Returns how
+    /// many commands were checked.
     fn check_runs(command: &clap::Command) -> usize {
         let mut found = 0;
         for below in command.get_subcommands() {
-            // `clean` takes several runs, and a run of a workflow is a turn of a conversation.
+            // `clean` takes several runs, and the commands of workflows call a turn of a conversation a run.
             if ["clean", "workflow", "events"].contains(&below.get_name()) {
                 continue;
             }
@@ -581,7 +582,7 @@ mod tests {
 
     #[test]
     fn the_pages_of_json_have_a_section_for_every_command() {
-        // A published crate has no pages beside it.
+        // A published crate does not contain the pages of the docs, so there is nothing to compare.
         let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         if !docs.is_dir() {
             return;
@@ -593,7 +594,7 @@ mod tests {
         commands(&Cli::command(), "prosescope", &mut all);
         assert!(all.len() > 40, "{all:?}");
         for command in all {
-            // `--json` does not change these: they print a text or write files.
+            // These commands print a text or write files, so `--json` does not change their output.
             let texts = ["completions", "licenses", "man", "vm"];
             let written = page.contains(&format!("\n## {command}\n"));
             assert_eq!(

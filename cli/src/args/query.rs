@@ -41,7 +41,7 @@ pub(crate) struct QueryArgs {
 }
 
 impl QueryArgs {
-    /// Returns the run and the SQL.
+    /// Returns the run and the SQL that the command line names.
     pub(crate) fn question(&self) -> Result<(String, Option<&str>), CliError> {
         let (run, named, sql) = (
             self.run.as_deref(),
@@ -49,7 +49,7 @@ impl QueryArgs {
             self.sql.as_deref(),
         );
         match (run, named, sql) {
-            // With `--run`, the first argument is the SQL.
+            // If `--run` is given, the first argument is the SQL.
             (Some(sql), Some(named), None) if sql != named && self.ask.is_none() => {
                 Ok((named.to_owned(), Some(sql)))
             }
@@ -67,7 +67,7 @@ impl QueryArgs {
     }
 }
 
-/// Returns whether a word begins like a SQL statement that reads, and so is not the name of a run.
+/// Returns whether a word begins like an SQL statement that reads, so that it is not taken for the name of a run.
 fn is_sql(text: &str) -> bool {
     let (first, rest) = text
         .trim()

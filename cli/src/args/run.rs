@@ -10,7 +10,8 @@ pub(super) const RUN_HELP: &str = "The run: its id, a unique prefix of the id, `
 /// The help of `--run` in commands that also take the run as an argument.
 pub(super) const SAME: &str = "The run, as an option in place of the argument";
 
-/// Rejects an empty name. It comes from an unset variable, and would match as the prefix of any run's id.
+/// Rejects an empty name of a run. Such a name comes from an unset variable, and would match any run as a prefix of its
+/// id.
 pub(crate) fn run_name(text: &str) -> Result<String, String> {
     match text.is_empty() {
         true => Err(format!(
@@ -47,14 +48,14 @@ pub(crate) struct RunOption {
 }
 
 impl RunOption {
-    /// Returns the run that the command works on. This function reads the environment, not clap: clap's usage lines would show
-    /// `--run` as required if `PROSE_RUN` is set.
+    /// Returns the run that the command works on. This function reads `PROSE_RUN` itself: if clap did, clap's usage
+    /// lines would show `--run` as required.
     pub(crate) fn name(&self) -> Result<String, CliError> {
         self.run.clone().map_or_else(unnamed, Ok)
     }
 }
 
-/// Returns the run of an argument or of `--run`, if one is given. Both may be given if they are equal.
+/// Returns the run that an argument or `--run` names, if either is given. Both may be given if they are equal.
 pub(super) fn one(run: Option<&str>, named: Option<&str>) -> Result<Option<String>, CliError> {
     match (run, named) {
         (Some(run), Some(named)) if run != named => Err(CliError::usage(format!(
@@ -65,7 +66,8 @@ pub(super) fn one(run: Option<&str>, named: Option<&str>) -> Result<Option<Strin
     }
 }
 
-/// Returns the runs of the arguments, else the run of `--run`. An error if `--run` names a run that is not an argument.
+/// Returns the runs that the arguments name, else the run that `--run` names. It is an error
+/// if `--run` is given beside several arguments, or names another run than a single argument.
 pub(super) fn several(runs: &[String], named: Option<&str>) -> Result<Vec<String>, CliError> {
     match (runs, named) {
         (runs, None) => Ok(runs.to_vec()),

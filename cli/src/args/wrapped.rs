@@ -6,10 +6,10 @@
 use clap::Command;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns of a help text on a wide terminal.
+/// Maximum width of a help text in columns, on a wide terminal.
 const WIDEST: usize = 100;
 
-/// Returns the columns of a help text: COLUMNS, else those of the terminal, at most [`WIDEST`].
+/// Returns the width of a help text in columns: COLUMNS, else the terminal's width, at most [`WIDEST`].
 pub(crate) fn columns() -> usize {
     let asked = std::env::var("COLUMNS").ok();
     let asked = asked.and_then(|text| text.trim().parse::<u16>().ok());
@@ -19,7 +19,7 @@ pub(crate) fn columns() -> usize {
     width.map_or(WIDEST, usize::from).clamp(40, WIDEST)
 }
 
-/// Wraps the longer texts of a command and of all commands below it.
+/// Wraps the longer texts of a command and of all its subcommands.
 pub(super) fn command(mut command: Command, width: usize) -> Command {
     let wrapped = |text: &clap::builder::StyledStr| text_of(&text.to_string(), width);
     if let Some(text) = command.get_after_help().map(wrapped) {
@@ -33,7 +33,7 @@ pub(super) fn command(mut command: Command, width: usize) -> Command {
         .mut_subcommands(|below| self::command(below, width))
 }
 
-/// Wraps each line of a text. In a list of two columns (`name    what it is`), the second column keeps its place.
+/// Wraps each line of a text. In a list with two columns (`name    description`), the second column keeps its place.
 pub(crate) fn text_of(text: &str, width: usize) -> String {
     let lines: Vec<String> = text.lines().map(|line| line_of(line, width)).collect();
     lines.join("\n")
@@ -45,7 +45,7 @@ fn line_of(line: &str, width: usize) -> String {
     }
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();
-    // Two spaces or more separate the columns.
+    // Two or more spaces separate the two columns.
     let second = words.find("  ").map(|gap| {
         let spaces = words[gap..].len() - words[gap..].trim_start_matches(' ').len();
         indent + gap + spaces
@@ -95,7 +95,7 @@ mod tests {
         );
     }
 
-    /// A line that ends before its room does, and goes on in lower case, was wrapped twice.
+    /// A line that ends before its width is used, and continues in lower case, was wrapped twice.
     #[test]
     fn no_help_is_wrapped_twice() {
         fn check(of: &mut Command, width: usize) {
