@@ -29,10 +29,12 @@ function fail(message, ...hints) {
 
 /** Runs the program to its end, and ends as it did. */
 function become(path) {
-  const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' });
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  let child;
   const pass = signal => child.kill(signal);
+  // Before the program starts: a signal that comes at once would end Node alone.
   for (const signal of signals) process.on(signal, pass);
+  child = spawn(path, process.argv.slice(2), { stdio: 'inherit' });
   child.on('error', error => fail(`cannot start ${path}: ${error.message}`, 'install the package again'));
   child.on('close', (code, signal) => {
     for (const signal of signals) process.off(signal, pass);

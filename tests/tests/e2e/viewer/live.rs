@@ -183,7 +183,9 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 4");
     // The parallel block is folded, and the first row is open.
     viewer.key("j");
+    viewer.wait("document.querySelector('.trace-rows .row.current').innerText.includes('Find it')");
     viewer.key("j");
+    viewer.wait("document.querySelector('.trace-rows .row.current').ariaExpanded === 'true'");
     viewer.key("ArrowLeft");
     viewer.wait("document.querySelector('.trace-rows .row.current').ariaExpanded === 'false'");
     viewer.key("k");

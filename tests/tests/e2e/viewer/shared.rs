@@ -200,7 +200,7 @@ fn what_was_altered_or_does_harm_is_said() {
     ];
     fs::write(&changed, zip(&parts)).unwrap();
     viewer.drop_run(&[&changed]);
-    viewer.wait_main("this is not what was shared");
+    viewer.wait_main("this differs from what was shared");
     viewer.wait_main("state.md was changed");
     shoot(&mut viewer, "shared-changed");
     viewer.key("9");
