@@ -1,295 +1,295 @@
 // Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
-// Integers beyond 2^53 are texts in the JavaScript package.
+// In the JavaScript package, integers from 2^53 on are texts.
 
-/** An agent that is kept at a path. */
+/** An agent whose memory is kept at a path that the program names. */
 export type AgentElsewhere = {
-  /** Its name. */
+  /** The agent's name. */
   name: string;
-  /** The path, as the program says it (`persist: "path"`). */
+  /** The path, as the program writes it (`persist: "path"`). */
   path: string;
-  /** The command that reads its memory there. */
+  /** The command that reads the memory at that path. */
   command: string;
 };
 
-/** The persistent agent of a task. */
+/** The persistent agent that carries out a task. */
 export type AgentOfTask = {
-  /** Its name. */
+  /** The name of the agent. */
   name: string;
-  /** How long its memory lives: `execution`, `project`, `user` or `custom`. */
+  /** How long the memory lives: `execution`, `project`, `user` or `custom`. */
   scope: AgentScope;
-  /** The path of its memory, if the program declares one (scope `custom`). */
+  /** The path of the memory, if the program declares one (scope `custom`). */
   path: string | null;
 };
 
-/** How long an agent's memory lives. A row may record a word unknown to OpenProse. */
+/** How long an agent's memory lives. A row may record a word that OpenProse does not define. */
 export type AgentScope = "execution" | "project" | "user" | "custom" | (string & {});
 
-/** An agent. */
+/** An agent, with its memory and segments. */
 export type AgentView = {
-  /** Index into the run's agents: what a shell passes back to open its memory. */
+  /** Index into the run's agents. Shells pass it back to open the memory. */
   agent: number;
-  /** Its name. */
+  /** The agent's name. */
   name: string;
-  /** Its scope. */
+  /** How long the memory lives: `execution`, `project`, `user` or `custom`. */
   scope: AgentScope;
-  /** Which store it was read from. */
+  /** The store that the agent was read from. */
   store: string;
-  /** Another store of the same scope has an agent of this name, and the run uses that one. */
+  /** Whether another store of the same scope has an agent of this name, which the run uses instead. */
   shadowed: boolean;
-  /** Its memory and its times are kept in what could not be read: that it has none must not be said. */
+  /** Whether the part with the memory and its times was not readable. Do not report "no memory" then. */
   memory_unread: boolean;
-  /** Not all of its invocations could be read. */
+  /** Whether some of the agent's invocations could not be read. */
   segments_unread: boolean;
-  /** Bytes of its memory; `null`: it has none. */
+  /** Bytes of the memory; `null` if the agent has none. */
   memory_len: number | null;
-  /** The beginning of its memory on one line. */
+  /** The beginning of the memory, on one line. */
   memory_preview: string;
-  /** When it was first written. */
+  /** When the memory was first written. */
   created: Stamp | null;
-  /** When its memory was last written. */
+  /** When the memory was last written. */
   updated: Stamp | null;
-  /** Its invocations in order. */
+  /** The agent's invocations, in order. */
   segments: Array<SegmentView>;
 };
 
-/** The agents. */
+/** The agents of a run. */
 export type AgentsView = {
-  /** The agents: the run's own, then the project's, then the user's. */
+  /** The agents: first the run's own, then the project's, then the user's. */
   agents: Array<AgentView>;
-  /** Agents whose memory the program keeps at a path of its own: it is not opened from a run's data. */
+  /** Agents whose memory the program keeps at a path of its own. A run's data does not include that memory. */
   elsewhere: Array<AgentElsewhere>;
 };
 
 /** A binding that a statement wrote. */
 export type AnswerView = {
-  /** The binding; `overwritten` says that its present value is of a later write. */
+  /** The binding; `overwritten` means that its present value is from a later write. */
   binding: BindingRef;
-  /** The first lines of what the statement wrote; `null` where that is not kept. Never of a later value. */
+  /** The first lines of the value that the statement wrote, not of a later one; `null` if that value was not kept. */
   value: Excerpt | null;
-  /** Who replaced the value, where that is known. */
+  /** The statement that replaced the value, if it is known. */
   replaced_by: NodeRef | null;
-  /** What to know: it was replaced, and whether it is kept. */
+  /** A note which says whether the value was replaced, and whether the run keeps the earlier one. */
   note: string | null;
 };
 
-/** An agent that a session names, as the program declares it: what a record says of it may differ. */
+/** An agent that a session names, as the program declares it. Records about the agent may differ. */
 export type AskedAgent = {
-  /** Its name. */
+  /** The agent's name. */
   name: string;
-  /** The model that it asks for; `null`: the program names none. */
+  /** The model that the agent requests; `null` if the program does not name one. */
   model: string | null;
-  /** Its own prompt, which stands before that of each session. */
+  /** The agent's own prompt, which precedes the prompt of each session. */
   prompt: Excerpt | null;
 };
 
-/** An attempt to carry a statement out. */
+/** An attempt to carry out a statement. */
 export type AttemptView = {
-  /** Its number, from 1. */
+  /** The number of the attempt, from 1. */
   number: number;
-  /** The row that tells of it first. */
+  /** The id of the first row that records the attempt. */
   id: number;
-  /** Its status in words. */
+  /** The status of the attempt, in words. */
   status: StatementStatus;
-  /** When it began; `null`: not recorded. */
+  /** When the attempt began; `null` if that is not recorded. */
   started: Stamp | null;
-  /** When it ended; `null`: not recorded. */
+  /** When the attempt ended; `null` if that is not recorded. */
   ended: Stamp | null;
-  /** Its error, cut at 400 characters. */
+  /** The error of the attempt, cut at 400 characters. */
   error: string | null;
 };
 
-/** What happened to a gate. A row may record a word unknown to OpenProse. */
+/** An event of a gate. A row may record a word that OpenProse does not define. */
 export type AuditEventKind = "created" | "viewed" | "approved" | "rejected" | "timeout" | "resumed" | "overridden" | "forced" | (string & {});
 
 /** A row of the audit log. */
 export type AuditRow = {
   /** The row's id. */
   id: number;
-  /** The gate. */
+  /** The gate's id. */
   gate: string;
-  /** The run. */
+  /** The run's id. */
   run: string;
-  /** What happened. */
+  /** The event: `created`, `approved`, `rejected` … */
   event: AuditEventKind;
-  /** Who, as claimed. */
+  /** The principal that caused the event: a claim that is not verified. */
   principal: string | null;
-  /** Context or reason. */
+  /** The context of the event, or its reason. */
   comment: string | null;
-  /** When. */
+  /** When the event was recorded. */
   timestamp: Stamp | null;
-  /** `metadata` as recorded. */
+  /** The column `metadata`, as recorded. */
   metadata: string | null;
-  /** Whether the row is part of the chain. */
+  /** Whether the row is part of the chain of sealed rows. */
   sealed: boolean;
 };
 
 /** The audit log. */
 export type AuditView = {
-  /** Its rows, by id. */
+  /** The log's rows, by id. */
   rows: Array<AuditRow>;
-  /** `consistent`, `unsealed`, `partly sealed`, `contradicted` (gates are not what the sealed rows record), `broken`, `empty`, `gone` (the run shows that there was a log). */
+  /** The state of the chain of sealed rows: `consistent`, `unsealed`, `partly sealed`, `broken`, `empty`, `contradicted` (a gate differs from its sealed rows), or `gone` (the run shows that there was a log). */
   chain: ChainState;
-  /** The same in one sentence, with the first bad row: never "proof". */
+  /** The reason for that state in one sentence, with the first bad row. The word "proof" is never used. */
   chain_reason: string;
-  /** The last sealed row, as a decision prints it; absent where the log is of several runs. */
+  /** The last sealed row, as a decision prints it; absent if the rows are from several runs. */
   head: Head | null;
-  /** What the verification found. */
+  /** The issues that the verification found. */
   issues: Array<Issue>;
 };
 
-/** When a row was worked on. */
+/** The time during which a row was running. */
 export type Bar = {
-  /** The row, by its place in the trace. */
+  /** The index in the trace of the row that the bar shows. */
   node: number;
-  /** Where it begins on the axis. */
+  /** Where the bar begins on the axis. */
   from: number;
-  /** Where it ends. */
+  /** Where the bar ends on the axis. */
   until: number;
-  /** What is known of its end. */
+  /** How the end is known. */
   end: BarEnd;
-  /** The run's end waited for it. */
+  /** Whether the run's end waited for this row. */
   critical: boolean;
 };
 
-/** What is known of the end of a bar. */
+/** How the end of a bar is known. */
 export type BarEnd = "recorded" | "inner" | "open" | "unknown";
 
-/** How a name was bound. A row may record a word unknown to OpenProse. */
+/** The kind of a binding. A row may record a word that OpenProse does not define. */
 export type BindingKind = "input" | "output" | "let" | "const" | (string & {});
 
-/** A binding as a link. */
+/** A link to a binding. */
 export type BindingRef = {
-  /** Index into the bindings. */
+  /** Index into the run's bindings. */
   binding: number;
-  /** Its name. */
+  /** The binding's name. */
   name: string;
-  /** Its frame. */
+  /** The execution id of the binding's frame; `null` is the root. */
   execution_id: number | null;
-  /** Of a node's bindings: the node wrote it, and another write replaced the value since. */
+  /** Among a node's bindings: whether a later write replaced the value that the node wrote. */
   overwritten: boolean;
-  /** Of a node's bindings: that the node wrote it follows from names and order, as times are not recorded. */
+  /** Among a node's bindings: whether the writer was inferred from names and order, because times are not recorded. */
   inferred: boolean;
 };
 
 /** A binding in a list. */
 export type BindingRow = {
-  /** Index into the run's bindings: what a shell passes back. */
+  /** Index into the run's bindings. Shells pass it back to open the value. */
   binding: number;
-  /** Its name. */
+  /** The binding's name. */
   name: string;
-  /** Its frame; `null` is the root. */
+  /** The execution id of the binding's frame; `null` is the root. */
   execution_id: number | null;
-  /** The way to the frame, from the outside in: `do process(data) #41 › do process(half) #42`; empty at the root. */
+  /** The calls that lead to the frame, outermost first: `do process(data) #41 › do process(half) #42`; empty at the root. */
   frame_path: string;
-  /** The node of its frame in the trace, where it is there. */
+  /** The frame's node in the trace; `null` if the trace does not contain the frame. */
   frame_node: number | null;
-  /** The kind as written. */
+  /** The binding's kind as recorded (`let`, `output` …). */
   kind: BindingKind;
-  /** Bytes; `null`: NULL, or missing. */
+  /** Bytes of the value; `null` if it is NULL or missing. */
   len: number | null;
-  /** How it is stored: `text`, `blob`, `null`, `file`, `missing` … */
+  /** How the value is stored: `text`, `blob`, `null`, `file`, `missing` … */
   stored: StoredAs;
   /** The beginning of the value on one line, at most 160 characters. */
   preview: string;
-  /** The statement that made it. */
+  /** The statement that made the value, as recorded. */
   source: string | null;
-  /** When it was first written. */
+  /** When the binding was first written. */
   created: Stamp | null;
-  /** When it was last written. */
+  /** When the binding was last written. */
   updated: Stamp | null;
-  /** The node that wrote the value: it was under way at that time. `null` when none was, or when several may have written it. */
+  /** The node that wrote the value: the one that was running at that time. `null` if none was, or if several may have written it. */
   written_by: NodeRef | null;
-  /** `written_by` follows from names and order, as times are not recorded. */
+  /** Whether `written_by` was inferred from names and order, because times are not recorded. */
   writer_inferred: boolean;
-  /** `attachment_path` as recorded. */
+  /** The column `attachment_path`, as recorded. */
   attachment: string | null;
-  /** Fields of its file's header that no document knows (`agent`, `exit_code`, `stderr`), in order; the first 20. */
+  /** Fields in the header of the binding's file that OpenProse does not define (`agent`, `exit_code`, `stderr`), in order; the first 20. */
   fields: Array<[string, string]>;
-  /** What is missing of it was not given: single files of the run were opened, not its folder. */
+  /** Whether a missing part may only not have been given: single files of the run were opened, not its folder. */
   not_given: boolean;
-  /** Whether the attachment is there: its bytes; `null` with a path means that it is missing. */
+  /** Bytes of the attachment; `null` although a path is recorded means that the file is missing. */
   attachment_len: number | null;
-  /** How many rows claim this name and frame (errata S2): 1, unless the table lets it happen. */
+  /** How many rows have this name and frame (errata S2); more than 1 only if the table lacks the constraint. */
   versions: number;
-  /** How many earlier values the store keeps aside (errata B6). */
+  /** How many earlier values of the binding the store keeps (errata B6). */
   earlier: number;
-  /** A later row claims the same name and frame. */
+  /** Whether a later row has the same name and frame. */
   superseded: boolean;
 };
 
-/** A window of the bindings. */
+/** Some consecutive rows of the list of bindings. */
 export type BindingsPage = {
-  /** How many there are in all, by scope: root first, then frame by frame. */
+  /** How many bindings there are in all. The list has the root's first, then those of each frame. */
   total: number;
-  /** The first row's place among them. */
+  /** The position of the first row in the whole list, from 0. */
   from: number;
   /** The rows. */
   rows: Array<BindingRow>;
 };
 
-/** A candidate of a resolution. */
+/** A binding that a name could mean, with the outcome of the resolution. */
 export type CandidateView = {
-  /** The binding. */
+  /** The candidate's binding. */
   row: BindingRow;
-  /** Steps up; `null` for the root and for those out of reach. */
+  /** How many frames outward the candidate is; `null` for the root and for frames that are not searched. */
   distance: number | null;
-  /** What became of it. */
+  /** Whether the candidate wins, is hidden, or is out of reach. */
   outcome: Outcome;
-  /** Why, in one sentence. */
+  /** The reason for the outcome, in one sentence. */
   reason: string;
 };
 
 /** A cell: its storage type, its beginning, and its length. */
 export type Cell = {
-  /** `null`, `integer`, `real`, `text`, `blob`. */
+  /** The storage type of the cell: `null`, `integer`, `real`, `text`, `blob`. */
   type: CellType;
   /** The cell as text, possibly cut; a blob as hexadecimal digits. */
   text: string;
-  /** Length of the whole cell in bytes. */
+  /** The length of the whole cell in bytes. */
   len: number;
-  /** Whether `text` is only the beginning. */
+  /** Whether `text` contains only the beginning of the cell. */
   cut: boolean;
 };
 
 /** The type with which a cell is stored. */
 export type CellType = "null" | "integer" | "real" | "text" | "blob";
 
-/** What the verification of an audit log says. */
+/** The state of an audit log after its verification. */
 export type ChainState = "empty" | "gone" | "consistent" | "partly sealed" | "unsealed" | "contradicted" | "broken";
 
-/** What a check of runs found. */
+/** The result of checking runs. */
 export type CheckReport = {
-  /** How many issues of each severity, in all runs. */
+  /** The number of issues of each severity, in all runs. */
   counts: Counts;
-  /** The runs, in the order they were asked for. */
+  /** The runs, in the order in which the caller named them. */
   runs: Array<CheckedRun>;
-  /** The rules that were found, by name, with their meaning. */
+  /** The rules of the issues that were found, by name, with their meaning. */
   rules: Array<RuleView>;
 };
 
-/** What a check of one run found. */
+/** The result of checking one run. */
 export type CheckedRun = {
-  /** Its id, else its folder's name. */
+  /** The run's id, or the name of its folder if it has none. */
   run: string;
   /** The program's name. */
   program: string | null;
-  /** What is believed of its status. */
+  /** The run's most likely status. */
   status: RunStatus;
-  /** The folder that its files are named from, as the shell would write it. */
+  /** The folder that the issues' file names are relative to, as the shell would write it. */
   folder: string;
-  /** The file in it that issues without a file speak of: the database, else the state file. */
+  /** The file in that folder to which issues without a file refer: the database, or else the state file. */
   store: string;
-  /** How many issues of each severity. */
+  /** The number of issues of each severity in this run. */
   counts: Counts;
   /** The issues: errors first, then by rule, then in the order found. */
   issues: Array<IssueView>;
-  /** Why it could not be opened, with what to do next; everything else is then empty. */
+  /** Why the run could not be opened, with what to do next; all other fields are then empty. */
   error: string | null;
 };
 
 /** A column of a table. */
 export type ColumnInfo = {
-  /** Its name. */
+  /** The name of the column. */
   name: string;
   /** The declared type; may be empty. */
   declared: string;
@@ -297,212 +297,212 @@ export type ColumnInfo = {
   known: boolean;
 };
 
-/** Issues by severity. */
+/** The number of issues of each severity. */
 export type Counts = {
-  /** Severity error. */
+  /** How many errors there are. */
   error: number;
-  /** Severity warning. */
+  /** How many warnings there are. */
   warning: number;
-  /** Severity note. */
+  /** How many notes there are. */
   note: number;
 };
 
-/** How much was worked on in a part of the axis. */
+/** The load in a part of the axis. */
 export type Dense = {
-  /** How many statements, in percent of the part with the most. */
+  /** How many statements were running, in percent of the busiest part. */
   busy: number;
-  /** A statement failed in it. */
+  /** Whether a statement failed in this part. */
   failed: boolean;
 };
 
-/** A part of an example. */
+/** A part of a rule's example. */
 export type ExamplePart = {
-  /** What it is: `state.md`, `SQL on an empty database`; empty for words. */
+  /** The title of the part: `state.md`, `SQL on an empty database`; empty for prose. */
   title: string;
-  /** `sql`, `markdown`, `json`, `text`; empty for words. */
+  /** The language of the text: `sql`, `markdown`, `json`, `text`; empty for prose. */
   language: string;
-  /** The text. */
+  /** The text of the part. */
   text: string;
 };
 
 /** The first lines of a text. */
 export type Excerpt = {
-  /** The first lines, at most ten of them and 1,200 bytes; of what is no text, the first bytes as hexadecimal digits. */
+  /** The beginning of the text: at most ten lines and 1,200 bytes. For a value that is not text, its first bytes in hexadecimal. */
   text: string;
-  /** Bytes in all. */
+  /** Bytes of the whole text. */
   len: number;
-  /** Whether `text` is not all of it. */
+  /** Whether `text` is shorter than the whole text. */
   cut: boolean;
-  /** How it reads best. */
+  /** The format in which the text is best displayed. */
   format: ValueFormat;
 };
 
-/** What failed first, and what failed because of it (errata T9). */
+/** The first failure of a run, and the failures that it caused (errata T9). */
 export type Failure = {
-  /** The first cause. */
+  /** The node that failed first. */
   cause: NodeRef;
-  /** Its error; `null`: no message was recorded. */
+  /** The cause's error; `null` if no message is recorded. */
   error: string | null;
-  /** Failed or stopped because of it, from the inside out (the first 20). */
+  /** The nodes that failed or stopped because of the cause, innermost first (the first 20). */
   because_of: Array<NodeRef>;
-  /** How many that are in all. */
+  /** How many nodes failed or stopped because of the cause in all. */
   because_of_count: number;
-  /** The same in words: `it ended the 6 blocks around it`; empty where nothing else failed. Of a completed run, why it went on, where that is known. */
+  /** The consequences in words: `it ended the 6 blocks around it`; empty if nothing else failed. For a completed run: why it continued after the failure, if that is known. */
   because_words: string;
 };
 
 /** A file of the run folder. */
 export type FileInfo = {
-  /** Path inside the run folder, with `/` as separator. */
+  /** The path inside the run folder, with `/` as separator. */
   path: string;
   /** Size in bytes. */
   len: number;
-  /** What the file was read as: `state file`, `binding`, `program`, `attachment`, …; `null` for a file that no other part of the run refers to. */
+  /** The part of the run as which the file was read: `state file`, `binding`, `program`, `attachment`, …; `null` for a file that no other part of the run refers to. */
   role: string | null;
 };
 
-/** Every file and every table. */
+/** Every file and every table of a run. */
 export type FilesView = {
-  /** The files. */
+  /** The files of the run. */
   files: Array<FileInfo>;
-  /** The tables. */
+  /** The tables of the run. */
   tables: Array<TableInfo>;
 };
 
-/** A stretch in which nothing was worked on. */
+/** An idle time in which no statement was running. */
 export type Gap = {
-  /** Where it begins on the axis. */
+  /** Where the idle time begins on the axis. */
   at: number;
-  /** How long it is drawn. */
+  /** The length of the idle time as drawn on the axis. */
   drawn: number;
-  /** When it began. */
+  /** When the idle time began. */
   from: Stamp;
-  /** How long it was, in milliseconds. */
+  /** The real length, in milliseconds. */
   len_ms: number;
-  /** The same in words. */
+  /** The real length in words. */
   len: string;
 };
 
-/** How a gate stands. A row may record a word unknown to OpenProse. */
+/** The status of a gate. A row may record a word that OpenProse does not define. */
 export type GateStatus = "pending" | "approved" | "rejected" | "timeout" | (string & {});
 
-/** A gate. */
+/** A gate of a run: a place at which the program waits for a decision. */
 export type GateView = {
-  /** The run it belongs to. */
+  /** The run that the gate belongs to. */
   run: string;
-  /** Where that run lies (see `RunSummary.place`); set in lists over all runs. */
+  /** The run's place inside the source (see `RunSummary.place`); only set in lists over all runs. */
   place: string | null;
-  /** Its id. */
+  /** The gate's id. */
   id: string;
-  /** Its status as recorded. */
+  /** The gate's status as recorded. */
   status: GateStatus;
-  /** Its status at `now`, in words: `pending`, `overdue: its time-out is not recorded yet`. */
+  /** The gate's status at `now`, in words: `pending`, `overdue: its time-out is not recorded yet`. */
   standing: string;
-  /** What the approver is asked. */
+  /** The question that the program asks. */
   prompt: string;
-  /** Who may decide. */
+  /** The names in the gate's `allow` list; empty if the list cannot be read. */
   allow: Array<string>;
-  /** Who may decide, in words: `anyone`, `ops-team`, `nobody`, `unreadable: refused`. */
+  /** The principals that may decide, in words: `anyone`, `ops-team`, `nobody`, `unreadable, so nobody: …`. */
   allow_words: string;
-  /** The duration as the program wrote it. */
+  /** The time-out, a duration as the program writes it. */
   timeout: string | null;
-  /** The deadline. */
+  /** The time until which the gate can be decided. */
   deadline: Stamp | null;
-  /** `expires in 3h 12m`, `expired 5m ago`; `null` without a deadline, or once it was decided. */
+  /** Time until the deadline, or since: `expires in 3h 12m`, `expired 5m ago`. `null` without a deadline or after a decision. */
   remaining: string | null;
-  /** Past its deadline and nobody recorded it. */
+  /** Whether the deadline passed and the time-out is not recorded yet. */
   overdue: boolean;
-  /** What the program does on a rejection. */
+  /** The program's reaction to a rejection. */
   on_reject: string | null;
-  /** When it was created. */
+  /** When the gate was created. */
   created: Stamp | null;
-  /** When it was decided. */
+  /** When the gate was decided. */
   resolved: Stamp | null;
-  /** Who decided: a claim. */
+  /** The principal that decided, as claimed: `ops`, or `ci, for ops`. */
   resolved_by: string | null;
-  /** The comment of who decided. */
+  /** The comment that was given with the decision. */
   comment: string | null;
-  /** How long it waited, or waits; milliseconds. */
+  /** How long the gate waited, or has been waiting, in milliseconds. */
   waited_ms: number | null;
-  /** The same in words. */
+  /** The waiting time in words. */
   waited: string | null;
-  /** The execution row that waits at it. */
+  /** The id of the execution that waits at the gate. */
   execution_id: number | null;
-  /** Its node in the trace. */
+  /** The gate's node in the trace. */
   node: number | null;
-  /** What it means that no sealed row of the log records its creation, where the run's log seals creations. */
+  /** A warning that no sealed row of the audit log records the gate's creation; only in logs that seal creations. */
   unsealed: string | null;
-  /** Its history, by id. */
+  /** The gate's rows of the audit log, by id. */
   history: Array<AuditRow>;
-  /** `metadata` as recorded. */
+  /** The column `metadata`, as recorded. */
   metadata: string | null;
-  /** What a decision that is made elsewhere is compared with; `null` once the gate was decided, or where `allow` cannot be read. */
+  /** The gate's content that a decision made elsewhere is checked against; `null` after the decision, or if `allow` cannot be read. */
   seen: Seen | null;
-  /** Past its deadline: the command that records the time-out. A decision is refused then. */
+  /** The command that records the time-out; `null` unless the gate is overdue, when decisions are refused. */
   expire_command: string | null;
-  /** The command that approves it. */
+  /** The command that approves the gate. */
   approve_command: string;
-  /** The command that rejects it. */
+  /** The command that rejects the gate. */
   reject_command: string;
 };
 
 /** The gates of a run. */
 export type GatesView = {
-  /** The gates, in order of creation. */
+  /** The gates, in the order in which they were created. */
   gates: Array<GateView>;
-  /** The audit log and what its verification says. */
+  /** The audit log, with the result of its verification. */
   audit: AuditView;
 };
 
-/** A name that a statement was given. */
+/** A name whose value a statement received as input. */
 export type GivenName = {
-  /** The name. */
+  /** The name, as the statement uses it. */
   name: string;
-  /** The binding that it meant. */
+  /** The binding that the name referred to. */
   binding: BindingRef | null;
-  /** The statement that wrote the value that it was given, where `seen` is `same` and a record tells which. */
+  /** The statement that wrote the received value. Only set if `seen` is `same` and a record identifies the writer. */
   written_by: NodeRef | null;
-  /** Why it meant this one, or none. */
+  /** Why the name referred to this binding, or to none. */
   why: string;
-  /** Whether the value there now is the one that was given. */
+  /** Whether the present value is the one that the statement received. */
   seen: Seen;
-  /** `seen` follows from the order of the statements, as times do not decide it. */
+  /** Whether `seen` was inferred from the order of the statements, because the recorded times do not decide it. */
   inferred: boolean;
-  /** The first lines of what it was given; where `seen` is `unknown`, of the value that is there now; `null` where what it was given is not kept. */
+  /** The first lines of the received value, or of the present value if `seen` is `unknown`; `null` if the received value was not kept. */
   value: Excerpt | null;
-  /** What to know: what replaced the value, or why it is not known whether it is the one. */
+  /** A note which says what replaced the value, or why it is unknown whether the value is the same. */
   note: string | null;
 };
 
 /** The last sealed row of a run. */
 export type Head = {
-  /** The run. */
+  /** The run's id. */
   run: string;
-  /** How many rows its chain has: the `seq` of the last. */
+  /** How many rows the run's chain has: the `seq` of the last one. */
   count: number;
-  /** The hash of the last. */
+  /** The hash of the last row. */
   hash: string;
 };
 
 /** An imported program. */
 export type ImportView = {
-  /** The handle it is used by. */
+  /** The handle by which the program uses the import. */
   alias: string;
-  /** Where it came from. */
+  /** The address that the program was fetched from. */
   source_url: string | null;
-  /** When it was fetched. */
+  /** When the program was fetched. */
   fetched: Stamp | null;
-  /** The inputs' schema, JSON as recorded. */
+  /** The schema of the inputs, JSON as recorded. */
   inputs_schema: string | null;
-  /** The outputs' schema, JSON as recorded. */
+  /** The schema of the outputs, JSON as recorded. */
   outputs_schema: string | null;
-  /** The place of its nested run, to open it; `null`: there is none. */
+  /** The place of the import's own run, from which a shell opens it; `null` if it has none. */
   place: string | null;
-  /** What is known of the nested run without opening it whole. */
+  /** The status of the import's own run, as far as it is known without reading all of it. */
   nested_status: string | null;
-  /** Bindings of this run that carry its prefix, at most 200; of several imports with one handle, the first lists them. */
+  /** Bindings of this run that have the handle as prefix, at most 200. If several imports share a handle, only the first one lists them. */
   bindings: Array<BindingRef>;
-  /** A cycle, or nested deeper than 50: it is not opened. */
+  /** Why the import's own run is not opened: the imports form a cycle, or are nested deeper than 50. */
   note: string | null;
 };
 
@@ -510,11 +510,11 @@ export type ImportView = {
 export type ImportsView = {
   /** The imports, in the store's order. */
   imports: Array<ImportView>;
-  /** The chain of runs above this one, when it is nested itself: places, from the outside in. */
+  /** Places of the runs that contain this one, outermost first; empty unless this run is an import itself. */
   above: Array<string>;
 };
 
-/** Something odd, with its place and what to do about it. */
+/** An odd finding in an input, with its place and advice. */
 export type Issue = {
   /** The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it. */
   rule: string;
@@ -524,17 +524,17 @@ export type Issue = {
   location: Location;
   /** What was found, in one sentence. */
   message: string;
-  /** What it means or what to do, in one sentence; may be empty. */
+  /** What the finding means or what to do, in one sentence; may be empty. */
   hint: string;
 };
 
-/** An issue with the page that shows its place. */
+/** An issue, with links to the pages that show its place. */
 export type IssueView = {
-  /** The node of the trace that it speaks of. */
+  /** The node of the trace that the issue is about. */
   node: number | null;
-  /** The binding that it speaks of. */
+  /** The binding that the issue is about. */
   binding: number | null;
-  /** Where, in words: `execution row 12`, `state.md line 40`. */
+  /** The place of the issue in words: `execution row 12`, `state.md line 40`. */
   place: string;
   /** The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it. */
   rule: string;
@@ -544,31 +544,31 @@ export type IssueView = {
   location: Location;
   /** What was found, in one sentence. */
   message: string;
-  /** What it means or what to do, in one sentence; may be empty. */
+  /** What the finding means or what to do, in one sentence; may be empty. */
   hint: string;
 };
 
 /** The issues of a run. */
 export type IssuesView = {
-  /** How many of each severity. */
+  /** The number of issues of each severity. */
   counts: Counts;
   /** The issues: errors first, then in the order found. */
   issues: Array<IssueView>;
-  /** The rules that they go by, with their meaning and what to do, without examples. */
+  /** The rules of these issues, with meaning and advice, without examples. */
   rules: Array<RuleView>;
 };
 
-/** How much of a kind was left out. */
+/** The size of one kind of data that was left out. */
 export type LeftOutOfShare = {
-  /** What. */
+  /** The kind of data. */
   what: string;
-  /** How many. */
+  /** How many items were left out. */
   count: number;
-  /** Bytes together. */
+  /** Bytes of all items together. */
   bytes: number;
 };
 
-/** Where in the run an issue was found. Every shell links it. */
+/** The place in the run where an issue was found. Every shell links to it. */
 export type Location = {
   /** File inside the run folder, or the database's name. */
   file?: string | null;
@@ -582,262 +582,262 @@ export type Location = {
   line?: number | null;
 };
 
-/** The head that an audit log had. */
+/** The former head of an audit log whose seals were computed anew. */
 export type LogSealedAnew = {
-  /** The run. */
+  /** The run's id. */
   run: string;
-  /** How many sealed rows it had. */
+  /** How many sealed rows the log had. */
   count: number;
-  /** The hash of its last one. */
+  /** The hash of the log's last sealed row. */
   head: string;
 };
 
-/** A statement that took long. */
+/** One of the statements that took longest. */
 export type Longest = {
   /** The statement. */
   node: NodeRef;
-  /** How long, in words. */
+  /** The duration in words. */
   took: string;
-  /** The same in milliseconds. */
+  /** The duration in milliseconds. */
   took_ms: number;
 };
 
-/** Everything that is known of one node. */
+/** All facts about one node of the trace. */
 export type NodeDetail = {
   /** The row of the trace. */
   row: TreeRow;
-  /** What it lies in, from the outside in; the nearest hundred. */
+  /** The nodes around this one, outermost first; at most the hundred nearest. */
   path: Array<NodeRef>;
-  /** Its whole statement. */
+  /** The text of the statement, in full. */
   text: string;
-  /** Its whole error. */
+  /** The error, in full. */
   error: string | null;
-  /** Its rows in the store, in order, with every column. */
+  /** The node's rows in the store, in order, with every column. */
   rows: Array<RowView>;
-  /** Which frame's bindings it sees first; `null` is the root. */
+  /** The execution id of the frame whose bindings the node sees first; `null` is the root. */
   frame: number | null;
-  /** Why the tie to its line is a guess, as a clause; `null` when it is none. */
+  /** Why the line is a guess, as a clause; `null` if it is recorded. */
   line_why: string | null;
-  /** What of its place in the tree was inferred, in a sentence; `null` when its rows record it. */
+  /** Which part of the position in the tree was inferred, in a sentence; `null` if it is recorded. */
   inferred_why: string | null;
-  /** What the program says of its statement: retries, conditions, prompts. */
+  /** Properties of the statement in the program: retries, conditions, prompts. */
   properties: Array<PropertyView>;
-  /** What it was asked, what it was given, and what it answered. */
+  /** The statement's prompt, inputs and answers. */
   work: NodeWork;
-  /** Issues that speak of its rows. */
+  /** Issues about the node's rows. */
   issues: Array<Issue>;
 };
 
-/** What a row of the trace is. */
+/** The kind of a row of the trace. */
 export type NodeKind = "statement" | "parallel" | "branch" | "loop" | "round" | "frame" | "gate";
 
-/** A node of the trace as a link. */
+/** A link to a node of the trace, with the facts that lists show beside it. */
 export type NodeRef = {
-  /** Index into the trace: what a shell passes back. */
+  /** Index into the trace. Shells pass it back to open the node. */
   node: number;
-  /** The id of its first row, where it has one. */
+  /** The execution id of the node's first row; `null` for derived nodes such as rounds. */
   id: number | null;
-  /** `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`. */
+  /** The kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`. */
   kind: NodeKind;
-  /** Its statement. */
+  /** The text of the node's statement. */
   text: string;
-  /** Its status in words. */
+  /** The node's status in words. */
   status: StatementStatus;
-  /** What it lies in, from the outside in: `loop › round 2 › do process(half)`; empty at the root. */
+  /** The nodes around this one, outermost first: `loop › round 2 › do process(half)`; empty at the root. */
   path: string;
-  /** Line in the program. */
+  /** The statement's line in the program. */
   line: number | null;
-  /** The tie to the line is a guess. */
+  /** Whether the line is a guess, because the row does not record it. */
   line_guessed: boolean;
-  /** Its last error, cut at 400 characters; also that of an attempt that is being retried. */
+  /** The node's last error, cut at 400 characters, also if another attempt is running. */
   error: string | null;
 };
 
-/** What a statement was asked, what it was given, and what it answered. */
+/** The prompt, inputs and answers of a statement. */
 export type NodeWork = {
-  /** What it was asked: as the program says it, or as its record has it where that tells more surely. */
+  /** The prompt as the program writes it, or as the statement's record has it if the record is more reliable. */
   prompt: Excerpt | null;
-  /** What to know of the prompt, or why it is not known. */
+  /** A note on the prompt, or why the prompt is not known. */
   prompt_note: string | null;
-  /** The persistent agent that carried it out. */
+  /** The persistent agent that carried out the statement. */
   agent: AgentOfTask | null;
-  /** The agent that it names, as the program declares it. */
+  /** The agent that the statement names, as the program declares it. */
   by: AskedAgent | null;
-  /** The names that it was given, as they are resolved in its frame; the first fifty. */
+  /** The names that the statement received, as its frame resolves them (the first 50). */
   context: Array<GivenName>;
-  /** How many more names there are. */
+  /** How many more names the statement received. */
   more_context: number;
-  /** What to know of all of them, or why they are not known. */
+  /** A note on all of these names, or why they are not known. */
   context_note: string | null;
-  /** The bindings that it wrote. */
+  /** The bindings that the statement wrote. */
   answers: Array<AnswerView>;
-  /** Why there is no answer, or why it is not known. */
+  /** Why the answer is missing or not known. */
   answer_note: string | null;
-  /** Its attempts, as far as rows tell of them; empty where there was one. */
+  /** The attempts, as far as rows record them; empty if there was only one. */
   attempts: Array<AttemptView>;
-  /** What the rows do not tell of its attempts. */
+  /** Facts about the attempts that the rows do not record. */
   attempts_note: string | null;
 };
 
-/** What became of a candidate. */
+/** Whether a candidate won, or why it lost. */
 export type Outcome = "wins" | "shadowed" | "out-of-reach" | "superseded";
 
-/** What happened, where it stopped and why: the first page. */
+/** The first page of a run: what happened, where the run stopped, and why. */
 export type Overview = {
   /** The run's id. */
   run: string;
   /** The program's name or path. */
   program: string | null;
-  /** What it was read as, in words: `SQLite, append-only`. */
+  /** The form that the run was read as, in words: `SQLite, append-only`. */
   form: RunForm;
-  /** What was opened, in words: a path, a dropped folder. */
+  /** The source that was opened, in words: a path, a dropped folder. */
   label: string;
-  /** What is believed of its status. */
+  /** The run's most likely status. */
   status: RunStatus;
-  /** Who says so. */
+  /** The source that decides the status, such as `run row` or `log`. */
   status_source: string;
-  /** Why, in one sentence. */
+  /** The reason for the status, in one sentence. */
   status_reason: string;
-  /** What each source says, when they disagree. */
+  /** The sources and the status that each one gives, if they disagree. */
   claims: Array<[string, string]>;
-  /** One line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`. */
+  /** The result in one line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`. */
   headline: string;
-  /** What is left to do, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents. */
+  /** The remaining work, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents. */
   left: string;
-  /** What to do next, as a clause: `go on at line 32`; empty for a store of agents. */
+  /** The next action, as a clause: `go on at line 32`; empty for a store of agents. */
   next: string;
-  /** The command that does it, or shows how; `null` where there is none. */
+  /** The command for the next action, or for a description of it; `null` without a next action. */
   next_command: string | null;
-  /** Three sentences on what happened. */
+  /** A description of what happened, in three sentences. */
   story: Array<string>;
-  /** When it started; `null`: not recorded. */
+  /** When the run started; `null` if that is not recorded. */
   started: Stamp | null;
-  /** What that was read from where nothing records a start: `the run's id, which names no time zone`. */
+  /** The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`. */
   started_from?: string | null;
-  /** The last sign of life: the latest time that the run records. */
+  /** The last sign of life, which is the latest time that the run records. */
   last_sign: Stamp | null;
-  /** What that was read from. */
+  /** The source of `last_sign`. */
   last_sign_from: string | null;
-  /** How long ago that was, when `now` is given: `3d 4h ago`. */
+  /** The age of `last_sign`, if `now` is given: `3d 4h ago`. */
   last_sign_ago: string | null;
-  /** When a file of the run was last changed, where the run records no time at all. No sign of life: copies and checkouts reset it. */
+  /** When a file of the run was last changed, if the run records no times. This is weaker than a sign of life, because copies and checkouts change it, too. */
   file_changed?: Stamp | null;
-  /** Running, but a day without a sign of life. */
+  /** Whether the run is recorded as running but has had no sign of life for a day. */
   stale: boolean;
-  /** From the start to the last sign of life, where both are recorded; milliseconds. */
+  /** Time from the start to the last sign of life, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The same in words. */
+  /** The duration in words. */
   duration: string | null;
-  /** Whether any statement carries a time (errata X14). */
+  /** Whether at least one statement has a time (errata X14). */
   times_recorded: boolean;
-  /** Statements that started. One that ran several times counts each time; a block around others does not count. */
+  /** How many statements started. A statement that ran several times counts each time; a block around others does not count. */
   statements: number;
-  /** Those of them that finished. */
+  /** How many of the started statements finished. */
   statements_done: number;
-  /** Statements of the program that may run, where its source is there. */
+  /** How many statements of the program may run; `null` without the source. */
   statements_in_program: number | null;
-  /** How many statements have which status, those that did not start included. */
+  /** How many statements have each status, including those that did not start. */
   by_status: Array<StatusCount>;
-  /** Nodes that were retried. */
+  /** How many nodes were retried. */
   retried: number;
-  /** Nodes that failed and were recovered. */
+  /** How many nodes failed and were recovered. */
   recovered: number;
-  /** Where the run stands (the first 20). */
+  /** The nodes at which the run stands (the first 20). */
   positions: Array<NodeRef>;
-  /** How many places that are in all. */
+  /** At how many nodes the run stands in all. */
   position_count: number;
-  /** The first cause of a failure; of a completed run, what failed first and nothing recovered. */
+  /** The first cause of a failure. In a completed run: the first failure that was not recovered. */
   failure: Failure | null;
   /** Gates that wait for a decision. */
   pending_gates: Array<GateView>;
-  /** What a completed run answered: its outputs at the root, as they were left (the first 20). */
+  /** The results of a completed run: its outputs at the root, with their last values (the first 20). */
   outputs: Array<BindingRef>;
-  /** How many bindings there are. */
+  /** How many bindings the run has. */
   bindings: number;
-  /** Their values' bytes together. */
+  /** Bytes of all bindings' values together. */
   bindings_bytes: number;
-  /** How many of them name an attachment. */
+  /** How many bindings name an attachment. */
   attachments: number;
-  /** How many agents. */
+  /** How many agents the run has. */
   agents: number;
-  /** How many gates. */
+  /** How many gates the run has. */
   gates: number;
-  /** How many imports. */
+  /** How many imports the run has. */
   imports: number;
-  /** How many rows the trace has, blocks and rounds included. */
+  /** How many rows the trace has, counting blocks and rounds. */
   trace_nodes: number;
-  /** How many tables and files. */
+  /** How many tables the run has. */
   tables: number;
-  /** How many files. */
+  /** How many files the run has. */
   files: number;
-  /** Issues by severity. */
+  /** The number of issues of each severity. */
   issues: Counts;
-  /** What of the run could not be read to its end; counts of these parts may be too low. */
+  /** The parts of the run that could not be read completely. The counts of these parts may be too low. */
   unread: Array<Unread>;
-  /** No run row: what was found instead. */
+  /** A description of the database's content, if the database has no row for the run. */
   missing: string | null;
-  /** What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header keys of a state file unknown to OpenProse. */
+  /** Recorded facts that have no other field: `upstream` and `root` of a log, keys of run.json, header keys of a state file that OpenProse does not define. */
   facts: Array<[string, string]>;
-  /** Other runs in the same database, by id. */
+  /** The ids of other runs in the same database. */
   other_runs: Array<string>;
 };
 
-/** A part of a run that a page or a command lists. */
+/** A part of a run that pages and commands list. */
 export type Part = "program" | "statements" | "bindings" | "agents" | "gates" | "audit" | "imports";
 
 /** A line of the program. */
 export type ProgramLine = {
-  /** Its number, from 1. */
+  /** The line number, from 1. */
   line: number;
-  /** Its text. */
+  /** The text of the line. */
   text: string;
   /** The kind of the statement that begins here, kebab-case; empty elsewhere. */
   kind: string;
-  /** `statement`, `property`, `continuation`, `comment`, `blank`. */
+  /** The role of the line: `statement`, `property`, `continuation`, `comment` or `blank`. */
   role: "statement" | "property" | "continuation" | "comment" | "blank" | "text";
-  /** What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line: `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run), `not reached`, or the word of a branch that its parallel announced; empty where nothing is known, and for what does not run. */
+  /** The result of the line in words: `completed`, `failed`, `3 × completed, 1 × failed`. A line without a record has `not run` (its condition was false), `not recorded` (before the last recorded line, or in a completed run), `not reached`, or the word that a parallel recorded for the branch. Empty if nothing is known, or if the line is not executable. */
   annotation: string;
-  /** The status to colour it by, in words; empty where `annotation` is. */
+  /** The status word that decides the line's colour; empty if `annotation` is empty. */
   status: StatementStatus;
-  /** Nodes of the trace that are tied to this line (the first 50). */
+  /** The nodes of the trace that belong to this line (the first 50). */
   nodes: Array<number>;
-  /** How many there are in all. */
+  /** How many nodes belong to this line in all. */
   node_count: number;
-  /** Whether some tie is a guess. */
+  /** Whether the line of at least one node is a guess. */
   guessed: boolean;
-  /** What the statement that begins here says of itself (the first 50). */
+  /** Properties of the statement that begins here (the first 50). */
   properties: Array<PropertyView>;
-  /** Bindings written here (the first 50). */
+  /** Bindings that this line wrote (the first 50). */
   bindings: Array<BindingRef>;
-  /** The run stands here. */
+  /** Whether the run stands at this line: the program continues here. */
   position: boolean;
 };
 
-/** The program with what is known of each line. */
+/** The program, with the facts about each line. */
 export type ProgramView = {
-  /** Its name or path. */
+  /** The program's name or path. */
   path: string | null;
-  /** Where the source came from; `null`: there is no source, and the lines are those of the state file's trace. */
+  /** The origin of the source. `null` if the run has no source; the lines are then those of the state file's trace. */
   source_from: string | null;
-  /** What to know about it: `no program in this run`, `the run holds no program; this is its state file's trace`. */
+  /** A note about the source: `no program in this run`, `the run holds no program; this is its state file's trace`. */
   note: string | null;
-  /** How many lines there are in all. */
+  /** How many lines the program has in all. */
   total: number;
-  /** The first line's place among them. */
+  /** The position of the first line in `lines`, from 0. */
   from: number;
-  /** The lines. */
+  /** The lines, from `from` on. */
   lines: Array<ProgramLine>;
 };
 
 /** A property of a statement. */
 export type PropertyView = {
-  /** Its name; those inside of another are joined to it by a dot (`permissions.bash`). */
+  /** The property's name. A nested property has a dotted name (`permissions.bash`). */
   name: string;
-  /** What it says, without quotes and asterisks, cut at 400 characters: `4h`, `the draft is good`, `a, b`. */
+  /** The value without quotes and asterisks, cut at 400 characters: `4h`, `the draft is good`, `a, b`. */
   text: string;
-  /** `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty when nothing stands after the name. */
+  /** The kind of value: `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty for a property without a value. */
   kind: "text" | "condition" | "number" | "flag" | "duration" | "list" | "word" | "raw" | "";
-  /** Its line in the program. */
+  /** The property's line in the program. */
   line: number;
 };
 
@@ -845,7 +845,7 @@ export type PropertyView = {
 export type QueryColumn = {
   /** Its name. */
   name: string;
-  /** The type that its table declares; `null` for an expression or an undeclared type. */
+  /** The type that the column's table declares; `null` for an expression or an undeclared type. */
   declared: string | null;
 };
 
@@ -863,11 +863,11 @@ export type QueryTable = {
   columns: Array<QueryColumn>;
 };
 
-/** What can be asked of a run in SQL. */
+/** The tables and questions that SQL queries of a run can use. */
 export type QueryTables = {
-  /** The tables: those of what was understood of the run, then the run's own. */
+  /** The tables: first those with the run's interpreted data, then the run's own. */
   tables: Array<QueryTable>;
-  /** Questions that have a name. */
+  /** The stored questions, which callers use by name. */
   questions: Array<StoredQuestion>;
 };
 
@@ -879,7 +879,7 @@ export type QueryView = {
   rows: Array<Array<Cell>>;
   /** Number of rows in this answer. */
   returned: number;
-  /** Whether the statement has more rows than this answer. */
+  /** Whether the statement has more rows than this answer contains. */
   more: boolean;
   /** Number of cells that were cut. */
   cut: number;
@@ -887,23 +887,23 @@ export type QueryView = {
   notes: Array<string>;
 };
 
-/** What a name means in a frame, and why, in words and links. */
+/** The binding that a name means in a frame, with the reasons, in words and links. */
 export type ResolutionView = {
-  /** The name that was asked for. */
+  /** The name that was resolved. */
   name: string;
-  /** The frame it was asked from; `null` is the root. */
+  /** The execution id of the frame in which the name was resolved; `null` is the root. */
   from: number | null;
-  /** The way that was walked, from the frame asked from outward, ending in `root`; cut in its middle when long. */
+  /** The frames that were searched, from the asking frame outward to `root`; a long list is cut in the middle. */
   chain: Array<string>;
-  /** The candidates, the winner first. */
+  /** The bindings with this name, the winner first. */
   candidates: Array<CandidateView>;
-  /** How many more there are, farther away than these. */
+  /** How many more candidates there are, all farther away than the listed ones. */
   more: number;
-  /** What bent the walk. */
+  /** Issues in the records that changed which frames were searched. */
   issues: Array<Issue>;
 };
 
-/** A row of the store, every column of it; of a run that a log tells of, a line of that log by its number. */
+/** A row of the store with every column. In a run that is read from a log: a line of the log, by its number. */
 export type RowView = {
   /** The row's id. */
   id: number;
@@ -911,251 +911,251 @@ export type RowView = {
   columns: Array<[string, Cell]>;
 };
 
-/** A rule. */
+/** A rule that issues go by. */
 export type RuleView = {
-  /** Its name. */
+  /** The rule's name. */
   name: string;
-  /** The title of its page in docs/reference/checks. */
+  /** The title of the rule's page in docs/reference/checks. */
   area: string;
-  /** The severities that its issues may have, the usual one first. */
+  /** The severities that issues of the rule can have, the usual one first. */
   severities: Array<Severity>;
-  /** What it means, in one sentence. */
+  /** What the rule means, in one sentence. */
   meaning: string;
-  /** Why that is bad: what may be wrong or missing in what is shown, and which tools fail. */
+  /** Why such an issue matters: which facts may be wrong or missing, and which tools fail. */
   why: string;
-  /** What to do. */
+  /** What to do about an issue of this rule. */
   fix: string;
-  /** Where it is written. */
+  /** The document that the rule is from. */
   source: string;
-  /** An input that yields it, in parts. */
+  /** An input that produces an issue of this rule, in parts. */
   example: Array<ExamplePart>;
 };
 
-/** What a run was read as, in words. Another version may know more. */
+/** The form that a run was read as, in words. Other versions may have further forms. */
 export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "PostgreSQL" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
 
-/** The runs of a source, newest first. */
+/** The runs of a source, the newest first. */
 export type RunList = {
-  /** What was looked through, in words. */
+  /** The places that were searched for runs, in words. */
   label: string;
-  /** How many runs there are, those that were not asked for included. */
+  /** How many runs the source has, including those that the filter excludes. */
   total: number;
-  /** The runs. */
+  /** The runs that match the filter. */
   runs: Array<RunSummary>;
-  /** What was odd while looking (too many files, a database that cannot be opened …). */
+  /** Issues of the search itself: too many files, a database that cannot be opened … */
   issues: Array<Issue>;
 };
 
-/** A shared file, or what it would hold. */
+/** A shared file, or with `--report` the description of one. */
 export type RunShared = {
-  /** The runs, by id. */
+  /** The ids of the shared runs. */
   runs: Array<string>;
   /** The file that was written; absent with `--report`. */
   file?: string;
-  /** The key that it is signed with, by its fingerprint: `SHA256:…`; absent where it is not signed. */
+  /** The fingerprint of the key that signed the file, `SHA256:…`; absent if it is not signed. */
   signed?: string;
-  /** `html`, `zip`, `db` or `text`. */
+  /** The format of the file: `html`, `zip`, `db` or `text`. */
   format: "html" | "zip" | "db" | "text";
-  /** Bytes of the file that was written, or of the runs' parts together. */
+  /** Bytes of the file; with `--report`, of the runs' parts together. */
   bytes: number;
-  /** Whether nothing was replaced. */
+  /** Whether secrets were left as they are (`--raw`). */
   raw: boolean;
-  /** What is replaced, in order of place (the first 10,000); with `raw` what would be. */
+  /** The replaced secrets, in order of place (the first 10,000); with `raw`, those that would be replaced. */
   found: Array<SecretFound>;
-  /** How often which rule replaced something, by place. */
+  /** How often each rule replaced a secret, by kind of place. */
   replaced: Array<SecretsReplaced>;
-  /** What was left out. */
+  /** The parts of the runs that were left out. */
   left_out: Array<LeftOutOfShare>;
-  /** The runs' parts, the largest first. */
+  /** The parts of the runs, the largest first. */
   parts: Array<SharedPart>;
-  /** Audit logs that were sealed anew, each with the head that it had. */
+  /** Audit logs whose seals were computed anew, each with its former head. */
   sealed_anew: Array<LogSealedAnew>;
 };
 
-/** How a run stands. `unknown`: nothing in it records that; `agents`: it is a store of agents. A run may record a word unknown to OpenProse. */
+/** The status of a run. `unknown` means that it is not recorded, `agents` that this is a store of agents. A run may record a word that OpenProse does not define. */
 export type RunStatus = "running" | "completed" | "failed" | "interrupted" | "waiting" | "unknown" | "agents" | (string & {});
 
 /** One run in a list. */
 export type RunSummary = {
-  /** Its id, else its folder's name. */
+  /** The run's id, or the name of its folder if it has none. */
   id: string;
-  /** The name of its folder or file, which commands take. A copy of a run has the same id in a folder of another name. */
+  /** The name of the run's folder or file, which commands take. A copied run has the same id but another folder name. */
   name: string;
-  /** Its place inside the source: the run folder, or the database file. What a shell passes back to open it. */
+  /** The run's place inside the source: its folder, or its database file. Shells pass it back to open the run. */
   place: string;
   /** The program's name. */
   program: string | null;
-  /** What is believed of its status. */
+  /** The run's most likely status. */
   status: RunStatus;
-  /** Running, but a day without a sign of life. */
+  /** Whether the run is recorded as running but has had no sign of life for a day. */
   stale: boolean;
-  /** Why, in one sentence. */
+  /** The reason for the status, in one sentence. */
   reason: string;
-  /** Of a failed run the error of what failed first, its first line; `null` where none is recorded or it was not looked at. */
+  /** The first line of a failed run's first error. `null` if no error is recorded or the list did not look for it. */
   failure?: string;
-  /** Of a completed run its first output at the root, with its size, and how many more there are: `verdict, 477 B`; `null` where there is none or it was not looked at. */
+  /** A completed run's first output at the root, with its size and the number of other outputs: `verdict, 477 B`. `null` if there is none or the list did not look for it. */
   wrote?: string;
-  /** `SQLite, append-only`, `folder, state.md` … */
+  /** The form of the run in words: `SQLite, append-only`, `folder, state.md` … */
   form: RunForm;
-  /** When it started. */
+  /** When the run started. */
   started: Stamp | null;
-  /** What that was read from where nothing records a start: `the run's id, which names no time zone`. */
+  /** The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`. */
   started_from?: string | null;
-  /** How long ago it started, in the largest unit, when `now` is given: `322d`. */
+  /** Time since the start in its largest unit, if `now` is given: `322d`. */
   age?: string | null;
-  /** The last sign of life: the latest time that the run records. */
+  /** The last sign of life, which is the latest time that the run records. */
   last_sign: Stamp | null;
-  /** When a file of the run was last changed, where the run records no time at all. No sign of life: copies and checkouts reset it. */
+  /** When a file of the run was last changed, if the run records no times. This is weaker than a sign of life, because copies and checkouts change it, too. */
   file_changed?: Stamp | null;
-  /** From the start to the last sign of life, where both are recorded; milliseconds. */
+  /** Time from the start to the last sign of life, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The same in words. */
+  /** The duration in words. */
   duration: string | null;
-  /** Gates that wait for a decision. */
+  /** How many gates wait for a decision. */
   pending_gates: number;
-  /** Issues by severity. */
+  /** The number of issues of each severity. */
   issues: Counts;
-  /** A large database, of which only the head was read: what was left out, in words. Its issues are then not all counted. */
+  /** The parts that were left out, in words, if only the beginning of a large database was read. `issues` is then incomplete. */
   head_only?: string | null;
-  /** Not all of it could be read: what stands here may be less than there is, its status too. */
+  /** Whether parts of the run could not be read. All other fields, even the status, may then be incomplete. */
   unread: boolean;
-  /** Why it could not be opened, with what to do next; everything else is then empty. */
+  /** Why the run could not be opened, with what to do next; all other fields are then empty. */
   error: string | null;
 };
 
-/** A place where something is replaced. Holds nothing of the secret. */
+/** A place at which a secret is replaced. It does not contain any part of the secret. */
 export type SecretFound = {
-  /** What it is called in the shared file: `github-token #1`; `--keep` takes this name. */
+  /** The name that replaces the secret in the shared file: `github-token #1`. `--keep` takes this name. */
   name: string;
-  /** The rule. */
+  /** The rule that found the secret. */
   rule: string;
-  /** `secret` or `personal`. */
+  /** The kind of secret: `secret` or `personal`. */
   kind: "secret" | "personal";
   /** The kind of place: `bindings.value`. */
   place: string;
   /** The row or file, and the line in it. */
   at: string;
-  /** What stands before it on its line, without secrets. */
+  /** The text before the secret on its line, without secrets. */
   before: string;
-  /** What stands behind it. */
+  /** The text after the secret on its line. */
   after: string;
 };
 
-/** How often a rule replaced something in a kind of place. */
+/** How often a rule replaced a secret in one kind of place. */
 export type SecretsReplaced = {
-  /** The rule. */
+  /** The rule that found the secrets. */
   rule: string;
-  /** `secret` or `personal`. */
+  /** The kind of secret: `secret` or `personal`. */
   kind: "secret" | "personal";
-  /** The kind of place. */
+  /** The kind of place: `bindings.value`. */
   place: string;
-  /** How often. */
+  /** How many secrets were replaced. */
   count: number;
 };
 
-/** What a person saw of a gate when they decided it. */
+/** The state of a gate that a person saw when deciding it. */
 export type Seen = {
   /** The SHA-256 of the prompt, as the audit log writes it: `sha256:` and 64 hex digits. */
   prompt_hash: string;
-  /** Who may decide, as recorded. */
+  /** The names in the gate's `allow` list. */
   allow: Array<string>;
   /** The last sealed row of the run's audit log; `null` in a log without sealed rows. */
   head: SeenHead | null;
 };
 
-/** A head of an audit log, without its run. */
+/** The head of an audit log (how many sealed rows it has, and the hash of the last one), without the run's id. */
 export type SeenHead = {
   /** How many sealed rows the log has. */
   count: number;
-  /** The hash of the last one. */
+  /** The hash of the last sealed row. */
   hash: string;
 };
 
-/** An invocation of an agent. */
+/** An invocation of an agent, as its segment records it. */
 export type SegmentView = {
-  /** Its number. */
+  /** The segment's number, from 1. */
   number: number;
-  /** When; `null`: not recorded. */
+  /** When the segment was recorded; `null` if that is not recorded. */
   timestamp: Stamp | null;
-  /** What it was asked. */
+  /** What the agent was asked. */
   prompt: string | null;
-  /** What it did. */
+  /** What the agent did. */
   summary: string | null;
-  /** Lines of the summary that the one before did not have (`+`), and those that are gone (`-`); empty for the first. */
+  /** Lines of the summary that are new since the previous segment (`+`), and lines that disappeared (`-`); empty for the first segment. */
   changes: Array<[string, string]>;
 };
 
 /** How much an issue matters. */
 export type Severity = "note" | "warning" | "error";
 
-/** A part of what is shared. */
+/** A part of the shared runs, such as a file or a table. */
 export type SharedPart = {
-  /** Its path. */
+  /** The path of the part. */
   path: string;
-  /** Bytes. */
+  /** Bytes of the part. */
   bytes: number;
 };
 
-/** A time as recorded: an instant when it can be read, else the text. As JSON RFC 3339 in UTC, or that text. */
+/** A recorded time: an instant if readable, else the recorded text. In JSON: RFC 3339 in UTC, or that text. */
 export type Stamp = string;
 
-/** A line of the comparison. */
+/** A line of the comparison of the two versions of state.md. */
 export type StateLine = {
-  /** `=` in both, `+` only rendered, `-` only in the file. */
+  /** `=` if both versions have the line, `+` if only the rendered one does, `-` if only the file does. */
   mark: "=" | "+" | "-";
-  /** The text. */
+  /** The text of the line. */
   text: string;
 };
 
-/** state.md, as rendered from the data and as it lies in the folder. */
+/** state.md in two versions: rendered from the data, and as the folder contains it. */
 export type StateMdView = {
-  /** Rendered from the data. */
+  /** The version that was rendered from the data. */
   rendered: string;
-  /** The file's own text, where there is one (cut at 1 MiB). */
+  /** The text of the file in the folder, cut at 1 MiB; `null` if there is no file. */
   own: string | null;
-  /** Both side by side, differences marked; empty when there is no file of its own, or no difference. */
+  /** Both versions line by line; empty if there is no file or no difference. */
   lines: Array<StateLine>;
-  /** Whether they differ in what state.md carries. */
+  /** Whether the two versions differ in content that state.md is defined to have. */
   differs: boolean;
-  /** What to know: the file is of another form, encrypted, cut. */
+  /** Why a comparison is limited: the file has another form, is encrypted, or was cut. */
   note: string | null;
 };
 
-/** How a statement stands. `recovered`, `was executing`, `was waiting`, `abandoned`, `cut off` and `unknown` are derived; a row may record a word unknown to OpenProse. */
+/** The status of a statement. `recovered`, `was executing`, `was waiting`, `abandoned`, `cut off` and `unknown` are derived. A row may record a word that OpenProse does not define. */
 export type StatementStatus = "pending" | "executing" | "started" | "waiting" | "iteration" | "retry" | "completed" | "failed" | "skipped" | "approved" | "rejected" | "timeout" | "abandoned" | "cut off" | "unknown" | "recovered" | "was executing" | "was waiting" | "joined" | "exited" | (string & {});
 
-/** How many statements have a status. */
+/** The number of statements with one status. */
 export type StatusCount = {
   /** The status in words. */
   status: StatementStatus;
-  /** How many. */
+  /** How many statements have the status. */
   count: number;
 };
 
-/** How a value is stored: as a cell of which type, as a file, or not at all. */
+/** How a value is stored: in a cell of some type, in a file, or not at all. */
 export type StoredAs = "null" | "integer" | "real" | "text" | "blob" | "file" | "missing";
 
-/** A question with a name. */
+/** A question about a run that is stored as SQL under a name. */
 export type StoredQuestion = {
-  /** Its name. */
+  /** The question's name. */
   name: string;
-  /** What it answers. */
+  /** What the question answers. */
   about: string;
-  /** The statement. */
+  /** The SQL statement. */
   sql: string;
 };
 
-/** A table of a database, defined by OpenProse or not. */
+/** A table of a database, whether OpenProse defines it or not. */
 export type TableInfo = {
-  /** Its name. */
+  /** The name of the table. */
   name: string;
-  /** `table`, `view`, `virtual` or `shadow`. */
+  /** The kind of table: `table`, `view`, `virtual` or `shadow`. */
   kind: "table" | "view" | "virtual" | "shadow" | (string & {});
-  /** Number of rows; `null` if counting would evaluate a view or take too long. */
+  /** The number of rows; `null` if counting would evaluate a view or take too long. */
   rows: number | null;
   /** Whether OpenProse defines the table; other tables are extensions (`x_…`) or foreign. */
   known: boolean;
-  /** Its columns, in order. */
+  /** The columns of the table, in order. */
   columns: Array<ColumnInfo>;
 };
 
@@ -1163,65 +1163,65 @@ export type TableInfo = {
 export type TableRows = {
   /** The table. */
   table: string;
-  /** Its columns. */
+  /** The names of the columns. */
   columns: Array<string>;
-  /** Number of further columns that are not included here. */
+  /** The number of further columns that are not included here. */
   more_columns: number;
   /** Index of the first row. */
   from: number;
-  /** Total number of rows, if counted. */
+  /** The total number of rows, if counted. */
   total: number | null;
   /** The rows. */
   rows: Array<Array<Cell>>;
 };
 
-/** When each row of the trace was worked on.  Places on the axis are milliseconds of drawn time from its beginning: idle time is drawn shorter than it was. */
+/** The times at which each row of the trace was running.  Positions on the axis are milliseconds of drawn time since the beginning. Idle time is drawn shorter than it was. */
 export type Timeline = {
-  /** The first time that is recorded; `null`: none is. */
+  /** The first recorded time; `null` if no time is recorded. */
   from: Stamp | null;
-  /** The last one. */
+  /** The last recorded time. */
   until: Stamp | null;
-  /** From the first to the last, in words. */
+  /** The time from the first recorded time to the last one, in words. */
   took: string | null;
-  /** The length of the axis. */
+  /** The length of the axis, in milliseconds of drawn time. */
   len: number;
-  /** Idle times that are drawn short, in order. */
+  /** Idle times that are drawn shorter, in order. */
   gaps: Array<Gap>;
   /** The rows with times, in the order of the trace. */
   bars: Array<Bar>;
-  /** Rows without any time. */
+  /** How many rows have no time. */
   untimed: number;
   /** The statements that took longest, the longest first. */
   longest: Array<Longest>;
-  /** How much was worked on along the axis, in parts of equal length; empty where a run has at most 2,000 rows. */
+  /** The load along the axis, in parts of equal length; empty for a run with at most 2,000 rows. */
   dense: Array<Dense>;
-  /** Nothing ran beside anything else: the run's end waited for every row. `null`: branches without times leave it open. */
+  /** Whether nothing ran at the same time as anything else, so that the run's end waited for every row. `null` if branches without times leave that open. */
   sequential: boolean | null;
 };
 
-/** A duration as programs write it, read. */
+/** A duration, parsed from the notation of programs (`4h`). */
 export type TimeoutView = {
-  /** The text as it was written. */
+  /** The text of the duration, as the program writes it. */
   text: string;
-  /** Its length in seconds. */
+  /** The length in seconds. */
   seconds: number;
-  /** What SQLite's `datetime('now', …)` takes, one modifier a unit. */
+  /** Modifiers for SQLite's `datetime('now', …)`, one for each unit. */
   sqlite_modifiers: Array<string>;
 };
 
-/** A window of the trace's visible rows. */
+/** Some consecutive rows of the trace, counting only rows that are not hidden by a fold. */
 export type TracePage = {
-  /** How many rows are visible with these folds. */
+  /** How many rows are visible, which means not hidden by a fold. */
   total: number;
-  /** The first row's place among them. */
+  /** The position of the first row among the visible rows, from 0. */
   from: number;
   /** The rows. */
   rows: Array<TreeRow>;
-  /** Why rows are missing, where what was executed is not readable, or what the rows do not say: `state.md is not readable: it is encrypted`. */
+  /** Why rows are missing, or which facts the rows lack: `state.md is not readable: it is encrypted`. */
   note?: string | null;
-  /** Lines of the log before the first statement that record none. */
+  /** Lines of the log before the first statement that are not records of statements. */
   remarks?: Array<string>;
-  /** Lines behind all statements that record none. */
+  /** Lines of the log after the last statement that are not records of statements. */
   remarks_behind?: Array<string>;
 };
 
@@ -1229,33 +1229,33 @@ export type TracePage = {
 export type TreeRow = {
   /** Index into the trace. */
   node: number;
-  /** The id of its first row; `null` for a round and for what is derived. */
+  /** The execution id of the row's first record; `null` for rounds and other derived rows. */
   id: number | null;
-  /** Its later rows. */
+  /** The ids of the row's later records. */
   aliases: Array<number>;
-  /** Levels below the root. */
+  /** The depth in the tree; 0 for outermost rows. */
   level: number;
-  /** Nodes below it. */
+  /** How many nodes are below this row's node, at any depth. */
   descendants: number;
-  /** Direct children. */
+  /** How many nodes are directly below this row's node. */
   children: number;
-  /** Its place among its siblings, from 1, and how many there are (for `aria-posinset`). */
+  /** The row's position among its siblings, from 1, and the number of siblings (for `aria-posinset`). */
   place: [number, number];
-  /** Whether its children are hidden by a fold. */
+  /** Whether the row is folded, so that its children are hidden. */
   folded: boolean;
-  /** `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`. */
+  /** The kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`. */
   kind: NodeKind;
-  /** Its statement, cut at 400 characters. */
+  /** The text of the row's statement, cut at 400 characters. */
   text: string;
-  /** What is worth saying beside it: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`. */
+  /** Short facts to show beside the text: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`. */
   detail: string;
-  /** Lines of the log after it that record no statement, as they stand there. */
+  /** Lines of the log after this row that are not records of statements, word for word. */
   remarks?: Array<string>;
-  /** Its status in words: as its rows have it, `recovered` of a failure that was made good, `was executing` and `was waiting` of what was under way when the run was interrupted or went silent. */
+  /** The status in words: as recorded; or `recovered` for a failure that a later attempt or a `catch` handled; or `was executing` and `was waiting` if the run was interrupted or became silent meanwhile. */
   status: StatementStatus;
-  /** Attempts, 1 without a retry. */
+  /** How many attempts there were; 1 without a retry. */
   attempts: number;
-  /** The most attempts or rounds. */
+  /** The limit on attempts or rounds. */
   max: number | null;
   /** The branch's name. */
   branch: string | null;
@@ -1265,79 +1265,79 @@ export type TreeRow = {
   depth: number | null;
   /** The gate's id. */
   gate: string | null;
-  /** Of a call, the beginning of the first value that it was given; `null` where that is not recorded, or not asked for. */
+  /** The beginning of the first value that was passed to a call; `null` if it is not recorded or was not requested. */
   argument?: string | null;
-  /** On a screen: how many of the blocks around it, from the outside in, hold the first cause of the failure, where that comes behind this row. */
+  /** For the trace on a screen: how many of the blocks around this row, from the outside in, also contain the first cause of the failure. 0 unless the cause comes after this row. */
   around_cause?: number;
-  /** When it began; `null`: not recorded. */
+  /** When the row began; `null` if that is not recorded. */
   started: Stamp | null;
-  /** When it ended; `null`: not recorded. */
+  /** When the row ended; `null` if that is not recorded. */
   ended: Stamp | null;
-  /** From its begin to its end, where both are recorded; milliseconds. */
+  /** Time from begin to end, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The same in words. */
+  /** The duration in words. */
   duration: string | null;
-  /** Its error, cut at 400 characters. */
+  /** The row's error, cut at 400 characters. */
   error: string | null;
-  /** Bindings that it wrote, as far as that can be told; also those whose value was overwritten later. */
+  /** Bindings that the row wrote, as far as the records show, also those whose value was overwritten later. */
   bindings: Array<BindingRef>;
-  /** Line in the program. */
+  /** The statement's line in the program. */
   line: number | null;
-  /** The tie to the line is a guess. */
+  /** Whether the line is a guess, because the row does not record it. */
   line_guessed: boolean;
-  /** Failed, but recovered. */
+  /** Whether the row failed and was recovered. */
   recovered: boolean;
-  /** Its place in the tree was inferred, wholly or in part. */
+  /** Whether the position in the tree was inferred, at least in part. */
   inferred: boolean;
-  /** It follows from others; no row says so. */
+  /** Whether the row was derived from other rows; no record exists for it. */
   derived: boolean;
-  /** The run stands here. */
+  /** Whether the run stands at this row: the program continues here. */
   position: boolean;
-  /** The first cause of the failure; in a completed run, what failed first and nothing recovered. */
+  /** Whether this row is the first cause of the failure. In a completed run: the first failure that was not recovered. */
   first_cause: boolean;
-  /** Failed because of the first cause. */
+  /** Whether the row failed because of the first cause. */
   because_of: boolean;
 };
 
-/** Something of a run that could not be read to its end. What it holds is unknown: "none" must not be said of it. */
+/** A part of a run that could not be read completely. Its content is unknown, so do not report it as empty. */
 export type Unread = {
-  /** What could not be read: `table bindings of state.db`, `gates`. */
+  /** The place that could not be read: `table bindings of state.db`, `gates`. */
   what: string;
-  /** Why. */
+  /** The reason. */
   why: string;
   /** What to do next; may be empty. */
   next: string;
-  /** The parts of the run that are kept there; none where it is something else, such as the program. */
+  /** The parts of the run that the unreadable place contains; empty for other data, such as the program. */
   parts: Array<Part>;
-  /** Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is there cannot be understood. */
+  /** Whether reading failed (permission denied, a lock, an I/O error), so that another try may succeed. False if the content was read and could not be understood. */
   failed: boolean;
-  /** It is encrypted: nothing failed and nothing is damaged, but only its owner can read it. */
+  /** Whether the content is encrypted: it is not damaged, but only its owner can read it. */
   sealed: boolean;
-  /** It lies around the run, as the agents of a project do: the run itself was read. */
+  /** Whether the content lies outside of the run, like the agents of a project; the run itself was read. */
   around: boolean;
 };
 
-/** How a value reads best. */
+/** The format in which a value is best displayed. */
 export type ValueFormat = "markdown" | "json" | "text" | "binary";
 
-/** A value, opened. */
+/** A value in full, up to the length that was asked for. */
 export type ValueView = {
-  /** What it is a value of: a binding's name, an agent's memory, a file. */
+  /** What the value belongs to: a binding's name, an agent's memory, or a file. */
   title: string;
-  /** Its beginning, up to the length that was asked for; bytes that are no UTF-8 are replaced. */
+  /** The beginning of the value, up to the length that was asked for; bytes that are not UTF-8 are replaced. */
   text: string;
-  /** Bytes in all. */
+  /** Bytes of the whole value. */
   len: number;
-  /** Whether `text` is not all of it. */
+  /** Whether `text` is shorter than the value. */
   cut: boolean;
-  /** How it reads best. */
+  /** The format in which the value is best displayed. */
   format: ValueFormat;
-  /** Where it lies: `state.db, bindings`, `bindings/a.md`, `attachments/report.md`. */
+  /** Where the value is stored: `state.db, bindings`, `bindings/a.md`, `attachments/report.md`. */
   from: string;
-  /** The summary in the row, where the value itself is an attachment. */
+  /** The summary that the row contains, if the value itself is an attachment. */
   summary: string | null;
-  /** What to know: the attachment is missing, bytes were replaced. */
+  /** A note for the reader: the attachment is missing, or bytes were replaced. */
   note: string | null;
-  /** Why the value is not there: `text` is then empty, or what the row has in its place. */
+  /** Why the value is missing. `text` is then empty, or the text that the row contains instead. */
   missing: string | null;
 };
