@@ -268,7 +268,7 @@ fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     );
 }
 
-/// The row of a large output is read, even if it is written twice as OpenProse describes (errata B7, B8).
+/// The row of a large output is read, even if it is written twice as OpenProse describes (errata B8).
 #[test]
 fn b7_b8_large_outputs() {
     let Some(db) = as_documented(&[APPEND_ONLY, VALUES, VALUES]) else {
