@@ -301,7 +301,7 @@ fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<It
         Ok(found) => (address, ids) = found.unzip(),
         // The user has not trusted the address, so the server is not contacted.
         Err(error) if error.rule.is_some() => {
-            say(&note(&unasked("runs in PostgreSQL were not read", &error)))
+            say(&note(&unasked("runs in PostgreSQL were not read", &error)));
         }
         // An unreadable database is an error: it may contain runs.
         Err(error) => {
