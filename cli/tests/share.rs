@@ -392,7 +392,7 @@ fn what_is_kept_stays_and_what_is_asked_for_goes() {
     project.fed(0, &["share", "r", "-o", "kept.zip", "--keep", name], "");
     let kept = held("kept.zip");
     assert!(kept.contains(&secrets[4]) && !kept.contains(&secrets[3]));
-    project.fed(
+    let said = project.fed(
         0,
         &[
             "share",
@@ -406,6 +406,7 @@ fn what_is_kept_stays_and_what_is_asked_for_goes() {
         ],
         "",
     );
+    assert!(!said.contains("matched nothing"), "{said}");
     let said = project.fed(
         0,
         &["share", "r", "-o", "typo.zip", "--redact", "valeu"],

@@ -64,6 +64,9 @@ impl fmt::Debug for Exact {
     }
 }
 
+/// The name of what [`crate::Rules::asked`] finds, in replacements (`asked #1`) and in reports.
+pub const ASKED: &str = "asked";
+
 /// Returns the part of a name that a replacement may contain.
 fn stem(name: &str) -> String {
     let clean: String = name

@@ -47,7 +47,7 @@ mod table;
 mod value_place;
 mod words;
 
-pub use exact::{Exact, SHORTEST, Variable, variables};
+pub use exact::{ASKED, Exact, SHORTEST, Variable, variables};
 pub use hints::hints;
 pub use hit::{Hit, replace, surroundings};
 pub use limits::not_found;

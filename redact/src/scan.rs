@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::exact::Exact;
+use crate::exact::{ASKED, Exact};
 use crate::hit::Hit;
 use crate::merge::{Raw, back, inside_marker, merged, without};
 use crate::names::Names;
@@ -89,7 +89,7 @@ impl Rules {
                 self.patterns.push(Pattern::new(pattern)?);
                 Ok(())
             }
-            None => self.exact(Exact::secret("asked", text).asked()),
+            None => self.exact(Exact::secret(ASKED, text).asked()),
         }
     }
 
@@ -173,7 +173,7 @@ impl Rules {
             raws.extend(found.map(|found| Raw {
                 range: found.range(),
                 rule: "pattern",
-                stem: "asked",
+                stem: ASKED,
                 kind: Kind::Secret,
                 rank: 4,
                 form: "plain",

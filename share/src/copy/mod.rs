@@ -258,9 +258,10 @@ impl Redactor {
 
     fn replaced(&mut self, place: Place<'_>, text: &str, hits: &[Hit]) -> Option<String> {
         for (index, hit) in hits.iter().enumerate() {
-            // The rule that first found the secret is reported, even if this hit was found by its text.
+            // The rule that first found the secret is reported, even if this hit was found by its text. A text and a
+            // pattern that the user named have one name.
             let rule = match hit.rule {
-                "exact" => hit.name.split(" #").next().unwrap_or(hit.rule),
+                "exact" | "pattern" => hit.name.split(" #").next().unwrap_or(hit.rule),
                 rule => rule,
             };
             let key = (rule.to_owned(), hit.kind.name(), place.of.to_owned());

@@ -11,6 +11,7 @@ use prosescope_core::source::Source;
 use prosescope_core::view::{RunShared, SecretsReplaced};
 use prosescope_share::pack::{Made, ShareError};
 use prosescope_share::page;
+use prosescope_share::redact::ASKED;
 use prosescope_share::sharing::Sharing;
 use prosescope_share::summary::Summary;
 use prosescope_store::Disk;
@@ -111,7 +112,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
 
 /// Prints a note if no text of `--redact` was found: a misspelled name would leave this machine.
 fn note_unused(args: &ShareArgs, report: &RunShared) {
-    let asked = |of: &SecretsReplaced| of.rule == "asked";
+    let asked = |of: &SecretsReplaced| of.rule == ASKED;
     if !args.wishes().redact.is_empty() && !report.replaced.iter().any(asked) {
         say(&print::note(
             "--redact matched nothing in the run. Next: check the spelling, capital letters included",
