@@ -38,11 +38,23 @@ pub(crate) fn ended(exit: Exit) -> Exit {
     }
 }
 
+/// Returns the width of text for people in columns, at least 40: COLUMNS, else the terminal's width if the text goes to
+/// one, else 100.
+pub(crate) fn columns(terminal: bool) -> usize {
+    let asked = std::env::var("COLUMNS").ok();
+    let asked = asked.and_then(|text| text.trim().parse().ok());
+    let own = || terminal_size::terminal_size().filter(|_| terminal);
+    let width = asked
+        .filter(|columns| *columns > 0_u16)
+        .or_else(|| own().map(|(columns, _)| columns.0));
+    width.map_or(100, usize::from).max(40)
+}
+
 /// The destination and the form of a command's result.
 pub(crate) struct Out {
     /// Whether the result is JSON (`--json`).
     pub(crate) json: bool,
-    /// The width of text for people in columns: COLUMNS, else the terminal's width, else 100.
+    /// The width of text for people, see [`columns`].
     pub(crate) width: usize,
     /// Whether standard output is a terminal.
     pub(crate) terminal: bool,
@@ -51,16 +63,9 @@ pub(crate) struct Out {
 impl Out {
     pub(crate) fn new(json: bool) -> Out {
         let terminal = io::stdout().is_terminal();
-        let asked = std::env::var("COLUMNS").ok();
-        let asked = asked.and_then(|text| text.trim().parse().ok());
-        let own = || terminal_size::terminal_size().filter(|_| terminal);
-        let width = asked
-            .filter(|columns| *columns > 0_u16)
-            .or_else(|| own().map(|(columns, _)| columns.0))
-            .map_or(100, usize::from);
         Out {
             json,
-            width: width.max(40),
+            width: columns(terminal),
             terminal,
         }
     }

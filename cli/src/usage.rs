@@ -12,6 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::args::wrapped::text_of;
 use crate::args::{self, Cli};
 use crate::error::CliError;
+use crate::locate::is_program;
 
 /// Parses a command line. A path in place of a command means `show PATH`; the words that are returned contain that `show`.
 pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, clap::Error>) {
@@ -27,7 +28,7 @@ pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, cla
         .position(|word| wrong == Some(&*word.to_string_lossy()));
     let is_run = |at: &usize| {
         let postgres = wrong.is_some_and(|word| word.starts_with("postgres:"));
-        let program = wrong.is_some_and(is_program);
+        let program = wrong.is_some_and(|word| is_program(Path::new(word)));
         postgres || (!program && words.get(*at).is_some_and(|path| Path::new(path).exists()))
     };
     match at.map(|before| before + 1).filter(is_run) {
@@ -48,12 +49,6 @@ fn unknown_command(error: &clap::Error) -> Option<&str> {
     }
 }
 
-fn is_program(word: &str) -> bool {
-    Path::new(word)
-        .extension()
-        .is_some_and(|end| end == "prose")
-}
-
 /// Returns advice for words that people try as commands, and that are not commands.
 fn instead(word: &str) -> Option<&'static str> {
     Some(match word {
@@ -64,7 +59,7 @@ fn instead(word: &str) -> Option<&'static str> {
         "export" => {
             "`prosescope share` writes a run into one file; `prosescope convert` copies it into another form"
         }
-        _ if is_program(word) => {
+        _ if is_program(Path::new(word)) => {
             "this is a program: `prosescope init PROGRAM` creates a run of it, and `prosescope help vm` prints how a model records the run"
         }
         _ if word.contains('/') || word.ends_with(".db") => {

@@ -9,14 +9,9 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum width of a help text in columns, on a wide terminal.
 const WIDEST: usize = 100;
 
-/// Returns the width of a help text in columns: COLUMNS, else the terminal's width, at most [`WIDEST`].
+/// Returns the width of a help text in columns: that of the terminal, at most [`WIDEST`].
 pub(crate) fn columns() -> usize {
-    let asked = std::env::var("COLUMNS").ok();
-    let asked = asked.and_then(|text| text.trim().parse::<u16>().ok());
-    let width = asked
-        .filter(|columns| *columns > 0)
-        .or_else(|| terminal_size::terminal_size().map(|(columns, _)| columns.0));
-    width.map_or(WIDEST, usize::from).clamp(40, WIDEST)
+    crate::out::columns(true).min(WIDEST)
 }
 
 /// Wraps the longer texts of a command and of all its subcommands.

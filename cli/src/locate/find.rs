@@ -209,11 +209,16 @@ fn inside(disk: &Disk, run: &str, place: &str, nested: &str) -> Result<String, C
     Ok(place)
 }
 
+/// Returns whether a path names a program, by its ending.
+pub(crate) fn is_program(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "prose")
+}
+
 pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
     let full = path
         .canonicalize()
         .map_err(|e| CliError::new(Exit::Io, format!("{}: {e}", path.display())))?;
-    if full.is_file() && full.extension().is_some_and(|end| end == "prose") {
+    if full.is_file() && is_program(&full) {
         let name = full.file_stem().unwrap_or_default().to_string_lossy();
         let message = format!("{} is a program, not a run", path.display());
         return Err(CliError::usage(message).hint(format!(

@@ -30,7 +30,7 @@ use crate::args::run::run_name;
 use crate::error::CliError;
 use crate::exit::Exit;
 use find::{Located, locate};
-pub(crate) use find::{home, project};
+pub(crate) use find::{home, is_program, project};
 pub(crate) use many::{
     Listed, latest_of, list, open_all, open_project, open_runs, open_waiting, runs_of,
 };

@@ -78,11 +78,7 @@ struct Unpacked {
 
 fn unpacked(root: &Path, archive: &Path, target: &str) -> Result<Unpacked> {
     let folder = tempfile::tempdir()?;
-    run(Command::new("tar")
-        .arg("-xJf")
-        .arg(archive)
-        .arg("-C")
-        .arg(folder.path()))?;
+    archive::unpack(archive, folder.path())?;
     let top = PathBuf::from(format!("prosescope-{target}"));
     for file in [
         "man/prosescope-show.1",
