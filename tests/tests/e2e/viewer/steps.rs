@@ -133,6 +133,8 @@ fn a_run_is_shared_asked_handed_on_and_a_workflow_followed() {
     });
     // Task i: query a run by SQL and save the answer.
     within(3, &example(FAILED), |steps| {
+        // The page goes to the first cause by itself; a click before that would be undone.
+        steps.wait("document.querySelector('.detail h2')");
         steps.click_text("nav.pages a", "SQL");
         steps.wait("document.querySelectorAll('select[aria-label=\"Stored questions\"] option').length > 5");
         steps.taken += 1;
