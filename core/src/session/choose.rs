@@ -62,21 +62,8 @@ pub fn choose(
     if is_place(source.as_ref(), name) {
         return Ok(name.to_owned());
     }
-    let matching: Vec<&Found> = found.iter().filter(|f| f.name.starts_with(name)).collect();
-    match matching.as_slice() {
-        [one] => Ok(one.place.clone()),
-        [] => Err(ChooseError::Unknown {
-            name: name.to_owned(),
-            label: source.label(),
-            runs: found.len(),
-            some: found.iter().rev().take(3).map(|f| f.name.clone()).collect(),
-        }),
-        many => Err(ChooseError::Several {
-            name: name.to_owned(),
-            runs: many.len(),
-            some: many.iter().take(5).map(|f| f.name.clone()).collect(),
-        }),
-    }
+    let one = by_beginning(&found, |f| &f.name, name, || source.label())?;
+    Ok(one.place.clone())
 }
 
 /// Returns the id that `name` identifies among those of a database's runs: the id itself, or a unique beginning of it.
@@ -90,24 +77,48 @@ pub(super) fn among(
 ) -> Result<String, ChooseError> {
     // A run without an id cannot be named, so it is not a candidate.
     let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.is_empty()).collect();
-    let begin_so = ids.iter().copied().filter(|id| id.starts_with(name));
-    let matching: Vec<&str> = match ids.contains(&name) {
-        true => vec![name],
-        false => begin_so.collect(),
+    let id = match ids.contains(&name) {
+        true => name,
+        false => *by_beginning(&ids, |id| id, name, label)?,
     };
-    let names = |ids: &mut dyn Iterator<Item = &str>| ids.take(5).map(str::to_owned).collect();
+    Ok(id.to_owned())
+}
+
+/// Returns the only run whose name begins with `name`.
+///
+/// # Errors
+/// An error if no name begins so, or more than one.
+fn by_beginning<'r, R>(
+    runs: &'r [R],
+    name_of: impl Fn(&R) -> &str,
+    name: &str,
+    label: impl FnOnce() -> String,
+) -> Result<&'r R, ChooseError> {
+    let matching: Vec<&R> = runs
+        .iter()
+        .filter(|run| name_of(run).starts_with(name))
+        .collect();
     match matching.as_slice() {
-        [one] => Ok((*one).to_owned()),
+        [one] => Ok(*one),
         [] => Err(ChooseError::Unknown {
             name: name.to_owned(),
             label: label(),
-            runs: ids.len(),
-            some: names(&mut ids.iter().rev().copied()),
+            runs: runs.len(),
+            some: runs
+                .iter()
+                .rev()
+                .take(3)
+                .map(|run| name_of(run).to_owned())
+                .collect(),
         }),
         many => Err(ChooseError::Several {
             name: name.to_owned(),
             runs: many.len(),
-            some: names(&mut many.iter().copied()),
+            some: many
+                .iter()
+                .take(5)
+                .map(|run| name_of(run).to_owned())
+                .collect(),
         }),
     }
 }
