@@ -65,9 +65,14 @@ pub(crate) fn parse<W>(words: impl IntoIterator<Item = W>) -> Result<Cli, clap::
 where
     W: Into<OsString> + Clone,
 {
-    let mut command = complete(Cli::command(), wrapped::columns());
-    let matches = command.try_get_matches_from_mut(words)?;
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    let read = |mut command: clap::Command| {
+        let matches = command.try_get_matches_from_mut(&words)?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    };
+    // Only help and errors show the texts; wrapping all of them would delay every command.
+    read(with_negative_numbers(Cli::command()))
+        .or_else(|_| read(complete(Cli::command(), wrapped::columns())))
 }
 
 /// Adds what the types cannot express: groups of commands, wrapped texts, negative numbers.
