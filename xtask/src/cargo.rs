@@ -1,10 +1,10 @@
 //! Calls cargo with one selection of packages for native builds, and one profile for wasm.
 //!
 //! Cargo unifies features over the selected packages, so two calls with different selections compile the same
-//! dependency twice. All native calls therefore select the same packages (except `view`, which builds the least), and
-//! all wasm calls use the profile `wasm`, including clippy.
+//! dependency twice. All native calls therefore select the same packages, and all wasm calls use the profile `wasm`,
+//! including clippy. `view` differs: it builds the least, and as fast as it can.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,16 +26,18 @@ pub(crate) const SMALL: &[&str] = &["--package", "prosescope", "--no-default-fea
 
 /// Returns a cargo command at the root of the checkout.
 pub(crate) fn cargo(root: &Path) -> Command {
-    let mut command = calling_cargo(
-        root,
-        &std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
-    );
+    let mut command = calling_cargo(root, &program());
     // Reading a hostile file may take two seconds, and unoptimised code takes five times as long.
     command.args([
         "--config",
         "profile.dev.package.prosescope-core.opt-level=1",
     ]);
     command
+}
+
+/// Returns the cargo that started xtask.
+pub(crate) fn program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Returns a command that calls cargo, at the root of the checkout.

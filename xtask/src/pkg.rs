@@ -38,7 +38,12 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf> {
 }
 
 fn build_into(root: &Path, dist: &Path) -> Result<()> {
-    let wasm = wasm::compile(root, "prosescope-pkg", "prosescope_pkg.wasm", WASM_PROFILE)?;
+    let wasm = wasm::compile(
+        root,
+        "prosescope-pkg",
+        "prosescope_pkg.wasm",
+        &wasm::profile(WASM_PROFILE),
+    )?;
     let out = target(root).join("pkg");
     let wasm = wasm::bind(&wasm, &out, "glue", |bindgen| {
         bindgen

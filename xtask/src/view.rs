@@ -7,12 +7,15 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::bundle;
-use crate::cargo::{NATIVE, SMALL, cargo};
+use crate::cargo::{NATIVE, SMALL, calling_cargo, cargo, program};
 use crate::setup;
 use crate::step::{beside, run, step};
 
 /// The cargo profile for everything compiled to WebAssembly.
 pub(crate) const WASM_PROFILE: &str = "wasm";
+
+/// The profile for a first look.
+pub(crate) const QUICK_WASM: &str = "wasm-quick";
 
 /// The variable that names the page to embed for the binary's build script; see cli/build.rs.
 pub(crate) const VIEWER_HTML: &str = "PROSE_VIEWER_HTML";
@@ -59,7 +62,7 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
             let before = bundle::file(root);
             let before = before.is_file().then_some(&*before);
             let program = || build(root, selection, before, &["--quiet"]).map(drop);
-            beside(program, || bundle::build(root, WASM_PROFILE))
+            beside(program, || bundle::build(root, QUICK_WASM))
         },
     )?;
     let prose = step("Putting the viewer into prosescope", || {
@@ -108,7 +111,11 @@ fn build(
     viewer: Option<&Path>,
     flags: &[&str],
 ) -> Result<PathBuf> {
-    let mut command = cargo(root);
+    // Files are read in the browser, so the small program needs no optimised core, which takes a minute to compile.
+    let mut command = match selection == SMALL {
+        true => calling_cargo(root, &program()),
+        false => cargo(root),
+    };
     command
         .arg("build")
         .args(["--bin", "prosescope"])

@@ -19,16 +19,20 @@ const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
 /// The environment variable that selects another cargo profile, such as `dev`, which builds faster and larger files.
 const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
 
+/// Returns the profile that the user selected, else `default`.
+pub(crate) fn profile(default: &str) -> String {
+    std::env::var(PROFILE).unwrap_or_else(|_| default.to_owned())
+}
+
 /// Compiles a package; returns the path of its module.
 ///
 /// # Errors
 /// If cargo fails.
 pub(crate) fn compile(root: &Path, package: &str, file: &str, profile: &str) -> Result<PathBuf> {
-    let profile = std::env::var(PROFILE).unwrap_or_else(|_| profile.to_owned());
     run(cargo_wasm(root)?
         .args(["build", "--package", package])
-        .args(["--target", WASM, "--profile", &profile]))?;
-    let folder = if profile == "dev" { "debug" } else { &profile };
+        .args(["--target", WASM, "--profile", profile]))?;
+    let folder = if profile == "dev" { "debug" } else { profile };
     Ok(target(root).join(WASM).join(folder).join(file))
 }
 
