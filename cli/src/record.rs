@@ -135,9 +135,10 @@ impl Recorder {
         }
     }
 
-    /// Returns the next command of the run. Writes nothing.
-    pub(crate) fn next(&mut self) -> Result<NextView, CliError> {
-        Ok(next(self.store())?)
+    /// Returns the next command of the run, with `--run` if the user `named` the run. Writes nothing.
+    pub(crate) fn next(&mut self, named: bool) -> Result<NextView, CliError> {
+        let at = self.at.clone();
+        Ok(next(self.store(), &at, named)?)
     }
 
     fn store(&mut self) -> &mut dyn RunStore {

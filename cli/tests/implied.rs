@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use prosescope_test_support::run;
+use prosescope_test_support::{clock, needs, run};
 
 const FORMS: [&str; 2] = ["sqlite", "filesystem"];
 
@@ -297,6 +297,80 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
         let said = ask(0, "next");
         assert!(said.contains("the gate was turned down"), "{said}");
         assert!(ask(0, "check").contains("nothing found"));
+    }
+}
+
+/// At a gate `next` prints the commands of the person who decides, with the run, and after the deadline the one that
+/// records the time-out. A run that the user named is named in every command.
+#[test]
+fn next_names_the_run_and_what_decides_a_gate() {
+    let dir = project_of(
+        "session \"A\"\napprove go:\n  prompt: \"Go?\"\n  timeout: \"1h\"\nlet b = session \"B\"\n",
+    );
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        let named = ask(0, &format!("next {form}"));
+        let command = format!("prosescope exec run --line 1 --run {form}\n");
+        assert!(named.starts_with(&command), "{named}");
+        assert!(ask(0, "next").starts_with("prosescope exec run --line 1\n"));
+        ask(0, "exec run --line 1");
+        ask(0, "exec complete");
+        ask(0, "gate create --line 2");
+        for said in [ask(0, "next"), ask(0, &format!("next {form}"))] {
+            let lines: Vec<&str> = said
+                .lines()
+                .filter(|line| line.starts_with("prosescope"))
+                .collect();
+            let approve = format!("prosescope approve {form} go --as NAME");
+            let reject = format!("prosescope reject {form} go --reason TEXT --as NAME");
+            assert_eq!(lines, [approve, reject]);
+        }
+        ask(0, &format!("approve {form} go --as joe"));
+        ask(0, "exec run --line 5");
+        let named = ask(0, &format!("next {form}"));
+        assert!(
+            named.contains(&format!("--done --run {form} < FILE")),
+            "{named}"
+        );
+    }
+    if needs::faketime().is_none() {
+        return;
+    }
+    let dir = project_of("approve go:\n  prompt: \"Go?\"\n  timeout: \"1h\"\n");
+    for form in FORMS {
+        let mut create = Command::new(env!("CARGO_BIN_EXE_prosescope"));
+        create
+            .args(["gate", "create", "--line", "1"])
+            .current_dir(dir.path());
+        create
+            .env("HOME", dir.path().join("home"))
+            .env("PROSE_RUN", form);
+        run::said(0, create.envs(clock::at("2026-01-25T12:00:00Z")));
+        let said = prose(dir.path(), form, 0, "next");
+        assert!(
+            said.starts_with(&format!("prosescope gates expire {form}\n")),
+            "{said}"
+        );
+        assert!(!said.contains("approve"), "{said}");
+    }
+}
+
+/// An empty value, and a name that the program does not contain, are recorded and noted.
+#[test]
+fn a_value_that_is_probably_a_slip_is_noted() {
+    let dir = project();
+    fs::write(dir.path().join("value"), "text").expect("written");
+    fs::write(dir.path().join("blank"), " \n").expect("written");
+    for form in FORMS {
+        let ask = |line: &str| prose(dir.path(), form, 0, line);
+        assert!(!ask("put a --file value").contains("note"));
+        assert!(ask("put b --file blank").contains("note: the value of b is empty"));
+        let said = ask("put research --file value");
+        assert!(
+            said.contains("note: the program does not contain the name research"),
+            "{said}"
+        );
+        assert!(!ask("put --anon --file value").contains("note"));
     }
 }
 

@@ -113,6 +113,8 @@ export type AuditRow = {
   event: AuditEventKind;
   /** The principal that caused the event: a claim that is not verified. */
   principal: string | null;
+  /** The principal for which that principal acted (`--for`, errata G4); `null` if for none. */
+  on_behalf_of: string | null;
   /** The context of the event, or its reason. */
   comment: string | null;
   /** When the event was recorded. */

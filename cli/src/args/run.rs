@@ -33,10 +33,12 @@ pub(crate) struct RunArgs {
 impl RunArgs {
     /// Returns the run that the command works on.
     pub(crate) fn name(&self) -> Result<String, CliError> {
-        match one(self.run.as_deref(), self.named.as_deref())? {
-            Some(run) => Ok(run),
-            None => unnamed(),
-        }
+        self.given()?.map_or_else(unnamed, Ok)
+    }
+
+    /// Returns the run that the command line names, if it names one.
+    pub(crate) fn given(&self) -> Result<Option<String>, CliError> {
+        one(self.run.as_deref(), self.named.as_deref())
     }
 }
 

@@ -42,6 +42,18 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         )
         .hint("only databases, and folders with OpenProse's state.md, can be repaired"));
     }
+    let counts = before.counts;
+    if args.out.is_none() && counts.error == 0 && counts.warning == 0 {
+        let whole = RunRepaired {
+            run: before.run.clone(),
+            copy: None,
+            repaired: Vec::new(),
+            before: counts,
+            after: before,
+        };
+        out.show(&whole, || print::fixed(&whole, out.width))?;
+        return Ok(Exit::Done);
+    }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
             true => Some(opened.dir.as_path()),
@@ -78,9 +90,9 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let fixed = RunRepaired {
         run: before.run,
         after: pages::check_page(&fixed, Some(now), &copy),
-        copy,
+        copy: Some(copy),
         repaired,
-        before: before.counts,
+        before: counts,
     };
     out.show(&fixed, || print::fixed(&fixed, out.width))?;
     Ok(match fixed.after.counts.error {

@@ -9,7 +9,7 @@ use crate::record::Recorder;
 /// Prints the next command, and why. If several commands are possible, prints each with its condition.
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let mut recorder = Recorder::open(&args.name()?)?;
-    let next = recorder.next()?;
+    let next = recorder.next(args.given()?.is_some())?;
     out.show(&next, || {
         if next.choices.is_empty() {
             return "nothing: the run is completed\n".to_owned();

@@ -8,7 +8,8 @@ use crate::args::record::PutArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::input;
-use crate::out::Out;
+use crate::out::{Out, say};
+use crate::print::note;
 use crate::record::Recorder;
 
 pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
@@ -29,6 +30,9 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     recorder.stage(staged);
     let mut written = recorder.record(&put)?;
     written.location = recorder.location(&written.name, written.execution_id);
+    for text in &written.notes {
+        say(&note(text));
+    }
     if out.json {
         out.json(&written)?;
         return Ok(Exit::Done);

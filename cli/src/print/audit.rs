@@ -91,7 +91,7 @@ pub(super) fn rows(rows: &[AuditRow], width: usize) -> String {
             (time(row.timestamp.as_ref()), FAINT),
             (row.gate.clone(), plain),
             (row.event.clone(), of(&row.event)),
-            (row.principal.clone().unwrap_or_default(), plain),
+            (row.who().unwrap_or_default(), plain),
             (row.comment.clone().unwrap_or_default(), plain),
             (unsealed, FAINT),
         ]);

@@ -8,7 +8,11 @@ use super::wrap;
 
 pub(crate) fn fixed(fixed: &RunRepaired, width: usize) -> String {
     let mut out = String::new();
-    let copy = escape(&fixed.copy, false);
+    let Some(copy) = &fixed.copy else {
+        let run = escape(&fixed.run, false);
+        return format!("{BOLD}{run}{RESET}  nothing needs repair: no copy was written\n");
+    };
+    let copy = escape(copy, false);
     let _ = writeln!(
         out,
         "{BOLD}{copy}{RESET}  {FAINT}a repaired copy of {}{RESET}\n",

@@ -82,7 +82,7 @@ fn resolution(gate: &Gate) -> Resolution {
     }
 }
 
-pub(super) fn on_behalf_of(metadata: Option<&str>) -> Option<String> {
+pub(crate) fn on_behalf_of(metadata: Option<&str>) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(metadata?).ok()?;
     Some(
         value

@@ -30,6 +30,7 @@ pub use issues::issues;
 pub(crate) use sealed::{contradictions, seals_creations, uncreated};
 
 use crate::model::{AuditEvent, Gate};
+use crate::shell;
 use crate::text::hex;
 use sha2::{Digest, Sha256};
 
@@ -46,6 +47,21 @@ pub fn verify(
         .map(sealed::Uncreated::issue)
         .collect();
     report
+}
+
+/// Returns the commands that approve and reject a gate of the run with the name `run`; words in capitals are
+/// placeholders.
+pub(crate) fn decide_commands(run: &str, gate: &str) -> [String; 2] {
+    [
+        ("approve", "--as NAME"),
+        ("reject", "--reason TEXT --as NAME"),
+    ]
+    .map(|(verb, options)| shell::command(verb, &[run, gate], options))
+}
+
+/// Returns the command that records the time-outs of the run with the name `run`.
+pub(crate) fn expire_command(run: &str) -> String {
+    shell::command("gates expire", &[run], "")
 }
 
 /// Splits a gate's id into the program's id and the visit: a gate that is reached again has the id `id#2` (errata G1).

@@ -13,6 +13,13 @@ impl Listing {
         found.next().filter(|_| found.next().is_none())
     }
 
+    /// Returns whether the program contains a word anywhere, also in texts and comments.
+    pub(crate) fn contains_word(&self, word: &str) -> bool {
+        let part = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'));
+        let mut lines = self.lines.iter();
+        lines.any(|line| line.text.split(part).any(|own| own == word))
+    }
+
     /// Returns the prompt of a session or a resumed agent: its `prompt:`, otherwise the quoted text after its
     /// keyword.
     pub fn asked(&self, statement: u32) -> Option<String> {

@@ -20,7 +20,7 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
             let then = &outcomes.if_timed_out;
             add(
                 format!("Record that gate {id} timed out: {then}."),
-                Vec::new(),
+                gate.expire_command.iter().cloned().collect(),
             );
             continue;
         }

@@ -134,13 +134,14 @@ pub struct RunConverted {
 pub struct RunRepaired {
     /// The run's id.
     pub run: String,
-    /// The copy's folder; relative to the working directory if it is inside of that.
-    pub copy: String,
+    /// The copy's folder; relative to the working directory if it is inside of that. `None` if nothing needed repair, so
+    /// that no copy was written.
+    pub copy: Option<String>,
     /// The repairs that were made.
     pub repaired: Vec<Done>,
     /// The issues of the original run, by severity.
     pub before: Counts,
-    /// The check of the repaired copy.
+    /// The check of the repaired copy; of the run itself if there is no copy.
     pub after: CheckedRun,
 }
 

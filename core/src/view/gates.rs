@@ -127,6 +127,9 @@ pub struct AuditRow {
     pub event: String,
     /// The principal that caused the event: a claim that is not verified.
     pub principal: Option<String>,
+    /// The principal for which that principal acted (`--for`, errata G4); `None` if for none.
+    #[serde(default)]
+    pub on_behalf_of: Option<String>,
     /// The context of the event, or its reason.
     pub comment: Option<String>,
     /// When the event was recorded.
@@ -135,4 +138,17 @@ pub struct AuditRow {
     pub metadata: Option<String>,
     /// Whether the row is part of the chain of sealed rows.
     pub sealed: bool,
+}
+
+impl AuditRow {
+    /// Returns the principal in words: `mira, for ops-team`.
+    pub fn who(&self) -> Option<String> {
+        let by = self.principal.as_deref()?;
+        Some(acting(by, self.on_behalf_of.as_deref()))
+    }
+}
+
+/// Returns a principal with the one for which it acts, in words.
+pub(crate) fn acting(by: &str, on_behalf_of: Option<&str>) -> String {
+    on_behalf_of.map_or_else(|| by.to_owned(), |other| format!("{by}, for {other}"))
 }

@@ -375,6 +375,7 @@ impl Put {
             created: None,
         }));
         changes.push(touch(facts, at));
+        let notes = self.notes(&program, &name);
         Ok(Plan {
             changes,
             done: BindingWritten {
@@ -385,9 +386,26 @@ impl Put {
                 summary,
                 attachment,
                 replaced: before.is_some(),
+                notes,
                 ..BindingWritten::default()
             },
         })
+    }
+}
+
+impl Put {
+    /// Returns notes on what is recorded although it is probably a slip.
+    fn notes(&self, source: &Source, name: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        let blank = |text: &str| text.trim().is_empty();
+        if self.value.text().is_some_and(blank) {
+            notes.push(format!("the value of {name} is empty"));
+        }
+        let listing = source.listing.as_ref();
+        if self.name.is_some() && listing.is_some_and(|listing| !listing.contains_word(name)) {
+            notes.push(format!("the program does not contain the name {name}"));
+        }
+        notes
     }
 }
 

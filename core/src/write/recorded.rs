@@ -168,6 +168,9 @@ pub struct BindingWritten {
     pub completed: Option<i64>,
     /// The number of the agent's segment that was added with the value (`--segment`); `None` if none was.
     pub segment: Option<i64>,
+    /// Notes if the value is empty or the program does not contain its name; one sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// An agent whose memory was written, or that got a segment.

@@ -61,7 +61,8 @@ impl Source {
     /// and reword statements.
     ///
     /// # Errors
-    /// [`WriteError::Wrong`] if neither text nor line was given, or if they name different statements;
+    /// [`WriteError::Wrong`] if neither text nor line was given, the text is only a number, or both name different
+    /// statements;
     /// [`WriteError::NotFound`] if no statement begins at the line.
     pub(super) fn find(&self, named: &Named) -> Result<Found, WriteError> {
         match (&named.text, named.line) {
@@ -69,7 +70,13 @@ impl Source {
                 "no statement was named",
                 "give its text, or --line with its line in the program",
             )),
-            (Some(text), None) => Ok(self.by_text(text)),
+            (Some(text), None) => match text.trim().parse::<u32>() {
+                Ok(line) => Err(WriteError::wrong(
+                    format!("{line} is a number, not the text of a statement"),
+                    format!("`--line {line}` names the statement at line {line} of the program"),
+                )),
+                Err(_) => Ok(self.by_text(text)),
+            },
             (text, Some(line)) => self.by_line(text.as_deref(), line),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::gate::audit::{Finding, Head};
-use crate::gate::lifecycle::Lifecycle;
+use crate::gate::lifecycle::{Lifecycle, on_behalf_of};
 use crate::gate::{self, audit, lost};
 use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate, Run};
@@ -192,6 +192,7 @@ pub(super) fn audit_row(opened: &Opened, event: &AuditEvent) -> AuditRow {
         run: opened.named(Some(&event.run_id)),
         event: event.kind.word().to_owned(),
         principal: event.principal.as_deref().map(str::to_owned),
+        on_behalf_of: on_behalf_of(event.metadata.as_deref()),
         comment: event.comment.as_deref().map(str::to_owned),
         timestamp: event.timestamp.clone(),
         metadata: event.metadata.as_deref().map(str::to_owned),

@@ -8,15 +8,14 @@ use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
 use crate::gate::decision::{Heads, Seen};
 use crate::gate::lifecycle::{History, Lifecycle};
-use crate::gate::{uncreated, visit};
+use crate::gate::{decide_commands, expire_command, uncreated, visit};
 use crate::issue::Issue;
 use crate::model::{Gate, GateStatus, Run, Text};
 use crate::program::Listing;
 use crate::session::Opened;
-use crate::shell;
 use crate::time::human_duration;
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace};
-use crate::view::{GateView, GatesView};
+use crate::view::{GateView, GatesView, acting};
 
 /// Builds the page: the gates at `now`, and the verified audit log.
 pub fn gates(opened: &Opened, now: Option<i64>) -> GatesView {
@@ -90,15 +89,12 @@ fn gate_view(
     let own_row = gate.execution_id.and_then(|id| opened.node_of_row(id));
     let resolution = at.resolution;
     let text = |t: &Option<Text>| t.as_deref().map(str::to_owned);
-    let resolved_by = resolution.as_ref().and_then(|r| {
-        let by = r.by.as_deref()?;
-        let other = r.on_behalf_of.as_ref();
-        Some(other.map_or_else(|| by.to_owned(), |other| format!("{by}, for {other}")))
-    });
+    let resolved_by = resolution
+        .as_ref()
+        .and_then(|r| Some(acting(r.by.as_deref()?, r.on_behalf_of.as_deref())));
     let node = nodes.get(&*gate.id).copied().or(own_row);
-    let expire = at
-        .overdue
-        .then(|| shell::command("gates expire", &[&name], ""));
+    let expire = at.overdue.then(|| expire_command(&name));
+    let [approve, reject] = decide_commands(&name, &gate.id);
     GateView {
         run: opened.named(Some(run)),
         place: None,
@@ -129,8 +125,8 @@ fn gate_view(
         history: history.of(gate).map(|row| audit_row(opened, row)).collect(),
         metadata: text(&gate.metadata),
         expire_command: expire,
-        approve_command: shell::command("approve", &[&name, &gate.id], "--as NAME"),
-        reject_command: shell::command("reject", &[&name, &gate.id], "--reason TEXT --as NAME"),
+        approve_command: approve,
+        reject_command: reject,
     }
 }
 

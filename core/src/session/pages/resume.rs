@@ -184,7 +184,8 @@ fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> Pos
                 let again = again.and_then(|node| session.node(node));
                 attempts(session, again.and_then(|n| n.id))
             }
-            _ => Vec::new(),
+            Stop::Gate => Vec::new(),
+            _ => onward(session),
         },
     }
 }
@@ -213,12 +214,25 @@ fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
     let Some(id) = id.filter(|_| opened.run.told_by_rows()) else {
         return Vec::new();
     };
-    let run = opened.name();
-    let rests = opened.trace.verdict.status != "running";
-    let begin = rests.then(|| shell::command("resume", &[&run], "--begin"));
     let id = id.to_string();
-    let retry = shell::command("exec retry", &[&id], &shell::option("--run", &run));
-    begin.into_iter().chain([retry]).collect()
+    let run = shell::option("--run", &opened.name());
+    let retry = shell::command("exec retry", &[&id], &run);
+    begin(opened).into_iter().chain([retry]).collect()
+}
+
+/// Returns the commands that go on where the run stands.
+fn onward(opened: &Opened) -> Vec<String> {
+    if !opened.run.told_by_rows() {
+        return Vec::new();
+    }
+    let next = shell::command("next", &[&opened.name()], "");
+    begin(opened).into_iter().chain([next]).collect()
+}
+
+/// Returns the command that opens the run again, unless it is open.
+fn begin(opened: &Opened) -> Option<String> {
+    let open = matches!(opened.trace.verdict.status.as_str(), "running" | "waiting");
+    (!open).then(|| shell::command("resume", &[&opened.name()], "--begin"))
 }
 
 fn gate_of(opened: &Opened, node: NodeId) -> Option<&Gate> {

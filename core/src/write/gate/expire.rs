@@ -52,7 +52,7 @@ impl Record for ExpireGates {
 }
 
 /// Returns whether a gate is pending and past its deadline; false at the deadline itself.
-pub(super) fn is_due(gate: &Gate, at: &At) -> bool {
+pub(in crate::write) fn is_due(gate: &Gate, at: &At) -> bool {
     Lifecycle::of(gate, Some(at.now)).overdue
 }
 

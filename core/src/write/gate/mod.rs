@@ -29,6 +29,7 @@ pub use expire::ExpireGates;
 pub use resolve::{Decision, ResolveGate, Resolved};
 pub use view::ViewGate;
 
+pub(super) use expire::is_due;
 pub(super) use log::log_is_there;
 pub(super) use resume::{forced_gates, resumed};
 

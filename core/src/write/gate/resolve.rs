@@ -4,9 +4,8 @@ use super::sealed::{Measure, Measured, overriding};
 use super::waits::resolved;
 use super::{fits, known, principal};
 use crate::gate::allow::{Allow, Refusal};
-use crate::gate::visit;
+use crate::gate::{expire_command, visit};
 use crate::model::{AuditKind, Gate, GateStatus};
-use crate::shell::command;
 use crate::time::Stamp;
 use crate::write::meta::Keys;
 use crate::write::{At, DecidedOnCopy, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
@@ -207,7 +206,7 @@ fn past_deadline(
     };
     let records = match is_copy {
         true => {
-            let expire = command("gates expire", &[&facts.run()?.name], "");
+            let expire = expire_command(&facts.run()?.name);
             format!("`{expire}` records the time-out")
         }
         false => "`prosescope gates expire`, or --record-timeout here, records the time-out".into(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::instance::{Instance, begins, begun_after, meta, newest_at, shown};
 use super::super::task::output_of;
 use super::super::{Place, WriteError, parallel};
-use super::{Body, Last, Look, NextChoice};
+use super::{Body, FILE, Last, Look, NextChoice};
 use crate::model::{Execution, Status};
 use crate::program::StatementKind as Kind;
 use crate::shell;
@@ -74,7 +74,7 @@ impl Look<'_> {
             Ending::Completes => format!("execution {id} is open, and writes nothing"),
         };
         let file = match end {
-            Ending::Writes(_) => " < FILE",
+            Ending::Writes(_) => FILE,
             _ => "",
         };
         Ok(vec![choice(format!("{}{file}", end.command(id)), why)])
@@ -97,7 +97,7 @@ impl Look<'_> {
             Some((name, _)) => {
                 let end = Ending::Writes(Some(&name)).command(id);
                 choice(
-                    format!("{end} < FILE"),
+                    format!("{end}{FILE}"),
                     format!("{done}, and {name} is its value"),
                 )
             }

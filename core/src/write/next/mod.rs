@@ -16,12 +16,13 @@ pub(super) use begun::next_step;
 use serde::{Deserialize, Serialize};
 
 use self::ends::choice;
+use super::gate::is_due;
 use super::instance::{begins, begun_after, meta, newest_in, same};
 use super::item::is_parallel;
 use super::source::Source;
 use super::standing::Standing;
-use super::{Facts, RunStore, Style, WriteError};
-use crate::gate::visit;
+use super::{At, Facts, RunStore, Style, WriteError};
+use crate::gate::{decide_commands, expire_command, visit};
 use crate::model::{Execution, GateStatus, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::shell;
@@ -49,15 +50,22 @@ pub struct NextChoice {
     pub why: String,
 }
 
-/// Returns the next command; does not write.
+/// Returns the next command; does not write. `named`: the user named the run, so that the commands have to name it too.
 ///
 /// # Errors
 /// A [`super::Fault`] if the store cannot answer.
-pub fn next(store: &mut dyn RunStore) -> Result<NextView, WriteError> {
+pub fn next(store: &mut dyn RunStore, at: &At, named: bool) -> Result<NextView, WriteError> {
     let mut answer = None;
     // The closure ends with an error on purpose, so that the transaction changes nothing.
     let refused = store.transact(&mut |facts| {
-        answer = Some(asked(facts)?);
+        let mut asked = asked(facts, at)?;
+        if named {
+            let run = shell::option("--run", &facts.run()?.name);
+            for choice in &mut asked.choices {
+                choice.name_run(&run);
+            }
+        }
+        answer = Some(asked);
         Err(WriteError::refused("only-asked", "", ""))
     });
     match (answer, refused) {
@@ -67,7 +75,30 @@ pub fn next(store: &mut dyn RunStore) -> Result<NextView, WriteError> {
     }
 }
 
-fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
+impl NextChoice {
+    /// Adds the option that names the run, unless the command names it as an operand.
+    fn name_run(&mut self, option: &str) {
+        if ["approve", "reject", "gates"]
+            .iter()
+            .any(|of| self.is_verb(of))
+        {
+            return;
+        }
+        self.command = match self.command.strip_suffix(FILE) {
+            Some(command) => format!("{command} {option}{FILE}"),
+            None => format!("{} {option}", self.command),
+        };
+    }
+
+    fn is_verb(&self, verb: &str) -> bool {
+        self.command.split(' ').nth(1) == Some(verb)
+    }
+}
+
+/// The end of a command that reads a value from standard input.
+const FILE: &str = " < FILE";
+
+fn asked(facts: &dyn Facts, now: &At) -> Result<NextView, WriteError> {
     let run = facts.run()?;
     let view = |choices| NextView {
         run: run.name.clone(),
@@ -95,6 +126,7 @@ fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
         .collect();
     let look = Look {
         facts,
+        now,
         source: &source,
         listing,
         several: leaves.len() > 1,
@@ -114,6 +146,7 @@ const MOST: usize = 24;
 /// The data from which the answer is computed.
 struct Look<'a> {
     facts: &'a dyn Facts,
+    now: &'a At,
     source: &'a Source,
     listing: &'a Listing,
     /// Whether the run has several positions, so that each command has to name its own.
@@ -141,7 +174,7 @@ impl Look<'_> {
             return self.in_body(None, &self.body_of(None));
         };
         if shape(row) == Shape::Gate {
-            return Ok(self.decision(row));
+            return self.decision(row);
         }
         match self.body(row)? {
             Some(body) if is_parallel(row) => self.branches(row, &body),
@@ -271,15 +304,23 @@ impl Look<'_> {
         Ok(first)
     }
 
-    fn decision(&self, row: &Execution) -> Vec<NextChoice> {
+    fn decision(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {
         let own = meta(row);
         let gate = own.gate_id.as_deref().unwrap_or_default();
         let name = visit(gate).0;
+        let run = self.facts.run()?.name;
+        if let Some(gate) = self.facts.gate(gate)?.filter(|gate| is_due(gate, self.now)) {
+            let deadline = gate.timeout_at.as_ref();
+            let deadline = deadline.map_or(String::new(), |at| format!(" ({})", at.spoken()));
+            let why =
+                format!("gate {name} is past its deadline{deadline}: this records its time-out");
+            return Ok(vec![choice(expire_command(&run), why)]);
+        }
         let why = format!(
             "gate {name} waits: a person decides it, never the one who carries out the program"
         );
-        ["approve", "reject"]
-            .map(|verb| choice(shell::command(verb, &["RUN", gate], "--as NAME"), &*why))
-            .to_vec()
+        Ok(decide_commands(&run, gate)
+            .map(|command| choice(command, &*why))
+            .to_vec())
     }
 }

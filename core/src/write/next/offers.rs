@@ -3,7 +3,7 @@
 use super::super::WriteError;
 use super::super::source::Command;
 use super::ends::choice;
-use super::{Body, Look, NextChoice};
+use super::{Body, FILE, Look, NextChoice};
 use crate::model::Execution;
 use crate::program::{Statement, StatementKind as Kind};
 use crate::trace::{Shape, shape};
@@ -71,7 +71,7 @@ impl Look<'_> {
         let line = own.line;
         let name = own.name.as_deref();
         let mut command = match Command::of(own) {
-            Command::Input => return format!("prosescope put {} < FILE", name.unwrap_or("NAME")),
+            Command::Input => return format!("prosescope put {}{FILE}", name.unwrap_or("NAME")),
             Command::Import => {
                 return format!("prosescope import add {}", name.unwrap_or("HANDLE"));
             }

@@ -23,6 +23,8 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("parallel", "put a --file value --done", 4, "more than one statement is open", "`--execution ID`"),
     ("begun", "put report --file value --done", 4, "its statement writes outline", "`prosescope put outline --execution 1 --done`"),
     ("finished", "put outline --file value --done", 4, "run finished is completed already", "`prosescope init PROGRAM`"),
+    // A line without `--line` would be recorded as the text of a statement.
+    ("fresh", "exec run 13", 2, "13 is a number, not the text of a statement", "`--line 13`"),
     // These commands begin statements out of order.
     ("begun", "exec begin --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope exec complete 1`"),
     ("loop", "exec run --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope loop exit 1`"),

@@ -59,7 +59,7 @@ pub(super) fn draw(audit: &AuditView) -> AnyView {
 
 fn row(_: u64, row: &AuditRow) -> AnyView {
     let comment = row.comment.clone().unwrap_or_default();
-    let by = row.principal.clone().unwrap_or_default();
+    let by = row.who().unwrap_or_default();
     view! {
         <span role="gridcell" class="num mono faint">{row.id}</span>
         <span role="gridcell"><Pill status=row.event.clone()/></span>
@@ -81,7 +81,7 @@ pub(super) fn history(rows: &[AuditRow]) -> AnyView {
     let items = rows.iter().map(|row| view! {
         <li>
             <Pill status=row.event.clone()/>
-            <span>{row.principal.clone().map(|by| format!("by {by} "))}{row.comment.clone().map(|c| view! { "“"{c}"”" })}</span>
+            <span>{row.who().map(|by| format!("by {by} "))}{row.comment.clone().map(|c| view! { "“"{c}"”" })}</span>
             <small><When stamp=row.timestamp.clone()/>" · row "{row.id}{(!row.sealed).then_some(" · unsealed")}</small>
         </li>
     });
