@@ -12,7 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::args::wrapped::text_of;
 use crate::args::{self, Cli};
 use crate::error::CliError;
-use crate::locate::is_program;
+use crate::locate::{is_latest, is_program};
 
 /// Parses a command line. A path in place of a command means `show PATH`; the words that are returned contain that `show`.
 pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, clap::Error>) {
@@ -99,7 +99,13 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
             error.remove(ContextKind::Usage);
         }
         ErrorKind::UnknownArgument if is_run_of(&wrong, words) => {
-            tips = vec![format!("name the run with `--run {wrong}`").into()];
+            // Of `get RUN NAME` the first word is the run.
+            let before = words.iter().take_while(|word| **word != wrong).last();
+            let tip = match before.filter(|word| is_like_run(word) && !is_like_run(&wrong)) {
+                Some(run) => format!("the run comes with `--run`: {wrong} --run {run}"),
+                None => format!("name the run with `--run {wrong}`"),
+            };
+            tips = vec![tip.into()];
         }
         ErrorKind::UnknownArgument => {
             let option = option_before(&wrong, words);
@@ -121,6 +127,15 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
 fn called<'c>(all: &'c clap::Command, words: &[String]) -> &'c clap::Command {
     let next = |of: &'c clap::Command, word: &String| of.find_subcommand(word).unwrap_or(of);
     words.iter().fold(all, next)
+}
+
+/// Returns whether a word looks like a run: `latest`, the beginning of an id, or an existing path.
+fn is_like_run(word: &str) -> bool {
+    let date = word.get(..8).unwrap_or_default();
+    is_latest(word)
+        || date.len() == 8 && date.chars().all(|c| c.is_ascii_digit())
+        || word.starts_with("postgres:")
+        || Path::new(word).exists()
 }
 
 /// Returns whether an unexpected word is probably a run, given to a command that takes it as `--run`.
@@ -182,10 +197,7 @@ fn text(error: &clap::Error) -> String {
         Some(ContextValue::String(arg)) if arg.starts_with("--port") => {
             "expected the number of a port, from 0 to 65535"
         }
-        Some(ContextValue::String(arg)) if arg.starts_with("--limit") => {
-            "expected a whole number, 0 or more"
-        }
-        _ => "expected a whole number",
+        _ => &whole_number(&cause),
     };
     match text.rfind(&cause) {
         Some(at) => {
@@ -194,6 +206,18 @@ fn text(error: &clap::Error) -> String {
             format!("{before}{expected}{after}")
         }
         None => text,
+    }
+}
+
+/// Describes the expected number; `cause` contains its range if it was out of the range.
+fn whole_number(cause: &str) -> String {
+    let range = cause.split_once(" is not in ");
+    match range.and_then(|(_, range)| range.split_once("..=")) {
+        Some((from, to)) if to != u32::MAX.to_string() => {
+            format!("expected a whole number from {from} to {to}")
+        }
+        Some((from, _)) => format!("expected a whole number, {from} or more"),
+        None => "expected a whole number".to_owned(),
     }
 }
 

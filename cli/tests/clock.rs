@@ -111,12 +111,17 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
         let project = Project::new(form);
         // The deadline of the gate is one second after its creation, so it has passed.
         let before = project.files();
-        for time in [EARLIER, "2099-01-01T00:00:00Z", "no time"] {
+        for (time, code) in [(EARLIER, 4), ("2099-01-01T00:00:00Z", 4), ("no time", 2)] {
             for args in commands {
-                let said = project.said(4, &[("PROSE_NOW", time)], args);
+                let said = project.said(code, &[("PROSE_NOW", time)], args);
                 assert!(said.contains("PROSE_NOW"), "{args:?}: {said}");
             }
         }
+        let said = project.said(2, &[("PROSE_NOW", "yesterday")], &["gates", "r1"]);
+        assert!(
+            said.contains("PROSE_NOW is not a time: yesterday"),
+            "{said}"
+        );
         // With `PROSE_NOW`, `gate show` still shows the gate, but does not record the view.
         let said = project.said(0, &[("PROSE_NOW", EARLIER)], &["gate", "show", "r1", "g"]);
         assert!(said.contains("was not recorded"), "{said}");

@@ -96,6 +96,11 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             &["name the run with `--run r1`"],
         ),
         (
+            &["get", "latest", "research"],
+            2,
+            &["the run comes with `--run`: research --run latest"],
+        ),
+        (
             &["show", "latest/tol"],
             3,
             &["has no import tol", "did you mean tool?"],

@@ -222,7 +222,11 @@ fn a_command_takes_sql_in_every_way_and_says_what_is_wrong_with_it() {
         ),
         (&[LATEST, "SELECT 1; SELECT 2"], 2, "several"),
         (&[LATEST, "--csv"], 2, "--csv needs a question"),
-        (&[LATEST, "SELECT 1", "--limit", "0"], 2, "--limit"),
+        (
+            &[LATEST, "SELECT 1", "--limit", "0"],
+            2,
+            "expected a whole number from 1 to",
+        ),
         (&["no-such-run", "SELECT 1"], 3, "no-such-run"),
         (
             &[

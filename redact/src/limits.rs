@@ -13,6 +13,7 @@ pub fn not_found() -> &'static [&'static str] {
         "A password of words, such as \"correct horse battery staple\", unless its name says passphrase.",
         "A password of fewer than four characters; an exact value of fewer than eight that you did not name.",
         "Values that read as examples: `example`, `changeme`, `your-key`, `<token>`, `$TOKEN`.",
+        "Home folders of names that examples and machines use, such as `/home/alice` or `/home/ubuntu`.",
         "Names of people, customers and companies; addresses, phone numbers, account numbers: name them with `--redact`.",
         "Confidential content without a recognisable form: a plan, a price, a private conversation.",
     ]

@@ -72,6 +72,10 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     };
     out::recorded();
     record::told(made);
+    if !locate::is_program(&args.program) {
+        let text = format!("{name} is not a .prose file; the run holds a copy of it all the same");
+        say(&note(&escape(&text, false)));
+    }
     // Later commands take a run in PostgreSQL as `postgres:ID`, and a run in files as its id.
     let run = match state {
         "postgres" => folder.clone(),

@@ -70,6 +70,7 @@ use crate::near;
 use crate::out::Out;
 
 pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
+    locate::set_now()?;
     match command {
         Command::Runs(args) => runs::run(&args, out),
         Command::Show(args) => show::run(&args, out),

@@ -6,14 +6,20 @@ use super::{ended, unread};
 use crate::args::ResumeArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{Out, say};
+use crate::print::note;
 use crate::record::Recorder;
 use crate::{locate, print};
 
 pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
     let run = args.run.name()?;
     if args.begin {
-        Recorder::open(&run)?.record(&Reopen)?;
+        let gates = Recorder::open(&run)?.record(&Reopen)?;
+        let at = match gates.as_slice() {
+            [] => String::new(),
+            gates => format!(", at {}", gates.join(", ")),
+        };
+        say(&note(&format!("recorded that the run goes on{at}")));
     }
     let session = locate::open(&run)?;
     // If parts of the run were not read, a model could repeat work that is already done.

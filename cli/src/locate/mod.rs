@@ -76,9 +76,25 @@ const NOW_ENV: &str = "PROSE_NOW";
 
 /// Returns the current time for commands that only read, in milliseconds since 1970 UTC. `PROSE_NOW` (RFC 3339) overrides it.
 pub(crate) fn now() -> i64 {
-    let set = std::env::var(NOW_ENV).ok();
-    let set = set.and_then(|text| Stamp::parse(&text).millis());
-    set.unwrap_or_else(system_time)
+    set_now().ok().flatten().unwrap_or_else(system_time)
+}
+
+/// Returns the time in `PROSE_NOW`, if it is set.
+///
+/// # Errors
+/// If the variable does not contain a time.
+pub(crate) fn set_now() -> Result<Option<i64>, CliError> {
+    let Some(set) = std::env::var_os(NOW_ENV).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let text = set.to_string_lossy();
+    let wrong = || CliError::usage(format!("{NOW_ENV} is not a time: {text}"));
+    let time = Stamp::parse(&text).millis().ok_or_else(wrong);
+    time.map(Some).map_err(|error| {
+        error.hint(format!(
+            "set it to a time such as 2026-01-25T12:00:00Z, or unset {NOW_ENV}"
+        ))
+    })
 }
 
 /// Returns the time of the system's clock for recording, in milliseconds since 1970 UTC.

@@ -13,7 +13,7 @@ use super::style::{BOLD, FAINT, RESET};
 use super::table::{Fit, Table};
 
 /// Maximum number of places of secrets that are printed; `--json` prints more.
-const LISTED: usize = 40;
+const LISTED: usize = 12;
 
 /// Formats the written file in one line.
 pub(crate) fn shared_file(view: &RunShared) -> String {

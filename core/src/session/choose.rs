@@ -98,6 +98,18 @@ fn by_beginning<'r, R>(
         .iter()
         .filter(|run| name_of(run).starts_with(name))
         .collect();
+    // A command names the copy of a run after it: `RUN-fixed`, `RUN-sqlite`. The beginning of its id means the run itself.
+    let original = matching.iter().min_by_key(|run| name_of(run).len());
+    let is_copy_of = |of: &str, other: &str| {
+        let rest = other.strip_prefix(of);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    if let Some(original) = original.filter(|run| RunId::parse(name_of(run)).is_well_formed())
+        && let of = name_of(original)
+        && matching.iter().all(|run| is_copy_of(of, name_of(run)))
+    {
+        return Ok(*original);
+    }
     match matching.as_slice() {
         [one] => Ok(*one),
         [] => Err(ChooseError::Unknown {
@@ -182,6 +194,31 @@ mod tests {
             .iter()
             .map(|path| ((*path).to_owned(), text(path).into()));
         Rc::new(MemorySource::new("dropped", files))
+    }
+
+    #[test]
+    fn the_beginning_of_an_id_means_the_run_and_not_its_copies() {
+        let run = "runs/20260115-083214-h5n2ye";
+        let copies = ["", "-fixed", "-sqlite"].map(|end| format!("{run}{end}/state.md"));
+        let named = |files: &[&str]| choose(&source(files), "20260115", &Options::default());
+        let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
+        assert_eq!(named(&copies).as_deref(), Ok(run));
+        // Two runs of one day, or copies alone, are not told apart.
+        for several in [
+            [
+                "runs/20260115-083214-h5n2ye/state.md",
+                "runs/20260115-093214-h5n2ye/state.md",
+            ],
+            [
+                "runs/20260115-083214-h5n2ye-fixed/state.md",
+                "runs/20260115-083214-h5n2ye-sqlite/state.md",
+            ],
+        ] {
+            assert!(matches!(
+                named(&several),
+                Err(ChooseError::Several { runs: 2, .. })
+            ));
+        }
     }
 
     #[test]

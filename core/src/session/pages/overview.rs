@@ -15,7 +15,7 @@ use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
 use crate::time::{Stamp, human_duration};
-use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount, Stop};
 
 /// The most links in a list of the overview.
@@ -114,6 +114,26 @@ pub(super) fn overview_of(
         // The blocks around the failure are still open, but the run cannot continue in them.
         let word = sentence_start(&view.status);
         view.headline = format!("{word}; failed at {}", story::line_of(&failed));
+    }
+    let refused = plan.stands.iter().find(|stand| stand.stop == Stop::Refused);
+    let refused = refused.and_then(|stand| session.node(stand.node?));
+    if let (
+        Some(Node {
+            kind: NodeKind::Gate { gate },
+            status,
+            ..
+        }),
+        "running",
+    ) = (refused, &*view.status)
+    {
+        // The decision is the last sign of life: nothing else ran since.
+        let word = sentence_start(&view.status);
+        let how = if *status == NodeStatus::Timeout {
+            "timed out"
+        } else {
+            "was rejected"
+        };
+        view.headline = format!("{word}; gate {gate} {how}");
     }
     if trace.unordered && view.status == RunStatus::Running.word() {
         // Only the state file's header records the run as running; its bindings may be newer.

@@ -2,8 +2,8 @@
 
 use super::order::{self, before};
 use super::{guessed, kept, of_binding, sentence, tied};
-use crate::model::Binding;
-use crate::program::{Given, Listing, NameUse, scan};
+use crate::model::{Binding, BindingKind};
+use crate::program::{Expression, Given, Listing, NameUse, scan};
 use crate::scope::{self, Candidate, Outcome};
 use crate::session::Session;
 use crate::session::pages::trace::{binding_ref, node_ref};
@@ -56,7 +56,8 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
     let mut found = names.iter().filter_map(|name| match given.get(&name.name) {
         Some((how, around)) => {
             let line = listing.get(*around).map(|s| s.line);
-            Some(asked.around(&name.name, *how, line))
+            let passed = asked.passed(listing, statement, &name.name);
+            Some(passed.unwrap_or_else(|| asked.around(&name.name, *how, line)))
         }
         None => asked.name(name),
     });
@@ -117,6 +118,31 @@ impl<'s> Asked<'s> {
         let line = line.map_or(String::new(), |line| format!(" at line {line}"));
         let why = format!("it is {what}{line}; its value in this frame is not recorded");
         without_value(name, Seen::default(), why)
+    }
+
+    /// Returns the value that a call passed on for a name, as the called block's frame records it under the name of its
+    /// parameter.
+    fn passed(&self, listing: &Listing, call: u32, name: &str) -> Option<GivenName> {
+        let session = self.session;
+        let at = session.node(self.node)?;
+        let NodeKind::Frame { block, .. } = &at.kind else {
+            return None;
+        };
+        let (call, block, frame) = (listing.get(call)?, listing.block_named(block)?, at.id?);
+        let argument = Some(Expression::Name(name.to_owned()));
+        let is_it = |binding: &Binding| {
+            binding.execution_id == Some(frame)
+                && binding.kind == BindingKind::Input
+                && listing.argument(call, block, &binding.name) == argument
+        };
+        let (at, binding) = session
+            .run
+            .bindings
+            .iter()
+            .enumerate()
+            .find(|(_, b)| is_it(b))?;
+        let why = format!("the call passed it as the parameter {}", binding.name);
+        Some(self.settled(name, at as u32, binding, Seen::Same, false, why))
     }
 
     /// Resolves a name; `None` if it may be plain text and means nothing.

@@ -154,6 +154,26 @@ fn names_mean_what_they_mean_in_the_frame_of_the_statement() {
     );
 }
 
+/// No record has the value of a loop's item, but the frame of the call records what it was passed.
+#[test]
+fn the_argument_of_a_call_is_what_its_frame_received() {
+    let program =
+        "block p(part):\n  session \"In\"\nfor piece in pieces:\n  do p(piece)\n  do p(\"x\")\n";
+    let rows = "(1, 'for piece in pieces:', 'executing', NULL, NULL, NULL, '{\"loop_id\":\"l1\"}');
+        INSERT INTO execution (id, parent_id, statement_text, status, metadata) VALUES
+        (2, 1, 'do p(piece)', 'completed', '{\"block\":\"p\",\"depth\":1}'),
+        (3, 1, 'do p(piece)', 'completed', '{\"block\":\"p\",\"depth\":1}')";
+    let bindings = "('part', 2, 'input', NULL, NULL, 'one')";
+    let run = session(program, rows, bindings, "");
+    let call = work(&run, 2);
+    assert_eq!(given(&call), ["piece Same one"]);
+    assert_eq!(
+        call.context[0].why,
+        "the call passed it as the parameter part"
+    );
+    assert_eq!(given(&work(&run, 3)), ["piece Unknown -"]);
+}
+
 #[test]
 fn a_binding_that_did_not_exist_yet_is_passed_over() {
     let program = "block p():\n  session \"In\"\n    context: style\n  let style = session \"Style\"\ndo p()\n";
