@@ -1,13 +1,13 @@
-//! Sources: the interface through which the core reads files and databases that a shell offers.
+//! Defines [`Source`], the interface through which the core reads the files and databases that a shell offers.
 //!
 //! A shell implements [`Source`] over a folder on disk, files dropped into a browser, or a local server. The core
-//! decides what each file is and which ones to read. It never writes, and it reads large files in parts.
+//! decides what each file is and which files to read. The core never writes, and reads large files in parts.
 
 use crate::database::{Database, DecodeError, Limits};
 use crate::issue::Issue;
 use crate::time::Stamp;
 
-/// Prefix of a folder's name while the folder is being removed.
+/// The prefix of a run folder's name while the run is being removed, as in `.trash-20260115-143052-a7b3c9-1`.
 pub const TRASH: &str = ".trash-";
 
 /// A file that a source offers.
@@ -17,7 +17,7 @@ pub struct FileEntry {
     pub path: String,
     /// Size in bytes.
     pub len: u64,
-    /// Time of the last change, if the source knows it.
+    /// Time of the last change; `None` if the source does not know it.
     pub modified: Option<Stamp>,
 }
 
@@ -38,7 +38,7 @@ pub enum SourceError {
         /// The cause of the failure.
         cause: String,
     },
-    /// A database was refused; the message names the finding, the reason and the next step.
+    /// A database cannot be read, or its content cannot be understood.
     #[error("{path}: {cause}")]
     Database {
         /// The file.
@@ -70,8 +70,8 @@ pub trait Source {
     /// Returns the name of the source for people: a path, or a dropped folder's name.
     fn label(&self) -> String;
 
-    /// Returns the name of the source's own folder, or of the folder around a single file; empty if that is unknown. A
-    /// run's folder has the name of the run.
+    /// Returns the name of the source's own folder, or of the folder around a single file; empty if that is unknown.
+    /// If the folder is a run's, its name is the run's id.
     fn folder(&self) -> String {
         let label = self.label();
         let path = label.trim_end_matches(['/', '\\']);
@@ -111,9 +111,9 @@ pub trait Source {
     /// If the database cannot be opened without writing; the error contains the next step.
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError>;
 
-    /// Opens a reader of the rows of all runs, if one store keeps them. Each run is at the place `runs/{id}`. A list of
-    /// runs then needs only this reader, plus one read of each run that did not end by itself. Returns `None` if each
-    /// run has a place of its own.
+    /// Opens a reader of the rows of all runs, if one store keeps them. Each run is at the place `runs/{id}`. To list
+    /// the runs, this reader is enough, except for runs without a recorded end. Returns `None` if each run has a store
+    /// of its own.
     ///
     /// # Errors
     /// As [`Source::database`].
@@ -133,7 +133,7 @@ pub trait Source {
         Ok(None)
     }
 
-    /// Returns how many runs exist besides the listed ones, if the list of a large store is cut.
+    /// Returns how many runs a large store has besides the listed ones; 0 if the list is complete.
     fn more_runs(&self) -> u32 {
         0
     }
@@ -142,14 +142,14 @@ pub trait Source {
     /// may fetch several of them together.
     fn expect(&self, _places: &mut dyn Iterator<Item = &str>) {}
 
-    /// Returns notes on how the shell opened the database, if a person should know (an empty `-wal` was assumed, a hot
-    /// journal was rolled back in a copy). Called after [`Source::database`].
+    /// Returns notes for people on how the shell opened the database: an empty `-wal` was assumed, or a hot journal was
+    /// rolled back in a copy. Call this after [`Source::database`].
     fn notes(&self, _path: &str) -> Vec<Issue> {
         Vec::new()
     }
 
     /// Returns the time when the run at a place (path of a folder or file) was made, in nanoseconds since 1970 UTC, as
-    /// finely as the source knows it. Used only to order runs whose ids name the same second.
+    /// finely as the source knows it. Used only to order runs whose ids contain the same second.
     fn made(&self, place: &str) -> Option<i128> {
         let program = format!("{place}/program.prose");
         let file = self
@@ -179,8 +179,8 @@ pub trait Source {
 /// Folders that contain very many files but not runs; a listing leaves them out.
 const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
 
-/// The names of a run's folders, and of the folders around runs. Their subfolders may have any name, including one of
-/// [`LEFT_OUT`].
+/// The names of a run's folders, and of the folders around runs. A folder inside one of them is listed even if its name
+/// is in [`LEFT_OUT`] (except `.git`), because a binding may be called `target`.
 const RUN_PARTS: [&str; 8] = [
     ".prose",
     "runs",
@@ -192,7 +192,7 @@ const RUN_PARTS: [&str; 8] = [
     "workspace",
 ];
 
-/// Returns whether a listing includes this folder below the named one; `/` separates the parts of its path.
+/// Returns whether a listing includes a folder. `folder` is its path inside the source, with `/` between the parts.
 ///
 /// A shell that leaves a folder out reports it with [`left_out`].
 pub fn is_listed(folder: &str) -> bool {
@@ -230,7 +230,7 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
     Some(issue.hint("Folders called .git, node_modules and target contain very many files but not runs; name one of them to read it."))
 }
 
-/// The names of a run's folders, and of the folder of runs.
+/// The names of a run's folders, and `runs`, the folder around runs.
 const FOLDERS: [&str; 6] = [
     "agents",
     "attachments",
@@ -240,7 +240,7 @@ const FOLDERS: [&str; 6] = [
     "runs",
 ];
 
-/// Files of a run.
+/// The names of files of a run.
 const FILES: [&str; 6] = [
     "agents.db",
     "audit.jsonl",
@@ -257,7 +257,7 @@ fn name_and_above(path: &str) -> (&str, &str) {
     (name, parts.next().unwrap_or_default())
 }
 
-/// Returns whether a file of this name belongs in one of a run's folders.
+/// Returns whether a file `name` in a folder `above` is a part of a run, such as `gates/deploy.pending.json`.
 fn is_file_of(name: &str, above: &str) -> bool {
     match above {
         "gates" => name.ends_with(".json"),
@@ -266,7 +266,7 @@ fn is_file_of(name: &str, above: &str) -> bool {
     }
 }
 
-/// Returns whether a folder of this name belongs in one of a run's folders.
+/// Returns whether a folder `name` in a folder `above` is a part of a run, such as `imports/research--writer`.
 fn is_folder_of(name: &str, above: &str) -> bool {
     match above {
         "agents" => !name.contains('.'),
@@ -275,8 +275,8 @@ fn is_folder_of(name: &str, above: &str) -> bool {
     }
 }
 
-/// Returns an issue for a link at the place of a part of a run. Links are not followed, because the target may be
-/// outside the run.
+/// Returns an issue if a link has the path of a part of a run, such as `state.db`. Links are not followed, because the
+/// target may be outside the run.
 pub fn link(path: &str) -> Option<Issue> {
     let (name, above) = name_and_above(path);
     let holds = FOLDERS.contains(&name) || FILES.contains(&name) || is_file_of(name, above);
@@ -292,7 +292,7 @@ pub fn link(path: &str) -> Option<Issue> {
     })
 }
 
-/// The kind of entry found where a part of a run was expected.
+/// The kind of a file system entry that has the path of a part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Odd {
     /// A pipe, a socket or a device.
@@ -303,8 +303,8 @@ pub enum Odd {
     File,
 }
 
-/// Returns an issue for an entry of the wrong kind at the place of a part of a run. Without the issue, that part would
-/// look empty.
+/// Returns an issue if a part of a run has the wrong kind, such as a folder called `state.db`. Without the issue, that
+/// part would look empty.
 pub fn misplaced(path: &str, found: Odd) -> Option<Issue> {
     const ENDS: [&str; 5] = [".md", ".json", ".jsonl", ".db", ".prose"];
     let (name, above) = name_and_above(path);

@@ -1,4 +1,4 @@
-//! Timeouts of gates: parses a program's duration, computes the deadline, and formats both.
+//! Parses the timeout of a gate, such as `2h30m`, computes the deadline, and formats both.
 //!
 //! The grammar (errata F5): units d, h, m, s, each at most once, the largest first, each after a whole number; blanks
 //! are allowed only around the whole duration.
@@ -32,7 +32,7 @@ use crate::time::human_duration;
 /// Milliseconds of 10000-01-01 UTC. From this time on, SQLite's `datetime` returns NULL, so a gate would never expire.
 pub const END_OF_TIME_MS: i64 = 253_402_300_800_000;
 
-/// The units, largest first: letter, seconds, SQLite's word.
+/// The units, largest first. Each has a letter, a length in seconds, and SQLite's word.
 const UNITS: [(char, u64, &str); 4] = [
     ('d', 86_400, "days"),
     ('h', 3_600, "hours"),
@@ -40,16 +40,16 @@ const UNITS: [(char, u64, &str); 4] = [
     ('s', 1, "seconds"),
 ];
 
-/// A duration as programs write it, above zero.
+/// A gate's timeout, longer than zero, with the text that the program wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeout {
     text: String,
-    /// The number before each of [`UNITS`].
+    /// The number before each unit, in the order of [`UNITS`]; `None` if the unit does not occur.
     counts: [Option<u64>; 4],
     seconds: u64,
 }
 
-/// The fault of a duration. Characters are counted from 1, including blanks at the beginning.
+/// Why a text is not a valid timeout. Positions count characters from 1, including blanks at the beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TimeoutError {
     /// The text is empty or blank.
@@ -97,7 +97,7 @@ pub enum TimeoutError {
         /// The duration.
         text: String,
     },
-    /// A number is too large to count.
+    /// A number is too large: no deadline before the year 10000 is so far away.
     #[error(
         "the number at character {at} is too large: the deadline must be before the year 10000"
     )]
@@ -115,7 +115,7 @@ pub enum TimeoutError {
     },
 }
 
-/// The character or the end, at the place of a fault.
+/// The character at the position of a fault, or the end of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// The end of the text.
@@ -196,7 +196,7 @@ impl Timeout {
                 *slot = Some(count);
                 seconds.checked_add(count.checked_mul(length)?)
             });
-            // The sum is capped, because no deadline before the year 10000 can be further away than all those years.
+            // Rejects a sum as long as the time from 1970 to 10000: no gate created since 1970 can have such a deadline.
             seconds = sum
                 .filter(|sum| i64::try_from(*sum).is_ok_and(|sum| sum < END_OF_TIME_MS / 1000))
                 .ok_or(too_large)?;
@@ -223,8 +223,8 @@ impl Timeout {
         self.seconds
     }
 
-    /// Returns the modifiers for SQLite's `datetime('now', …)`, one for each unit, because SQLite returns NULL for `'+2
-    /// hours +30 minutes'` in one modifier (errata G12).
+    /// Returns the modifiers for SQLite's `datetime('now', …)`, one for each unit (errata G12). SQLite returns NULL for
+    /// one modifier with two units, such as `'+2 hours +30 minutes'`.
     pub fn sqlite_modifiers(&self) -> Vec<String> {
         self.counts
             .iter()

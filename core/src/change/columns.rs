@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{AuditRow, Change, ExecutionRow, GateResolution, GateRow, ImportRow};
 use crate::schema;
 
-/// Columns by OpenProse's names, with the new values; an unknown value is NULL.
+/// Columns under OpenProse's names, with their new values. An unknown value is NULL.
 pub type Columns = Vec<(&'static str, Value)>;
 
 /// A row after a change.
@@ -92,14 +92,14 @@ impl Change {
                 ("agent_segments", 2, columns)
             }
             Change::Import(row) => ("imports", 1, row.columns()),
-            // Also sets the columns of a decision, so that a DEFAULT in the table cannot decide a gate.
+            // Sets the columns of a decision to NULL, so that a DEFAULT in the table cannot decide a gate.
             Change::Gate(row) => {
                 let open = ["resolved_at", "resolved_by", "resolution_comment"];
                 let open = open.map(|column| (column, Value::Null));
                 ("gates", 2, [row.columns(), open.to_vec()].concat())
             }
-            // `run_id` may be NULL (errata G11), so the creation time is part of the key: it distinguishes gates of the
-            // same name.
+            // The run's id is not in the key, because `run_id` may be NULL (errata G11). The status and the time of the
+            // decision distinguish gates of the same name.
             Change::ResolveGate(row) => ("gates", 3, row.columns()),
             Change::Audit(row) => ("gate_audit_log", 1, row.columns()),
         };
@@ -163,7 +163,7 @@ impl GateRow {
 }
 
 impl GateResolution {
-    /// Returns the columns of a decision in `gates`, without the metadata, whose other keys must stay.
+    /// Returns the columns of a decision in `gates`. `metadata` is not among them, because its other keys must stay.
     pub fn columns(&self) -> Columns {
         vec![
             ("id", self.id.as_str().into()),

@@ -12,20 +12,20 @@ pub const JOURNAL: &str = "x_journal.json";
 pub enum FileChange {
     /// Appends lines to a log that is `at` bytes long.
     Append {
-        /// The log.
+        /// The path of the log.
         path: String,
         /// The log's length in bytes before the change.
         at: u64,
-        /// The lines.
+        /// The lines to append.
         text: String,
     },
     /// Writes a whole file.
     Write {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// The complete text of the written file.
         text: String,
-        /// The path to which a file already at this place is moved, so that it is not lost.
+        /// The path to which an existing file at `path` is moved, so that its text is not lost.
         keep: Option<String>,
     },
 }
@@ -37,7 +37,7 @@ impl FileChange {
         path
     }
 
-    /// Returns whether the path is one that this writer uses, inside the run. A run may come from an untrusted place,
+    /// Returns whether Prosescope itself writes to the paths of this change. A run may come from an untrusted source,
     /// so its journal is checked before it is applied.
     pub fn is_ours(&self) -> bool {
         let ours = |path: &str| {

@@ -1,5 +1,5 @@
-//! The changes of a command, as data: computed by [`crate::write`], applied by a store, kept in a folder's journal, or
-//! written into files.
+//! Defines the changes that a command makes to a run, as data. [`crate::write`] computes the changes. A store applies
+//! them, keeps them in a folder's journal, or writes them into files.
 
 mod columns;
 mod content;
@@ -34,7 +34,7 @@ pub enum Change {
     Segment(SegmentRow),
     /// Registers an import, or updates its registration.
     Import(ImportRow),
-    /// A new gate.
+    /// Adds a pending gate.
     Gate(GateRow),
     /// Decides a pending gate.
     ResolveGate(GateResolution),
@@ -47,7 +47,7 @@ pub enum Change {
 pub struct RunChange {
     /// The new status word; `None` leaves the status unchanged.
     pub status: Option<String>,
-    /// `updated_at`.
+    /// The new value of the column `updated_at`.
     pub updated: String,
 }
 
@@ -58,26 +58,26 @@ pub struct ExecutionRow {
     pub id: i64,
     /// The column `statement_index`: the line of the statement in the program.
     pub index: Option<i64>,
-    /// `statement_text`.
+    /// The column `statement_text`: the text of the statement.
     pub text: String,
-    /// The status word.
+    /// The status word, such as `completed`.
     pub status: String,
-    /// `started_at`.
+    /// The column `started_at`; `None` is NULL.
     pub started: Option<String>,
-    /// `completed_at`.
+    /// The column `completed_at`; `None` is NULL.
     pub completed: Option<String>,
-    /// `error_message`.
+    /// The column `error_message`; `None` is NULL.
     pub error: Option<String>,
     /// The column `parent_id`: the row id of the enclosing execution (errata X2).
     pub parent: Option<i64>,
-    /// `metadata`; empty is NULL.
+    /// The column `metadata`; an empty map is stored as NULL.
     pub metadata: Map<String, Value>,
 }
 
 /// An update of an existing execution row, as the earlier format does it (sqlite-earlier.md).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExecutionUpdate {
-    /// The row.
+    /// The id of the row.
     pub id: i64,
     /// The new status word; `None` leaves the status unchanged.
     pub status: Option<String>,
@@ -85,7 +85,7 @@ pub struct ExecutionUpdate {
     pub completed: Option<Option<String>>,
     /// The new `error_message`; `Some(None)` makes it NULL, and `None` leaves it unchanged.
     pub error: Option<Option<String>>,
-    /// The keys of `metadata` to set; other keys stay. Works also where the column is NULL (errata X12).
+    /// The keys of `metadata` to set; other keys stay. A NULL column counts as empty (errata X12).
     pub metadata: Map<String, Value>,
 }
 
@@ -125,7 +125,7 @@ pub struct BindingRow {
 /// A row of `agents` without its memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AgentRow {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
     /// The word for the scope of the agent's memory.
     pub scope: String,
@@ -138,7 +138,7 @@ pub struct AgentRow {
 /// An agent's memory: columns of `agents`, or a file `memory.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryRow {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
     /// The word for the memory's scope.
     pub scope: String,
@@ -151,7 +151,7 @@ pub struct MemoryRow {
 /// A segment of an agent: a row of `agent_segments`, or a file `{agent}-{number}.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SegmentRow {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
     /// The word for the scope of the agent's memory.
     pub scope: String,
@@ -168,7 +168,7 @@ pub struct SegmentRow {
 /// A row of `imports`; a folder has no such row and records an import by its nested run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ImportRow {
-    /// The handle.
+    /// The handle under which the program uses the import.
     pub alias: String,
     /// The address of the imported program.
     pub source_url: String,
@@ -185,7 +185,7 @@ pub struct ImportRow {
 /// The nested run of an import, as created before anything is recorded in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NestedRun {
-    /// The nested run's folder, relative to the run's: `imports/{handle}--{slug}`.
+    /// The nested run's folder, relative to the importing run's folder: `imports/{handle}--{slug}`.
     pub place: String,
     /// The name of the imported program.
     pub name: String,
@@ -198,7 +198,7 @@ pub struct NestedRun {
 pub struct GateRow {
     /// The gate's id; `id#2` if the program reaches the same gate a second time (errata G1).
     pub id: String,
-    /// The run.
+    /// The run's id.
     pub run_id: String,
     /// The execution row that waits at the gate; it is written before the gate (errata G2).
     pub execution_id: Option<i64>,
@@ -221,9 +221,9 @@ pub struct GateRow {
 /// The decision of a gate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GateResolution {
-    /// The gate.
+    /// The gate's id.
     pub id: String,
-    /// The run.
+    /// The run's id.
     pub run_id: String,
     /// The new status of the gate: `approved`, `rejected` or `timeout`.
     pub status: String,
@@ -242,11 +242,11 @@ pub struct GateResolution {
 pub struct AuditRow {
     /// The id of the audit row.
     pub id: i64,
-    /// The gate.
+    /// The gate's id.
     pub gate_id: String,
-    /// The run.
+    /// The run's id.
     pub run_id: String,
-    /// The event.
+    /// The word for the event, such as `approved`.
     pub event: String,
     /// The principal who acted at the gate, as claimed by the caller.
     pub principal: String,
@@ -254,6 +254,6 @@ pub struct AuditRow {
     pub comment: Option<String>,
     /// Time of the event.
     pub at: String,
-    /// The metadata, including the entry's hash chain, as canonical JSON.
+    /// The metadata as canonical JSON, including the row's link in the hash chain.
     pub metadata: String,
 }

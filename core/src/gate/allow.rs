@@ -1,4 +1,4 @@
-//! Who may decide a gate: parses the column `allow` and checks principals against it (errata G4).
+//! Parses the column `allow` of a gate, and checks whether a principal may decide the gate (errata G4).
 //!
 //! | recorded | who may decide |
 //! |---|---|
@@ -13,9 +13,9 @@
 use serde_json::Value;
 use thiserror::Error;
 
-/// The entry that allows any person.
+/// The entry of an `allow` list that admits any person.
 pub const ANY_PERSON: &str = "user";
-/// The principal of time-outs. A decision in this name is refused.
+/// The principal under which time-outs are recorded. A person's decision under this name is refused.
 pub const RESERVED: &str = "system";
 
 /// The list of principals that may decide a gate.
@@ -58,7 +58,7 @@ pub enum Refusal {
     /// The name is not on the list.
     #[error("{who} may not decide this gate: it admits {admitted}")]
     NotListed {
-        /// The principal and, if it acts for another one, that one.
+        /// The refused principal, with the principal for which it acts, if any: `` `lee`, acting for `dev`, ``.
         who: String,
         /// The principals that may decide, in words.
         admitted: String,
@@ -104,15 +104,15 @@ impl Allow {
         &self.entries
     }
 
-    /// Returns whether a principal may decide, for itself or acting for another.
+    /// Returns whether a principal may decide, for itself or for the principal `acting_for`.
     pub fn admits(&self, principal: &str, acting_for: Option<&str>) -> bool {
         self.check(principal, acting_for).is_ok()
     }
 
-    /// Checks whether a principal may decide, for itself or acting for another.
+    /// Checks whether a principal may decide, for itself or for the principal `acting_for`.
     ///
     /// # Errors
-    /// The reason why it may not.
+    /// [`Refusal`] with the reason why the principal may not decide.
     pub fn check(&self, principal: &str, acting_for: Option<&str>) -> Result<(), Refusal> {
         let principal = principal.trim();
         let acting_for = acting_for.map(str::trim);

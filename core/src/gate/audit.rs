@@ -16,7 +16,7 @@ use crate::model::AuditEvent;
 pub use super::chain::{Chain, FIRST, SealError, seal, with_chain};
 pub use super::report::{ChainReport, ChainState, Finding, Head};
 
-/// The most findings in a report.
+/// The largest number of findings that a report lists.
 const MOST_FINDINGS: usize = 100;
 
 /// Returns whether a row has a chain in its metadata, well-formed or not.
@@ -27,8 +27,8 @@ pub fn is_sealed(event: &AuditEvent) -> bool {
 
 /// Checks a log against its chains, one for each run. Rows are checked in order of id (errata G8).
 ///
-/// `expect_head` is a head that was noted earlier, as count and hash. With it, a cut-off end is found, too. The log may
-/// have grown since. If the log has several runs, one of them must have that head.
+/// `expect_head` is a head that was noted earlier, as count and hash. With this head, the check also finds rows that
+/// were cut off at the end. Rows added since are valid. If the log has several runs, one run must contain the head.
 pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainReport {
     let mut order: Vec<&AuditEvent> = events.iter().collect();
     order.sort_by_key(|event| event.id);
@@ -106,7 +106,7 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
 #[derive(Debug, Default)]
 struct Links {
     last: Option<(u64, String)>,
-    /// The link with the highest position.
+    /// The position and hash of the link with the highest position.
     head: Option<(u64, String)>,
     /// The hashes at each position.
     seen: BTreeMap<u64, BTreeSet<String>>,
@@ -231,7 +231,8 @@ pub(crate) fn edited(events: &[AuditEvent]) -> Option<String> {
     })
 }
 
-/// Returns a row's link; `None` if it has none. The inner row is `None` if it was not read completely.
+/// Returns a row's link in the chain, with the row's hashed content. Returns `None` for a row without a link. The
+/// content is `None` if the row was not read completely.
 fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding> {
     let malformed = |message: String| {
         let message = format!("row {}: {message}", event.id);
@@ -240,7 +241,7 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding
     let row = match event.row_json.as_deref().map(Row::parse) {
         Some(Ok(row)) => Some(row),
         None => None,
-        // Metadata that is not an object cannot contain a chain; such a text that names a chain anyway is malformed.
+        // Metadata that is not a JSON object cannot contain a chain. A text with `"chain"` in it is then malformed.
         Some(Err(error)) => {
             let named = event
                 .metadata

@@ -1,4 +1,4 @@
-//! Canonical JSON of audit rows, over which the chain's hash is computed.
+//! Parses and prints the canonical JSON of audit rows, over which the chain's hash is computed.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ pub(crate) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Once(value)| value)
 }
 
-/// Returns the error if a text is valid JSON with a repeated key. `None` if it has none or is not JSON at all.
+/// Returns the parser's error for valid JSON with a repeated key; `None` for any other text.
 pub(crate) fn key_twice(text: &str) -> Option<String> {
     let error = parse(text).err()?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
     Some(error.to_string())
 }
 
-/// Returns an issue if a text is JSON with a repeated key.
+/// Returns an issue if `text` is JSON with a repeated key; `what` describes the text in the message.
 pub(crate) fn twice(what: &str, text: Option<&str>) -> Option<Issue> {
     let why = key_twice(text?)?;
     let message = format!("{what} can be read in two ways: {why}");
@@ -30,7 +30,7 @@ pub(crate) fn twice(what: &str, text: Option<&str>) -> Option<Issue> {
 /// Prints a value with its keys sorted by code point, without blanks. Numbers and escapes are as serde_json writes
 /// them.
 pub(super) fn text(mut value: Value) -> String {
-    // `serde_json`'s feature `preserve_order`, which any crate may switch on, would keep the original order.
+    // If any crate enables `serde_json`'s feature `preserve_order`, objects keep their original order.
     value.sort_all_objects();
     value.to_string()
 }

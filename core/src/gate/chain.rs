@@ -1,4 +1,4 @@
-//! The hash chain of the audit log: its format, and sealing of rows (errata G7).
+//! Defines the hash chain of the audit log, and seals rows with it (errata G7).
 //!
 //! # The chain
 //! A program that seals a row adds `chain` to the row's `metadata`:
@@ -48,7 +48,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Parses the link in a row's metadata; `None` without a well-formed one.
+    /// Parses the link in a row's metadata; `None` if it is missing or malformed.
     pub fn of_metadata(metadata: &str) -> Option<Chain> {
         let value: serde_json::Value = serde_json::from_str(metadata).ok()?;
         serde_json::from_value(value.get("chain")?.clone()).ok()
@@ -61,8 +61,8 @@ pub(super) fn is_hash(text: &str) -> bool {
     text.len() == FIRST.len() && text.bytes().all(hex)
 }
 
-/// Converts a cell for a row's canonical JSON. Bytes that are not UTF-8 text become `{"blob":"hex"}`, and numbers that
-/// JSON lacks become text.
+/// Converts a cell for a row's canonical JSON. Bytes that are not UTF-8 text become `{"blob":"hex"}`. Numbers that
+/// JSON lacks, such as infinity, become text.
 pub fn cell(value: &Cell<'_>) -> Value {
     let blob = |bytes: &[u8]| serde_json::json!({ "blob": hex(bytes) });
     match value {
@@ -122,7 +122,7 @@ pub fn with_chain(metadata: Option<&str>, chain: &Chain) -> Result<String, SealE
     Ok(canonical::text(Value::Object(object)))
 }
 
-/// The content of a row that is hashed.
+/// The hashed content of an audit row, and the link that is not hashed.
 #[derive(Debug)]
 pub(super) struct Row {
     columns: Map<String, Value>,

@@ -1,10 +1,10 @@
 //! The copy of a gate's columns in the sealed row of its creation, which makes later changes of the gate visible.
 //!
-//! OpenProse defines the keys `prompt_hash` and `allow`. Prosescope adds `columns` with the others; a key that is
-//! missing there was not set. Long texts are recorded as their SHA-256 and times as instants in UTC, so that a run
-//! still agrees after conversion to the other form. Further columns are in the log's rows themselves: `id`, `run_id`
-//! and `created_at` in the row of the creation; `status`, `resolved_at`, `resolved_by` and `resolution_comment` in that
-//! of the decision.
+//! OpenProse defines the keys `prompt_hash` and `allow`. Prosescope adds the key `columns` for the other columns; it
+//! leaves out a column without a value. Long texts are recorded as their SHA-256 and times as instants in UTC, so that
+//! the copy still matches after the run was converted to another form. Columns of the log itself record the rest: `id`,
+//! `run_id` and `created_at` in the row of the creation; `status`, `resolved_at`, `resolved_by` and
+//! `resolution_comment` in the row of the decision.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ pub(crate) struct Columns {
     /// The deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_at: Option<Stamp>,
-    /// The hash of the program's reaction to a rejection.
+    /// The hash of the gate's `on_reject` action; before [`Columns::created`], the action's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) on_reject: Option<String>,
     /// The gate's own metadata.
@@ -41,7 +41,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Returns the metadata of the row that records the creation of a gate with this prompt and list.
+    /// Returns the metadata of the row that records the creation of a gate with this prompt and `allow` list.
     pub(crate) fn created(mut self, prompt: &str, allow: &Value) -> Map<String, Value> {
         let text = self.on_reject.take().filter(|text| !text.is_empty());
         self.on_reject = text.as_deref().map(prompt_hash);
@@ -54,8 +54,9 @@ impl Columns {
         created
     }
 
-    /// Returns the metadata of the row that records a gate's state before an override, for a gate whose creation is not
-    /// sealed: the keys of a creation, and its time. `None` if the gate's own metadata is not a JSON object.
+    /// Returns the metadata of an override's row, for a gate whose creation is not sealed. It records the gate's state
+    /// before the override: the keys of a creation, and `created_at`. `None` if the gate's own metadata is not a JSON
+    /// object.
     pub(crate) fn adopted(gate: &Gate) -> Option<Map<String, Value>> {
         let own = gate.metadata.as_deref().map(str::trim);
         let metadata = match own.filter(|text| !text.is_empty()) {
@@ -82,8 +83,8 @@ impl Columns {
         Some(adopted)
     }
 
-    /// Parses the columns in a row's metadata. Returns `None` for rows of earlier Prosescope versions, which did not
-    /// record them.
+    /// Parses the key `columns` of a row's metadata. Returns `None` for rows of earlier Prosescope versions, which lack
+    /// this key.
     pub(crate) fn of(metadata: &Map<String, Value>) -> Option<Columns> {
         serde_json::from_value(metadata.get(COLUMNS)?.clone()).ok()
     }

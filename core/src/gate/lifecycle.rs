@@ -1,4 +1,5 @@
-//! The state of a gate at a time: pending → approved, rejected or timeout (OpenProse's sqlite.md, "Gate Lifecycle").
+//! Computes the state of a gate at a given time: pending → approved, rejected or timeout (OpenProse's sqlite.md, "Gate
+//! Lifecycle").
 //!
 //! Deadlines are compared as instants, because as text `…T16:00:00Z` sorts after every `… 17:00:00` of its day
 //! (errata G5). A gate stays pending after its deadline until the time-out is recorded. Meanwhile it is shown as
@@ -111,8 +112,8 @@ impl<'a> History<'a> {
         History { by_gate }
     }
 
-    /// Returns the rows about a gate in order of id, because times within a second tie (errata G8). A gate without a
-    /// run gets the rows of all runs (errata G11).
+    /// Returns the rows about a gate in order of id, because several rows may have the same time (errata G8). A gate
+    /// without a run gets the rows of all runs (errata G11).
     pub fn of(&self, gate: &Gate) -> impl Iterator<Item = &'a AuditEvent> {
         let rows = self.by_gate.get(&*gate.id).map_or(&[][..], Vec::as_slice);
         rows.iter()

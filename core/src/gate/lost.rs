@@ -1,5 +1,5 @@
-//! Finds out whether the audit log of a run was deleted: an execution that Prosescope wrote for a gate refers to a
-//! place in the log's chain (`audit_seq`, the row of the gate's creation), but the log is empty.
+//! Detects that the audit log of a run was deleted. The evidence is an execution that waits at a gate: it records the
+//! place of the gate's creation in the log's chain (`audit_seq`), but the log is empty.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(crate) fn place(gate: &Gate, execution: &Execution) -> Option<i64> {
     meta.audit_seq.filter(|_| own)
 }
 
-/// Describes the evidence that there was a log.
+/// Describes the evidence that the run had an audit log.
 pub(crate) fn evidence(gate: &Gate, execution: i64, place: i64) -> String {
     let gate = cut(&gate.id, SHOWN);
     format!(

@@ -83,12 +83,12 @@ pub fn visit(id: &str) -> (&str, u32) {
     split.unwrap_or((id, 1))
 }
 
-/// Returns the SHA-256 of a long text such as a gate's prompt, in OpenProse's notation for the log.
+/// Returns the SHA-256 of a long text such as a gate's prompt, as OpenProse logs it: `sha256:` and 64 hex digits.
 pub fn prompt_hash(prompt: &str) -> String {
     format!("sha256:{}", hex(&Sha256::digest(prompt)))
 }
 
-/// Returns whether a program continues after a rejection as if the gate had been approved.
+/// Returns whether an `on_reject` action continues the program after a rejection, as if the gate had been approved.
 pub(crate) fn is_continue(action: &str) -> bool {
     matches!(
         first_word(action.trim()),
@@ -96,7 +96,7 @@ pub(crate) fn is_continue(action: &str) -> bool {
     )
 }
 
-/// Returns the first word of the program's reaction to a rejection.
+/// Returns the first word of an `on_reject` action, such as `continue`.
 pub(crate) fn first_word(action: &str) -> &str {
     action
         .split(|c: char| !c.is_alphanumeric())

@@ -70,7 +70,7 @@ pub struct Head {
 pub struct Finding {
     /// The row's id; `None` if the finding is about the whole log.
     pub row: Option<i64>,
-    /// The name of the rule, as issues name it.
+    /// The name of the rule that issues report, such as `audit-row-edited`.
     pub rule: &'static str,
     /// The finding in one sentence.
     pub message: String,
@@ -135,7 +135,7 @@ pub struct ChainReport {
     pub findings: Vec<Finding>,
     /// Differences between gates and the sealed rows.
     pub gates: Vec<Issue>,
-    /// Warnings about gates whose creation is not sealed; other rows do not contradict them.
+    /// Warnings about gates whose creation is not sealed, so that the log cannot confirm their columns.
     pub notes: Vec<Issue>,
 }
 
@@ -151,7 +151,7 @@ impl ChainReport {
         self.findings.extend(gone);
     }
 
-    /// Adds differences between gates and the log. A log without sealed rows cannot show any.
+    /// Adds differences between gates and the log. Without sealed rows, there is nothing to compare with.
     pub(crate) fn add<'a>(&mut self, gates: impl Iterator<Item = &'a Issue>) {
         if self.sealed == 0 {
             return;
@@ -183,7 +183,7 @@ impl ChainReport {
         }
     }
 
-    /// Returns the state in one sentence. The word "proof" is never used, because computing the hash needs no secret.
+    /// Returns the state in one sentence. The sentence never says "proof", because anyone can compute the hashes.
     pub fn sentence(&self) -> String {
         let rows = |n: usize| counted(n as u64, "row", "rows");
         match self.state {

@@ -1,9 +1,8 @@
 //! Decides the changes that `prosescope check --fix` makes to a damaged run, without I/O.
 //!
-//! [`crate::sqlite::copy_repaired`] reads the damaged database row by row, asks [`Repair::row`] for the repaired row,
-//! and writes it into a new database of the corrected schema, which the store opened. The damaged file is never
-//! changed. Replaced values are kept in `x_repaired`, and rows that do not fit into any table in `x_unplaced`, so no
-//! data is lost.
+//! [`crate::sqlite::copy_repaired`] reads the damaged database row by row. It repairs each row with [`Repair::row`]
+//! and writes the result into a new database with the corrected schema. The damaged file is never changed, and no data
+//! is lost: `x_repaired` keeps the replaced values, and `x_unplaced` the rows that do not fit into any table.
 //!
 //! | damage | repair |
 //! |---|---|
@@ -40,7 +39,7 @@ pub struct Note {
     pub rule: &'static str,
     /// The table.
     pub table: String,
-    /// The row.
+    /// The id of the row.
     pub row: i64,
     /// The changed column; empty if the repair concerns the whole row.
     pub column: String,

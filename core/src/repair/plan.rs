@@ -9,9 +9,9 @@ use crate::trace::{NodeId, Trace};
 pub struct Repair {
     /// The run's id, even if the run's row is missing.
     pub(super) run: String,
-    /// The corrected status of the run's row; `None` if the recorded one is right.
+    /// The corrected status of the run's row; `None` if the recorded status is right.
     pub(super) status: Option<String>,
-    /// Wrong parents: the execution, its correct parent, and the rule.
+    /// The executions with a wrong parent, by id: the correct parent (`None`: the root), and the rule that reports it.
     pub(super) parents: BTreeMap<i64, (Option<i64>, &'static str)>,
     /// The ids of rows of `bindings` that a later row replaced.
     pub(super) superseded: BTreeSet<i64>,
@@ -25,7 +25,7 @@ pub struct Repair {
 pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
     let believed = &trace.verdict.status;
     let recorded = run.status.as_ref().map(RunStatus::word);
-    // A waiting run counts as running, and a silent run has not ended, so neither gets an end time.
+    // Only these words end a run. A waiting or silent run may continue, so its recorded status is kept.
     let ends = matches!(believed.as_str(), "completed" | "failed" | "interrupted");
     let stale = recorded.is_some_and(|word| word != believed) && ends;
     let superseded = run.bindings.iter().filter(|b| b.superseded);
@@ -52,7 +52,7 @@ pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
     }
 }
 
-/// Rules that report a state file which contradicts the rows or the files; such a file is rendered again.
+/// The rules that report a state file which contradicts the rows or the files. Such a state file is rendered again.
 const STALE: [&str; 7] = [
     "binding-not-indexed",
     "index-disagrees",
@@ -74,8 +74,8 @@ pub struct StaleState {
     pub rules: Vec<String>,
 }
 
-/// Returns the state file that contradicts its rows or the files on disk. Only a state file of OpenProse's own form is
-/// rewritten: a log is not a summary, and a missing state file is not invented.
+/// Returns the state file if it contradicts the rows or the files on disk. Only a `state.md` in OpenProse's own form is
+/// rewritten. A log is not, because it is not a summary; a missing state file is not created.
 pub fn stale_state_file(session: &Session) -> Option<StaleState> {
     let run = session.run();
     let file = run
@@ -138,15 +138,15 @@ fn parents(run: &Run, trace: &Trace) -> BTreeMap<i64, (Option<i64>, &'static str
     wrong
 }
 
-/// Returns the row of the nearest enclosing node that has a row. A later row of the same node is skipped: it would be
-/// its own parent.
+/// Returns the row id of the nearest enclosing node that has a row. Skips the id of the row itself, because a row
+/// cannot be its own parent.
 fn around(trace: &Trace, at: NodeId, id: i64) -> Option<i64> {
     let mut around = trace.upward(Some(at)).skip(1);
     around.find_map(|at| trace.node(at)?.id.filter(|row| *row != id))
 }
 
-/// Returns whether a node is inside another, at any depth: a parent may be farther than the nearest node, because a
-/// branch may be written beside its parallel block.
+/// Returns whether a node is inside another node, at any depth. A recorded parent need not be the nearest enclosing
+/// node, because a branch may be written beside its parallel block.
 fn lies_in(trace: &Trace, inner: Option<NodeId>, outer: Option<NodeId>) -> bool {
     trace.upward(inner).skip(1).any(|up| Some(up) == outer)
 }

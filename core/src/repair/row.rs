@@ -57,19 +57,19 @@ impl Row {
     }
 }
 
-/// The place of a repaired row, and the repairs made to it.
+/// A repaired row, the table that receives it, and the repairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
-    /// The table.
+    /// The table that receives the row.
     pub table: String,
-    /// The row.
+    /// The row after the repairs.
     pub row: Row,
     /// The repairs.
     pub notes: Vec<Note>,
 }
 
 impl Repair {
-    /// Returns a run row for a database without one.
+    /// Returns the row to add to the table `run` of a database if that table is empty.
     pub fn missing_run(&self) -> Placed {
         let (path, source, status) = &self.missing_run;
         let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::text);
@@ -80,7 +80,7 @@ impl Repair {
         row.set("id", Value::text(&self.run));
         row.set("program_path", text(path));
         row.set("program_source", text(source));
-        // The start of such a run is unknown; the column's default would claim that it starts now.
+        // The start of the run is unknown. Without this NULL, the column's default would be the current time.
         row.set("started_at", Value::Null);
         row.set("updated_at", Value::text(&self.at));
         row.set("status", Value::text(status));
@@ -100,7 +100,7 @@ impl Repair {
         }
     }
 
-    /// Returns the repaired form of a row, and the table into which it goes.
+    /// Repairs a row of `table`. Returns the row with the table that receives it, and a note on each repair.
     pub fn row(&self, table: &str, mut row: Row) -> Placed {
         let mut to = table.to_owned();
         let notes = match table.to_ascii_lowercase().as_str() {
@@ -161,7 +161,7 @@ impl Repair {
         notes
     }
 
-    /// Turns a binding that a later row replaced into a row of the history.
+    /// Turns a row of `bindings` that a later row replaced into a row of the history table.
     fn history(&self, row: &mut Row) -> Note {
         row.set("replaced_at", Value::text(&self.at));
         let known = [
@@ -175,7 +175,7 @@ impl Repair {
             "attachment_path",
             "value",
         ];
-        // The history table has fewer columns, so the note keeps the values of the others.
+        // The history table lacks some columns of `bindings`, so the note keeps their values.
         let rest = row
             .cells
             .iter()
@@ -211,8 +211,7 @@ impl Repair {
             let (at, after) = ((GATES, "run_id"), Value::text(&self.run));
             notes.push(row.fix("gate-of-unknown-run", at, after, did));
         }
-        // A list `allow` that cannot be read admits no principal (errata G4); the repaired list must not admit any
-        // either.
+        // An unreadable `allow` admits no principal (errata G4), so an empty list replaces it.
         let unreadable = match row.get("allow") {
             None | Some(Value::Null) => false,
             Some(cell) => cell
@@ -233,7 +232,8 @@ impl Repair {
     }
 }
 
-/// Wraps a text that is not valid JSON in an object (errata X13), which contains the text.
+/// Replaces a text that is not valid JSON by an object `{"x_malformed": "the text"}` (errata X13). With `object`, JSON
+/// other than an object is replaced, too.
 fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Option<Note> {
     let cell = row.get(column)?;
     let text = cell.lossy()?.into_owned();

@@ -1,4 +1,4 @@
-//! Resolves a name in a frame to a binding: the nearest one up the parent chain, the root last.
+//! Resolves a name to a binding. The search begins in a frame, continues in each enclosing frame, and ends at the root.
 //!
 //! Sources: sqlite.md "Scope Resolution Query", filesystem.md "Scoped Bindings"; errata B1–B5, B12.
 
@@ -26,16 +26,17 @@ pub struct Resolution {
     pub from: Option<i64>,
     /// Index of the winning binding in [`Run::bindings`].
     pub winner: Option<usize>,
-    /// Every binding of that name in the run: the winner first, then by distance, then those out of reach.
+    /// Every binding of that name in the run, in this order: the winner, others by distance, those at the root, those
+    /// out of reach.
     pub candidates: Vec<Candidate>,
-    /// The scopes searched, from the starting execution outward: frames, and other executions that a binding names as
-    /// its frame. The root is not listed.
+    /// The ids of the searched scopes, from the starting execution outward, without the root. A scope is a frame, or
+    /// another execution that some binding records as its frame.
     pub chain: Vec<i64>,
     /// Faults that changed the search: a cycle, an unknown frame, a missing parent (errata B2, B3).
     pub issues: Vec<Issue>,
 }
 
-/// A binding of the name that was asked for.
+/// A binding that has the name that was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// Index into [`Run::bindings`].
@@ -45,9 +46,9 @@ pub struct Candidate {
     /// The number of steps from the starting frame up the chain; 0 is that frame itself. `None` for the root and for
     /// bindings out of reach.
     pub distance: Option<u32>,
-    /// Whether the candidate won.
+    /// Whether the name means this binding, or why not.
     pub outcome: Outcome,
-    /// The reason, in one sentence.
+    /// The reason for the outcome, in one sentence.
     pub reason: String,
 }
 
@@ -62,14 +63,14 @@ pub enum Outcome {
     Shadowed,
     /// The binding's frame is not on the way from the starting frame to the root.
     OutOfReach,
-    /// A later row claims the same name and frame (errata S2).
+    /// A later row has the same name and frame (errata S2).
     Superseded,
 }
 
 /// Resolves a name from a frame (`None`: from the root; errata B5).
 ///
-/// A frame named by an alias means its instance. The cost is linear in the chain, without recursion, because chains of
-/// 100,000 are legal.
+/// `from` may be the id of any row of an execution; the execution's first row stands for all of them (errata T3).
+/// Chains of 100,000 frames are legal, so the walk does not recurse and its cost is linear.
 pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resolution {
     let mut issues = Vec::new();
     let mut scopes = BTreeSet::new();
@@ -161,7 +162,7 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
 
 /// Returns the index in [`Run::bindings`] of the winner of [`resolve`], without computing the reasons.
 ///
-/// Looks only at bindings of that name, and stops at the first frame that has one.
+/// Reads only the bindings of that name, and stops at the first frame that has such a binding.
 pub fn winner(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Option<usize> {
     let found = named(run, name);
     let mut places: Vec<i64> = found
@@ -180,14 +181,15 @@ pub fn winner(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Option
     current(run, found.iter().filter(there).map(|(at, _)| *at))
 }
 
-/// Returns, of rows with the same name and frame, the last one that is not marked as superseded (errata S2).
+/// Returns the current row among `claims`, rows with the same name and frame: the last row that is not marked as
+/// superseded (errata S2).
 fn current(run: &Run, claims: impl DoubleEndedIterator<Item = usize> + Clone) -> Option<usize> {
     let marked = |at: &usize| run.bindings.get(*at).is_some_and(|b| b.superseded);
     let last = claims.clone().next_back();
     claims.rev().find(|at| !marked(at)).or(last)
 }
 
-/// Returns the bindings that a name may mean, and the scopes of all bindings.
+/// Returns the bindings that a name may mean, and adds the frames of all bindings to `scopes`.
 fn candidates(
     run: &Run,
     name: &str,
@@ -197,7 +199,7 @@ fn candidates(
 ) -> Vec<(usize, Option<i64>)> {
     let mut last = None;
     for binding in &run.bindings {
-        // Bindings of one frame are mostly adjacent, so comparing with the last one avoids most lookups.
+        // Bindings of one frame are mostly adjacent. Comparing with the previous binding's frame avoids most lookups.
         if binding.execution_id != last {
             last = binding.execution_id;
             scopes.extend(last.map(|id| instance(trace, id)));
@@ -210,7 +212,8 @@ fn candidates(
     found
 }
 
-/// Returns the bindings of a name, in store order; if there are none, those of its loop rounds, the last round last.
+/// Returns the bindings of a name with their frames, in store order. If there are none, returns the bindings that loop
+/// rounds wrote, such as `draft_round2` for `draft`, in order of the round.
 fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
     let all = || run.bindings.iter().enumerate();
     let exact: Vec<_> = all()
@@ -221,7 +224,7 @@ fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
         return exact;
     }
     let of_round = |(at, binding): (usize, &Binding)| {
-        // Compares the name first: most bindings have another one, and reading their headers is expensive.
+        // Compares the names first, because `round_of` reads the binding's header, which is expensive.
         named_round(&binding.name).filter(|(base, _)| *base == name)?;
         let (_, round) = round_of(binding)?;
         Some((round, at, binding.execution_id))

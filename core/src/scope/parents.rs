@@ -1,5 +1,5 @@
-//! Walks from an execution to the root along the trace's tree, in which aliases mean their instance and a branch is
-//! inside its parallel block. A frame is named by the id in its own store (errata B4).
+//! Walks from an execution to the root of the trace's tree. In this tree, all rows of an execution are one node, and a
+//! branch is inside its parallel block. A frame is identified by the id in its own store (errata B4).
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -23,15 +23,15 @@ pub(super) struct Way {
 pub(super) enum Bend {
     /// The execution's ancestors include itself (errata B2).
     Circle(i64),
-    /// The execution names a parent that does not exist: execution, parent.
+    /// The execution records a parent that does not exist. Fields: execution, parent.
     Orphan(i64, i64),
-    /// The execution names itself as its parent.
+    /// The execution records itself as its parent.
     Itself(i64),
-    /// The execution names no parent, although its metadata records a depth (errata B3): execution, depth.
+    /// The execution records no parent, although its metadata records a depth (errata B3). Fields: execution, depth.
     NoParent(i64, i64),
 }
 
-/// Returns the first row's id of the instance (one run of a statement) to which a row id belongs (errata T3).
+/// Returns the id of the execution to which a row belongs: the id of the execution's first row (errata T3).
 pub(super) fn instance(trace: &Trace, id: i64) -> i64 {
     let node = trace.of_row(id).and_then(|at| trace.node(at));
     node.and_then(|node| node.id).unwrap_or(id)
@@ -53,7 +53,7 @@ pub(super) fn way(run: &Run, trace: &Trace, from: i64, scopes: &BTreeSet<i64>) -
     way
 }
 
-/// Returns the first execution on the walk that is wanted.
+/// Returns the first execution on the walk from `from` to the root for which `wanted` is true.
 pub(super) fn nearest(
     run: &Run,
     trace: &Trace,
@@ -98,7 +98,8 @@ fn visit(
         }
     }
     let (bend, next) = end(run, trace, root)?;
-    // The trace cuts a cycle at one execution; executions inside the cut were not visited yet.
+    // The trace opens a cycle of parents at one execution, which becomes a root. Some executions of the cycle are below
+    // that root without being above `start`, so the walk continues with them.
     let passed = |at: NodeId| at <= start && start < trace.end(at);
     let rest = trace.upward(next).take_while(|at| !passed(*at));
     let _ = rest.map(tell).find(ControlFlow::is_break);

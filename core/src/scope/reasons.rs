@@ -6,7 +6,7 @@ use crate::issue::Issue;
 use crate::text::short;
 use crate::trace::Trace;
 
-/// The question, and the place of one candidate.
+/// The facts from which the reason for one candidate's outcome is formed.
 pub(super) struct Asked<'a> {
     pub(super) name: &'a str,
     pub(super) from: Option<i64>,
@@ -38,13 +38,13 @@ impl Asked<'_> {
         format!("a later row has the same name {place}")
     }
 
-    /// Returns the statement of an execution, as recorded.
+    /// Returns the recorded statement of an execution, shortened to 60 characters.
     fn text(&self, id: i64) -> Option<String> {
         let node = self.trace.nodes.get(self.trace.of_row(id)?)?;
         (!node.text.is_empty()).then(|| short(&node.text, 60))
     }
 
-    /// Returns the statement with its id, because a block may be called many times.
+    /// Returns the statement of an execution with the execution's id, because a block may be called many times.
     fn called(&self, id: i64) -> String {
         match self.text(id) {
             Some(text) => format!("{text} (execution {id})"),
@@ -135,7 +135,7 @@ fn above(steps: u32) -> String {
     }
 }
 
-/// Returns a warning that the frame asked from does not exist.
+/// Returns a warning that the frame in which the search was to begin does not exist.
 pub(super) fn unknown_frame(id: i64) -> Issue {
     Issue::warning("unknown-frame", format!("there is no execution {id}"))
         .hint("Only the root was searched.")

@@ -1,4 +1,4 @@
-//! Adds agents that outlive runs: the stores of the project and the user, which are outside of the run.
+//! Adds the agents of the project and of the user to a session. Their stores are outside of the run's folder.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Around {
     pub scope: AgentScope,
     /// The source that contains the folder.
     pub source: Rc<dyn Source>,
-    /// The folder's path inside that source, ending in `/`, or empty.
+    /// The folder's path inside that source, ending in `/`; empty if the source is the folder itself.
     pub prefix: String,
 }
 
@@ -113,7 +113,8 @@ impl Parts {
             self.values.folders.push(folder);
             self.run.agents.push(agent);
         }
-        // Of two agents with the same name and scope, the first is used. It has to be the one in the run's own form.
+        // Of two agents with the same name and scope, the first is used. For a run in files, that must be the agent in
+        // files, so agents of the database move behind it.
         if self.values.db.is_none()
             && let Some(added) = self.run.agents.get_mut(before..)
         {

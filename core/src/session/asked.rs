@@ -36,14 +36,15 @@ impl Filter {
         filter
     }
 
-    /// Limits the filter to a range of days in UTC since 1970, both included.
+    /// Limits the filter to the days `from` to `until`, both included. Days are counted from 1970-01-01 UTC.
     fn between(&mut self, from: i64, until: i64) {
         self.since = Some(from.saturating_mul(DAY));
         self.before = Some(until.saturating_add(1).saturating_mul(DAY));
     }
 }
 
-/// Parses words that count back from `today`. Returns the first and the last day, and the remaining words.
+/// Parses words that count back from `today`, such as `last 3 days`. Returns the first and the last day, and the
+/// remaining words.
 fn back<'w>(word: &str, behind: &'w [&'w str], today: i64) -> Option<(i64, i64, &'w [&'w str])> {
     let (days, behind) = match (word, behind) {
         ("today", _) => (1, behind),
@@ -58,7 +59,7 @@ fn back<'w>(word: &str, behind: &'w [&'w str], today: i64) -> Option<(i64, i64, 
         .then_some((today - days + 1, today, behind))
 }
 
-/// Parses a date, or two dates joined by `..`.
+/// Parses a date, or two dates joined by `..`. Returns the first and the last day.
 fn days_of(word: &str) -> Option<(i64, i64)> {
     let (from, until) = word.split_once("..").unwrap_or((word, word));
     let day = |text: &str| {

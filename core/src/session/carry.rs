@@ -1,4 +1,4 @@
-//! Finds the nodes and bindings of an earlier reading of a run in a later one.
+//! Maps the nodes and bindings of an earlier reading of a run to those of a later reading.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::Session;
 use crate::model::Run;
 use crate::trace::{NodeId, Trace};
 
-/// The positions of an earlier reading's nodes and bindings in a later one. Indices change when something was written
-/// before them, but a row that a user folded or opened must stay so.
+/// A map from the indices of nodes and bindings in one reading of a run to those in a later reading. An index changes
+/// if the later reading has a new item before it. With the map, a row that a user folded stays folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Carried {
     nodes: Moved,
     bindings: Moved,
 }
 
-/// The later index of each earlier one, and the later indices that have no earlier one.
+/// The later index of each earlier item (`None` if it no longer exists), and the later indices of new items.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Moved {
     to: Vec<Option<u32>>,
@@ -27,8 +27,8 @@ impl Session {
     /// Maps the nodes and bindings of this reading to those of a later one.
     ///
     /// A node is identified by its row. A node without a row is identified by the node around it, its kind, its text
-    /// and its ordinal among identical siblings. A binding is identified by name, frame and ordinal among bindings with
-    /// both.
+    /// and its ordinal among identical siblings. A binding is identified by its name, its frame, and its ordinal among
+    /// bindings with the same name and frame.
     pub fn carried_to(&self, later: &Session) -> Carried {
         Carried {
             nodes: nodes(&self.trace, &later.trace),
@@ -38,12 +38,12 @@ impl Session {
 }
 
 impl Carried {
-    /// Returns the later index of a node.
+    /// Returns the later index of a node; `None` if the node no longer exists.
     pub fn node(&self, node: NodeId) -> Option<NodeId> {
         self.nodes.get(node.get()).map(NodeId::new)
     }
 
-    /// Returns the later index of a binding.
+    /// Returns the later index of a binding; `None` if the binding no longer exists.
     pub fn binding(&self, binding: u32) -> Option<u32> {
         self.bindings.get(binding)
     }
@@ -130,7 +130,7 @@ fn bindings(earlier: &Run, later: &Run) -> Moved {
     Moved::of(to, later.bindings.len())
 }
 
-/// Returns the ordinal of an item among identical ones, from 0, and counts it.
+/// Returns the ordinal of an item among identical items, from 0, and counts the item in `seen`.
 fn next<K: Ord>(seen: &mut BTreeMap<K, u32>, like: K) -> u32 {
     let count = seen.entry(like).or_default();
     *count += 1;

@@ -41,8 +41,8 @@ pub enum ChooseError {
     },
 }
 
-/// Returns the place of the run that `name` identifies. `name` is `latest`, the run's id, a unique beginning of it, or
-/// the place itself, as lists of runs and imports give it. Stores of agents are not runs.
+/// Returns the place of the run that `name` identifies. `name` is `latest`, the run's id, a unique beginning of the id,
+/// or the run's place, as in lists of runs and imports. Stores of agents are not runs.
 ///
 /// # Errors
 /// An error if no run matches, or more than one.
@@ -66,7 +66,8 @@ pub fn choose(
     Ok(one.place.clone())
 }
 
-/// Returns the id that `name` identifies among those of a database's runs: the id itself, or a unique beginning of it.
+/// Returns the id that `name` identifies among the ids of a database's runs. `name` is the id, or a unique beginning of
+/// the id.
 ///
 /// # Errors
 /// An error if no id matches, or more than one.
@@ -87,7 +88,7 @@ pub(super) fn among(
 /// Returns the only run whose name begins with `name`.
 ///
 /// # Errors
-/// An error if no name begins so, or more than one.
+/// An error if no run's name, or more than one, begins with `name`.
 fn by_beginning<'r, R>(
     runs: &'r [R],
     name_of: impl Fn(&R) -> &str,
@@ -135,8 +136,8 @@ fn by_beginning<'r, R>(
     }
 }
 
-/// Returns the newest run, in the order of lists. Runs are not opened if their names contain the time; a run without a
-/// time in its name is opened for its start or its last sign of life.
+/// Returns the place of the newest run, as lists of runs order them. A run whose name contains its start is not opened.
+/// Another run is opened to read its start or its last sign of life.
 fn latest(
     source: &Rc<dyn Source>,
     found: &[Found],
@@ -170,7 +171,7 @@ fn began(lists: &Lists<'_>, found: &Found) -> Option<i64> {
         .or_else(|| filter::began(&lists.line(found, false).0))
 }
 
-/// Returns whether a name is a file, or the path of a folder. A word without `/` is only a name.
+/// Returns whether a name is the path of a file, or of a folder. A folder's name without `/` does not count as a path.
 fn is_place(source: &dyn Source, name: &str) -> bool {
     let folder = format!("{}/", name.trim_end_matches('/'));
     source.file(name).is_some() || (name.contains('/') && !source.below(&folder).is_empty())

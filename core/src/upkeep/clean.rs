@@ -27,7 +27,7 @@ const RECENT: i64 = 86_400_000;
 pub struct Request {
     /// The runs to remove, each as an id, a folder or a unique prefix; an empty list selects any run.
     pub runs: Vec<String>,
-    /// Further conditions.
+    /// Conditions that each run must meet, such as its status and age.
     pub filter: Filter,
     /// Whether runs that are running or waiting at a gate are removed too.
     pub force: bool,
@@ -44,7 +44,7 @@ pub struct Entry {
     pub kind: EntryKind,
     /// The total size of the entry's files in bytes.
     pub bytes: u64,
-    /// Number of its files.
+    /// The number of the entry's files.
     pub files: u64,
     /// The time of the newest change of the entry's files, in milliseconds since 1970 UTC.
     pub newest: Option<i64>,
@@ -190,9 +190,9 @@ fn forced(request: &Request, why: &str) -> Judged {
 
 /// Returns why a run without a recorded end is kept.
 ///
-/// A file's date does not prove activity: copies and checkouts reset it, and archives can set any date. So file dates
-/// neither age a run nor keep it alive where it has records. But removal is final and a writer may record no times, so
-/// a file changed today still prevents removal.
+/// A file's date does not prove activity: copies and checkouts reset it, and archives can set any date. So the run's
+/// age comes from its recorded times. But removal is final, and some writers do not record each step. So a file that
+/// changed within the last day keeps the run, too.
 fn unended(request: &Request, entry: &Entry, status: &str, silent: Option<i64>) -> Option<String> {
     let Some(silent) = silent else {
         return Some(format!("it is {status} and records no time"));
@@ -211,8 +211,8 @@ fn unended(request: &Request, entry: &Entry, status: &str, silent: Option<i64>) 
     })
 }
 
-/// Returns the summary by which the age of a run is judged. A run without recorded times gets the date of its newest
-/// file.
+/// Returns the run's summary, to which the filter is applied. A run without recorded times gets the date of its newest
+/// file as the last sign of life.
 fn known(entry: &Entry) -> Option<RunSummary> {
     let mut run = entry.run.clone()?;
     if run.last_sign.is_none() && run.started.is_none() {
@@ -221,7 +221,7 @@ fn known(entry: &Entry) -> Option<RunSummary> {
     Some(run)
 }
 
-/// Returns the time of the run's last recorded activity; without activity, of its start.
+/// Returns the time of the run's last recorded activity, or of its start, in milliseconds since 1970 UTC.
 fn last_sign(run: Option<&RunSummary>) -> Option<i64> {
     let recorded = run.and_then(|run| run.last_sign.as_ref().or(run.started.as_ref()));
     recorded.and_then(Stamp::millis)
@@ -253,7 +253,8 @@ fn rough(ms: i64) -> String {
     }
 }
 
-/// Returns the entry that a name means: its folder, its id, or a unique prefix of its folder.
+/// Returns the folder of the run that a name means. The name is the folder's name, the run's id, or a prefix of one
+/// folder's name.
 fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
     let id = name.strip_prefix(POSTGRES_PREFIX);
     let (place, hint) = match id {

@@ -1,4 +1,4 @@
-//! Upkeep: which runs may be removed, and whether a directory is ready for recording. A shell gathers the facts; this
+//! Decides which runs may be removed, and whether a directory is ready for recording. A shell gathers the facts; this
 //! module judges them.
 
 pub mod clean;

@@ -24,7 +24,7 @@ use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
 use crate::shell::{command, option};
 use crate::time::Stamp;
 
-/// The value of `format`. A changed format will have another number.
+/// The value of the key `format` in a decision file. A changed format will have another number.
 pub const FORMAT: &str = "prosescope-decision-1";
 
 /// The largest size of a decision file, in bytes.
@@ -99,7 +99,7 @@ impl DecisionFile {
     /// Creates the file of a decision on a pending gate of `run`, based on a copy of the run.
     ///
     /// # Errors
-    /// An error if the import would refuse the decision even though the run equals the copy.
+    /// An error if the import would refuse the decision even into a run that equals the copy.
     pub fn new(
         run: &str,
         gate: &Gate,
@@ -137,8 +137,8 @@ impl DecisionFile {
         })
     }
 
-    /// Extracts the decision of a gate that was decided in a copy of the run, such as a copied `state.db`. The gate's
-    /// visible state is that of the copy's log before the row of the decision.
+    /// Extracts the decision of a gate that was decided in a copy of the run, such as a copied `state.db`. `seen` gets
+    /// the head that the copy's log had before the row of the decision.
     ///
     /// # Errors
     /// An error if the gate was not decided in the copy, or if the copy was changed without its log.

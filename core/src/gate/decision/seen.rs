@@ -1,4 +1,4 @@
-//! The state of a gate that a decision was based on.
+//! Records the state of a gate on which a decision was based, so that the import can compare it with the run.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub struct SeenHead {
 pub struct Heads(BTreeMap<String, SeenHead>);
 
 impl Seen {
-    /// Returns the visible state of a gate, in a log with these heads.
+    /// Returns the state that a person sees of a gate, in a log with these heads.
     ///
     /// # Errors
     /// An error if the gate's `allow` cannot be read; such a gate refuses every decision.
@@ -74,7 +74,7 @@ impl Heads {
     fn of_gate(&self, gate: &Gate) -> Option<&SeenHead> {
         match gate.run_id.as_deref() {
             Some(run) => self.0.get(run),
-            // A gate without a run belongs to the only run there is.
+            // A gate without a run's id belongs to the log's run, if the log has only one.
             None => self.0.values().next().filter(|_| self.0.len() == 1),
         }
     }

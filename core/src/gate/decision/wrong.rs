@@ -1,4 +1,4 @@
-//! Errors of decision files: why none can be made, and why a text is not one.
+//! Errors of decision files: why a decision cannot become a file, and why a text is not a decision file.
 
 use thiserror::Error;
 
@@ -43,7 +43,7 @@ pub enum NotADecision {
     /// The JSON is not a decision file.
     #[error("it is not a decision file: its `format` is missing")]
     NoFormat,
-    /// Another version wrote the file.
+    /// The file has the format of another version of Prosescope.
     #[error("its format is {0:?}, and this version reads {FORMAT:?}")]
     Format(String),
     /// A key is missing, unknown, or has a value of the wrong type.

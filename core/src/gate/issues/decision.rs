@@ -1,4 +1,4 @@
-//! Issues of decisions: by whom, when, how often, and whether the unsealed log agrees.
+//! Checks the decision of a gate: who decided, when, how often, and whether unsealed rows of the log agree.
 
 use super::{GATES, LOG};
 use crate::gate::allow::Allow;
@@ -7,7 +7,7 @@ use crate::issue::Issue;
 use crate::model::{AuditEvent, Gate, GateStatus};
 use crate::time::Stamp;
 
-/// Checks that the gate's list allows the principal that decided, and that the decision was in time (errata G3, G4).
+/// Checks that the gate's `allow` admits the principal that decided, and that the decision was in time (errata G3, G4).
 pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Issue>) {
     if !matches!(gate.status, GateStatus::Approved | GateStatus::Rejected) {
         return;
@@ -51,7 +51,7 @@ pub(super) fn twice(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Iss
     }
 }
 
-/// Checks that a log without seals records the same decision as the gate.
+/// Checks that unsealed rows of the log record the same decision as the gate.
 pub(super) fn agreement(gate: &Gate, resolving: &[&AuditEvent]) -> Option<Issue> {
     let (id, own) = (&gate.id, gate.status.word());
     let Some(last) = resolving.last() else {

@@ -1,4 +1,4 @@
-//! Issues of gates: contradictions within a gate, and between gates and their log.
+//! Finds contradictions within a gate, and between gates and their log.
 //!
 //! | file | compares |
 //! |---|---|
@@ -22,7 +22,7 @@ use crate::model::{AuditEvent, AuditKind, Gate};
 const GATES: &str = "gates";
 const LOG: &str = "gate_audit_log";
 
-/// Returns the contradictions in gates and their log. The gates are shown as their table has them in any case.
+/// Returns the contradictions in gates and their log. They do not change how a gate is shown: its own row counts.
 pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     let mut issues = Vec::new();
     let history = History::new(log);
@@ -43,7 +43,7 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
             .collect();
         decision::decision(gate, &resolving, &mut issues);
         decision::twice(gate, &resolving, &mut issues);
-        // Sealed rows are compared column by column below.
+        // `sealed::contradictions` compares sealed rows column by column below, so this only checks unsealed rows.
         let counts =
             |event: &&AuditEvent| event.kind == AuditKind::Created || event.kind.resolves();
         if !history.of(gate).filter(counts).any(sealed::is_sealed) {

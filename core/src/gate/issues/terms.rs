@@ -1,4 +1,4 @@
-//! Issues of a gate's time-out, deadline and list of principals.
+//! Checks the timeout, the deadline and the list of principals of a gate.
 
 use crate::gate::allow::{Allow, AllowError};
 use crate::issue::{Issue, Severity};
@@ -6,11 +6,12 @@ use crate::model::{Gate, GateStatus};
 use crate::time::Stamp;
 use crate::timeout::Timeout;
 
-/// The tolerated difference between the deadline and created + timeout, because the two are written one after the
-/// other.
+/// The tolerated difference in milliseconds between the recorded deadline and `created_at` plus the timeout. A writer
+/// may read the clock once for each column.
 const SLACK_MS: i64 = 60_000;
 
-/// Checks that the duration, the deadline and the list can be read, and agree with each other (errata G4, G5).
+/// Checks that a gate's timeout, deadline and `allow` list can be read, and that the deadline agrees with the timeout
+/// (errata G4, G5).
 pub(super) fn terms(gate: &Gate, issues: &mut Vec<Issue>) {
     match Allow::parse(gate.allow.as_deref()) {
         // The decoder already reported text that is not JSON.

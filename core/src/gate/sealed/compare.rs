@@ -101,7 +101,7 @@ impl<'a> Against<'a> {
             Some(adopted) => self.same("created_at", adopted.as_str()),
             None => self.time("created_at", created.event.timestamp.as_ref()),
         }
-        // Earlier versions of Prosescope did not record `columns`, so the row does not cover those below.
+        // Earlier versions of Prosescope did not record `columns`, so the columns below cannot be compared.
         let Some(then) = columns::Columns::of(said) else {
             return;
         };
@@ -120,7 +120,7 @@ impl<'a> Against<'a> {
         self.same("resolved_by", event.principal.as_deref());
         self.same("resolution_comment", event.comment.as_deref());
         self.time("resolved_at", event.timestamp.as_ref());
-        // The row of a decision repeats these two columns. Earlier versions of Prosescope recorded them only here.
+        // The row of a decision repeats these two columns. In earlier versions of Prosescope, no other row had them.
         for column in ["timeout_at", "on_reject"] {
             let said = decided.metadata.get(column).and_then(Value::as_str);
             if said.is_some() {
@@ -129,7 +129,7 @@ impl<'a> Against<'a> {
         }
     }
 
-    /// Returns the present text of a column.
+    /// Returns the present text of a column of the gate.
     fn now(&self, column: &str) -> Option<String> {
         let gate = self.gate;
         let text = |text: &Option<Text>| text.as_deref().map(str::to_owned);
@@ -166,7 +166,7 @@ impl<'a> Against<'a> {
         self.same(column, then.map(ToString::to_string).as_deref());
     }
 
-    /// Compares a column whose hash the row records.
+    /// Compares a column of the gate with the hash `then`, which the sealed row records.
     fn hash(&mut self, column: &str, then: Option<&str>) {
         let now = self.now(column);
         let now = now.filter(|text| !text.is_empty() || then.is_some());

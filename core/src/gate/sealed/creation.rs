@@ -70,7 +70,7 @@ pub(crate) fn uncreated<'a>(gates: &'a [Gate], log: &'a [AuditEvent]) -> Vec<Unc
 }
 
 impl Uncreated<'_> {
-    /// Describes the consequence for the gate, without its id.
+    /// Describes the missing creation and its consequence, without the gate's id.
     pub(crate) fn words(&self) -> String {
         let none = "no sealed row of the log records its creation";
         match self.by {

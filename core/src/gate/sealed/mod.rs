@@ -44,7 +44,7 @@ struct Recorded<'a> {
 }
 
 /// Returns the differences between gates and the sealed rows of their log. Each is an error, because `prosescope`
-/// writes the gate and its row in one transaction.
+/// writes a gate and its row of the log in one transaction.
 pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     let mut recorded: BTreeMap<(&str, &str), Recorded<'_>> = BTreeMap::new();
     let mut rows: Vec<&AuditEvent> = log.iter().collect();

@@ -25,7 +25,7 @@ impl Carry<'_, '_> {
             .as_ref()
             .is_some_and(|file| !file.bindings.is_empty());
         if in_files && !indexed {
-            // A database's rows are in the order of writing, but a folder's files are in the order of their names.
+            // Sorts by time: a folder's files are in the order of their names, a database's rows in the order of writing.
             let first = |b: &Binding| {
                 let at = b.created.as_ref().or(b.updated.as_ref());
                 at.and_then(Stamp::millis)
@@ -81,8 +81,8 @@ impl Carry<'_, '_> {
         Ok(())
     }
 
-    /// Reads the values of the next bindings with one query, unless the first one was read already. Only for stores in
-    /// which each query takes noticeable time.
+    /// Reads the values of the next bindings with one query, unless the value of the first binding was read already.
+    /// Used only for stores in which each query takes noticeable time.
     fn read_ahead(&mut self, next: &[Binding]) -> Result<(), WriteError> {
         let row = |binding: &Binding| match binding.value {
             ValueAt::Row { rowid, len, .. } => Some((rowid, len?)),
@@ -121,7 +121,7 @@ impl Carry<'_, '_> {
         Ok(())
     }
 
-    /// Reports a binding whose frame has no record.
+    /// Reports a binding whose frame is an execution that the run does not record.
     fn odd_frame(&mut self, binding: &Binding, ids: &BTreeSet<i64>) {
         let Some(id) = binding.execution_id.filter(|id| !ids.contains(id)) else {
             return;
@@ -130,7 +130,8 @@ impl Carry<'_, '_> {
         self.left(place(binding), what);
     }
 
-    /// Returns whether a dotted name is a binding of a nested run in the folder (errata B12), whose files are copied.
+    /// Returns whether a binding with a dotted name, such as `research.findings`, is also a file of a nested run (errata
+    /// B12). That file is copied, so the row is not.
     fn nested(&mut self, binding: &Binding) -> Result<bool, WriteError> {
         let Some((alias, rest)) = binding.name.split_once('.') else {
             return Ok(false);
@@ -211,7 +212,8 @@ impl Carry<'_, '_> {
             }
             changes.push(Change::Attachment(file));
         }
-        // The header of a file has no `created` if the binding was written only once (`binding_md::write`).
+        // A file's header has no `created` if the binding was written only once (`binding_md::write`). The time of that
+        // write is `updated`.
         let once = || {
             binding
                 .updated
@@ -246,14 +248,14 @@ impl Carry<'_, '_> {
 }
 
 impl Session {
-    /// Returns whether a binding is in a frame without a row, so that only its header records the frame around that
-    /// one.
+    /// Returns whether some binding is in a frame that has no row. Only the binding itself then records the frame
+    /// around its frame.
     pub fn has_unrecorded_frames(&self) -> bool {
         let mut bindings = self.run.bindings.iter();
         bindings.any(|binding| self.unrecorded_frame(binding).is_some())
     }
 
-    /// Returns the frame around a binding's frame, if no row records it.
+    /// Returns the frame around a binding's frame, if the binding's frame has no row.
     fn unrecorded_frame(&self, binding: &Binding) -> Option<i64> {
         let around = binding.parent_execution_id?;
         let frame = binding.execution_id?;
@@ -262,7 +264,7 @@ impl Session {
         row.is_err().then_some(around)
     }
 
-    /// Returns the frame around a binding's frame: from the binding's header, or else from the trace.
+    /// Returns the frame around a binding's frame: as the binding records it, or else from the trace.
     pub(super) fn frame_around(&self, binding: &Binding) -> Option<i64> {
         if binding.parent_execution_id.is_some() {
             return binding.parent_execution_id;
@@ -271,8 +273,8 @@ impl Session {
         self.node(self.trace.frame(self.node(node)?.parent)?)?.id
     }
 
-    /// Returns the bindings for the index of a new folder's first state.md, which keeps their order, because files in a
-    /// folder have none.
+    /// Returns the bindings for the index in the first state.md of a new folder. The index keeps the order of the
+    /// bindings, which files in a folder do not have.
     pub fn index_of_folder(&self) -> Vec<IndexedBinding> {
         let bindings = self.run.bindings.iter().filter(|b| !b.superseded);
         let rows = bindings.map(|binding| {
@@ -318,7 +320,8 @@ pub(super) fn place(binding: &Binding) -> String {
     format!("binding {}", named(&binding.name, binding.execution_id))
 }
 
-/// Returns whether a file can have the binding's name and none has it yet. Some file systems ignore case.
+/// Returns whether the binding's name is valid for a file and no earlier binding took it. Names that differ only in
+/// case count as the same, because some file systems ignore case.
 fn takes_a_file(binding: &Binding, files: &mut BTreeSet<String>) -> bool {
     let (name, frame) = (&*binding.name, binding.execution_id);
     let file = binding_md::file_name(name, frame);

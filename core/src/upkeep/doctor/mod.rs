@@ -1,4 +1,4 @@
-//! Judges whether this directory is ready for recording, from facts that a shell gathers. No I/O.
+//! Judges whether a directory is ready for recording. A shell gathers the facts; this module does no I/O.
 //!
 //! | file | judges |
 //! |---|---|
@@ -24,7 +24,7 @@ pub use names::{Named, Whose};
 
 pub use mode::{Answer, ProgramFacts, Recommendation};
 
-/// The facts that a shell gathered.
+/// The facts about a directory and its machine that a shell gathered for [`judge`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// The `sqlite3` program.
@@ -37,15 +37,15 @@ pub struct Facts {
     pub second_names: Vec<Named>,
     /// Whether `.prose/.env` or the environment names a PostgreSQL database.
     pub postgres_url: bool,
-    /// The facts about the PostgreSQL server, if the server was asked.
+    /// The facts about the PostgreSQL server; `None` if the server was not queried.
     pub server: Option<server::ServerFacts>,
     /// Which files of `.prose` git ignores; `None` outside a git repository, or without a `.prose`.
     pub git: Option<Git>,
-    /// The file system of `.prose`.
+    /// The type of the file system of `.prose`, such as `ext4`; `None` if unknown.
     pub file_system: Option<String>,
     /// The facts about each run's store, and about the agents' database.
     pub stores: Vec<StoreFacts>,
-    /// The program for which a state mode is recommended.
+    /// The program for which a state mode is recommended; `None` if none was given.
     pub program: Option<ProgramFacts>,
 }
 
@@ -61,7 +61,7 @@ pub enum Tool {
     Fails(String),
 }
 
-/// What git ignores of `.prose`.
+/// Which files of `.prose` git ignores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Git {
     /// Whether `.prose/.env` exists.
@@ -72,12 +72,12 @@ pub struct Git {
     pub runs_ignored: bool,
 }
 
-/// A run, or a database of agents.
+/// The facts about a run's store, or about a database of agents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StoreFacts {
     /// The store's name: a run's folder, or `agents.db`.
     pub name: String,
-    /// The store's file system, if the system reports it.
+    /// The type of the store's file system; `None` if the operating system does not report it.
     pub file_system: Option<String>,
     /// The total size of the store's files in bytes.
     pub bytes: u64,
@@ -85,9 +85,9 @@ pub struct StoreFacts {
     pub ended: bool,
     /// The facts about the store's database, if it has one.
     pub database: Option<DatabaseFacts>,
-    /// Issues found by reading it.
+    /// Issues found by reading the store.
     pub issues: Vec<Issue>,
-    /// The reason why the database cannot be opened.
+    /// The reason why the database cannot be opened; `None` if it can.
     pub error: Option<String>,
 }
 
@@ -96,11 +96,11 @@ pub struct StoreFacts {
 pub struct DatabaseFacts {
     /// Whether the database's header sets WAL mode.
     pub wal_mode: bool,
-    /// Size of its `-wal` in bytes.
+    /// The size of the `-wal` file beside the database in bytes; `None` without such a file.
     pub wal: Option<u64>,
-    /// Whether a `-shm` exists.
+    /// Whether a `-shm` file exists beside the database.
     pub shm: bool,
-    /// Size of its `-journal` in bytes.
+    /// The size of the `-journal` file beside the database in bytes; `None` without such a file.
     pub journal: Option<u64>,
 }
 
@@ -178,7 +178,7 @@ pub struct Checkup {
     pub mode: Recommendation,
 }
 
-/// Judges the facts.
+/// Returns the result of each check of the facts, and the recommended state mode.
 pub fn judge(facts: &Facts) -> Checkup {
     let mut checks = vec![names::check(&facts.second_names)];
     checks.extend(tools::checks(facts));

@@ -8,8 +8,8 @@ use super::{Facts, Tool};
 use crate::program::{Listing, StatementKind};
 use crate::text::counted;
 
-/// Number of statements from which keeping the state in the conversation alone is too little (sqlite.md, "Complexity
-/// ceiling").
+/// Number of statements from which a program is too large to keep its state only in the conversation (sqlite.md,
+/// "Complexity ceiling").
 const SMALL: usize = 30;
 
 /// Number of concurrently writing branches from which PostgreSQL helps (postgres.md).
@@ -93,9 +93,9 @@ pub struct Answer {
     pub question: String,
     /// Yes or no; `None` if unknown.
     pub yes: Option<bool>,
-    /// The consequence of yes.
+    /// The state mode that is recommended if the answer is yes.
     pub then: String,
-    /// The source of the answer.
+    /// The reason for the answer, or why the answer is unknown.
     pub because: String,
 }
 

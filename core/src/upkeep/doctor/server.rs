@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Check;
 
-/// The facts about a server.
+/// The facts about a PostgreSQL server that a shell gathered for [`checks`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerFacts {
     /// The server's address, without the password.
     pub address: String,
-    /// The reason why the server could not be asked.
+    /// The reason why the server could not be queried.
     pub error: Option<String>,
-    /// Advice on that, if the cause is not the server.
+    /// Advice on the error, if its cause is not the server; `None` gives the usual advice.
     pub next: Option<String>,
     /// The server's version, as the server reports it: `15.7`.
     pub version: String,
@@ -59,7 +59,7 @@ pub struct ServerStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunSize {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// The number of the run's executions, bindings, gates and segments.
     pub rows: u64,
@@ -73,7 +73,7 @@ pub struct RunSize {
 pub struct ServerSetUp {
     /// The address of the database without its password, or the path of a database file.
     pub address: Option<String>,
-    /// The statements.
+    /// The SQL statements.
     pub sql: String,
     /// Whether the statements were executed.
     pub applied: bool,
@@ -94,7 +94,7 @@ pub struct Trusted {
     pub names: Vec<String>,
 }
 
-/// Judges the facts about a server.
+/// Returns the result of each check of the facts about a server.
 pub fn checks(facts: &ServerFacts) -> Vec<Check> {
     let address = &facts.address;
     if let Some(error) = &facts.error {

@@ -4,7 +4,7 @@ use crate::check::rule;
 use crate::issue::Severity;
 use crate::text::counted;
 
-/// Reports each fault of each store, and one summary line for the rest.
+/// Returns one check for each fault of each store, and a last check that summarizes all stores.
 pub(super) fn checks(facts: &Facts) -> Vec<Check> {
     let mut checks = Vec::new();
     for store in &facts.stores {
@@ -30,7 +30,7 @@ fn of(store: &StoreFacts) -> Vec<Check> {
     checks
 }
 
-/// Judges the journal mode on this file system.
+/// Checks whether the database's journal mode is safe on the store's file system.
 fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     let kind = kind?;
     if kind == "tmpfs" || kind == "ramfs" {
@@ -50,10 +50,10 @@ fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     })
 }
 
-/// Judges the files beside the database that a writer left, such as `-wal`.
+/// Checks the files that a writer left beside the database, such as `-wal`.
 fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     let mut checks = Vec::new();
-    // A -wal that contains only its header has no rows.
+    // A -wal that contains only its header of 32 bytes has no rows.
     let wal = db.wal.filter(|len| *len > 32);
     if let Some(len) = wal {
         if ended {
@@ -87,7 +87,7 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     checks
 }
 
-/// Judges the issues that decoding found about the file and its tables.
+/// Reports the worst issue that decoding found about the database file and its tables.
 fn schema(store: &StoreFacts) -> Option<Check> {
     let about_the_file = |name: &str| {
         let area = rule(name).map(|rule| &*rule.area);

@@ -49,7 +49,7 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
     }
 }
 
-/// Judges the SQLite that is built into `prosescope`; it reads and writes as `sqlite3` does.
+/// Checks the SQLite that is built into `prosescope`, which reads and writes databases as `sqlite3` does.
 fn library(facts: &Facts, wal: usize) -> Check {
     let found = format!("prosescope brings SQLite {}", facts.library);
     match reset_bug(first_version(&facts.library)) {
@@ -111,8 +111,8 @@ fn first_version(text: &str) -> Option<[u32; 3]> {
         })
 }
 
-/// Returns the version alone, because the build details are too long for a line; without a version, returns the whole
-/// text.
+/// Returns only the version from a program's version output, because the build details are too long for a line. If
+/// there is no version, returns the whole text.
 fn shown(says: &str) -> &str {
     let version =
         |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
