@@ -196,7 +196,7 @@ impl Timeout {
                 *slot = Some(count);
                 seconds.checked_add(count.checked_mul(length)?)
             });
-            // Rejects a sum as long as the time from 1970 to 10000: no gate created since 1970 can have such a deadline.
+            // Rejects a sum as long as the time from 1970 to 10000: a gate created since 1970 cannot have this timeout.
             seconds = sum
                 .filter(|sum| i64::try_from(*sum).is_ok_and(|sum| sum < END_OF_TIME_MS / 1000))
                 .ok_or(too_large)?;

@@ -143,7 +143,7 @@ impl Filter {
         self.why.as_ref().is_none_or(is_why) && self.words.iter().all(is_in)
     }
 
-    /// Returns whether a run's own row is enough to apply this filter.
+    /// Returns whether a run's own row is enough to apply this filter, so that the run need not be opened.
     pub(super) fn is_of_heads(&self) -> bool {
         self.status.is_empty()
             && self.quiet_since.is_none()
@@ -163,7 +163,7 @@ impl Filter {
 }
 
 impl Order {
-    /// Returns whether a run's own row is enough to sort by this order.
+    /// Returns whether a run's own row is enough to sort by this order, so that the run need not be opened.
     pub(super) fn is_of_heads(self) -> bool {
         matches!(self, Order::Newest | Order::Oldest)
     }
@@ -172,7 +172,7 @@ impl Order {
     pub(super) fn sort(self, runs: &mut [RunSummary], source: &dyn Source) {
         let mut times: Vec<Option<i64>> = runs.iter().map(began).collect();
         times.sort_unstable();
-        // Creation times are read only once, because a changed answer during sorting would make the order inconsistent.
+        // Reads each creation time once, because a time that changes during sorting would make the order inconsistent.
         let ties: BTreeMap<String, Tie> = runs
             .iter()
             .filter(|run| {
@@ -184,8 +184,8 @@ impl Order {
         self.sort_with(runs, &ties);
     }
 
-    /// Sorts by this order a list that has the newest run first. No source is needed, because runs that tie keep their
-    /// positions.
+    /// Sorts by this order a list that has the newest run first. Runs that began in the same second keep their
+    /// positions, so no source is needed.
     pub fn sort_listed(self, runs: &mut [RunSummary]) {
         let places: BTreeMap<String, usize> = runs
             .iter()
@@ -219,7 +219,8 @@ impl Order {
     }
 }
 
-/// Returns how much a run needs a person: a rank, and its number of errors and warnings.
+/// Returns the sort key for [`Order::Problems`]: a rank from 0 (no problem) to 4 (cannot be read), and the number of
+/// errors and warnings.
 fn trouble(run: &RunSummary) -> (u8, u32) {
     let is = |word: &str| run.status.eq_ignore_ascii_case(word);
     let rank = match run.error {

@@ -1,4 +1,4 @@
-//! Lists the runs of a source, one line for each.
+//! Lists the runs of a source, one line for each run.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -24,14 +24,14 @@ pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
     list_page(source, options, &filter, order, usize::MAX)
 }
 
-/// Returns whether the first runs of a list are the newest ones, so that the other runs of a large store need not be
-/// read.
+/// Returns whether a list begins with the newest runs and leaves none out. The older runs of a large store then need
+/// not be read.
 pub fn is_of_newest(filter: &Filter, order: Order) -> bool {
     *filter == Filter::default() && order == Order::Newest
 }
 
-/// Lists the first `most` runs that match the filter, in an order. If a store of many runs can sort all of them by its
-/// rows, later runs are not read.
+/// Lists the first `most` runs that match the filter, in an order. If the store's table of runs is enough to filter and
+/// to sort, the runs after these are not read.
 pub fn list_page(
     source: &Rc<dyn Source>,
     options: &Options,
@@ -72,7 +72,7 @@ pub fn list_again(
 }
 
 /// Lists runs while `go_on` returns true, but at least one: the newest first, by the time in their names.
-/// [`list_more`] continues with the others.
+/// [`list_more`] continues with the remaining runs.
 pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -> bool) -> Listing {
     let wanted = Wanted {
         go_on: Some(go_on),
@@ -81,7 +81,8 @@ pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -
     sorted(Lists::of(source, options).all(&wanted).0, source)
 }
 
-/// Lists some of the runs that [`list_while`] left out. The result has only these.
+/// Lists runs that [`list_while`] left out, while `go_on` returns true, but at least one. The result has only these
+/// runs.
 pub fn list_more(
     source: &Rc<dyn Source>,
     options: &Options,
@@ -107,8 +108,8 @@ fn sorted(mut listing: Listing, source: &Rc<dyn Source>) -> Listing {
 pub struct Listing {
     /// The runs.
     pub list: RunList,
-    /// The session that was opened last. If there is only one run, the next caller need not open it again. `None` for a
-    /// large database.
+    /// The session that was opened last. If the source has only one run, the caller need not open that run again.
+    /// `None` for a large database.
     pub session: Option<Session>,
     /// Runs that were not listed yet, in order.
     pub left: Vec<Found>,
@@ -134,11 +135,11 @@ struct Wanted<'a> {
 /// A run as a line of a list.
 pub(super) struct Line {
     pub(super) summary: RunSummary,
-    /// Whether reading more of the run would not change the line.
+    /// Whether the line is final: reading more of the run would not change the line.
     pub(super) is_whole: bool,
 }
 
-/// Returns a warning about runs that a filter leaves out although not all of their data could be read.
+/// Returns a warning about runs that a filter left out. Some of their data could not be read, so they may match.
 fn left_out(runs: u32) -> Option<Issue> {
     if runs == 0 {
         return None;
@@ -196,8 +197,8 @@ impl<'a> Lists<'a> {
         self.listed(list, survey.found, alone, wanted)
     }
 
-    /// Adds the lines of runs to a list. Also returns the runs whose line may change when more of them is read, by
-    /// place. A run that is `alone` is opened with the agents and settings around it.
+    /// Adds the lines of runs to a list. Also returns the runs whose lines are not final, by place. With `alone`, the
+    /// source has only one run, which is opened with the agents and settings around it.
     fn listed(
         &self,
         list: RunList,
@@ -266,7 +267,7 @@ impl<'a> Lists<'a> {
         self.heads.as_ref()?.line(found, self.options)
     }
 
-    /// Returns the line that a run's rows give, which are read together with those of all unfinished runs.
+    /// Returns a run's line from its rows. The rows of all unfinished runs are read together, once.
     fn by_rows(&self, found: &Found) -> Option<Line> {
         let rest = || {
             self.heads
@@ -280,7 +281,8 @@ impl<'a> Lists<'a> {
         })
     }
 
-    /// Opens a run for its line, and returns the session, too. With `around`, agents and settings around it are read.
+    /// Opens a run for its line. Returns the session, too, except for a large database. With `around`, agents and
+    /// settings outside of the run are read.
     pub(super) fn line(&self, found: &Found, around: bool) -> (RunSummary, Option<Session>) {
         if let Some(line) = of_head(self.source, found, self.options, around) {
             return (self.aged(line), None);

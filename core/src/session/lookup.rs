@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! rows of that name, by the index ──► all at the root ────────────► scope::winner ──► the value
-//!                                 └─► some in frames, asked from one: executions ──► trace::fold ──┘
+//!                                 └─► some in frames, from a frame: executions ────► trace::fold ──┘
 //! ```
 //!
-//! As everywhere, [`crate::scope`] decides which binding a name means, but here with fewer candidates: only the
-//! bindings of that name are read, and executions only if one of those bindings is in a frame. If that is not enough (a
-//! folder, an unknown name, an import's `alias.name`, an unusual table, damage), the whole run is opened.
+//! As everywhere, [`crate::scope`] decides which binding a name means. Here, only the bindings of that name are read,
+//! and executions only if one of those bindings is in a frame. If these rows are not enough (a folder, an unknown name,
+//! an import's `alias.name`, an unusual table, damage), the whole run is opened.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! Lines for the runs of a store that contains many: one scan of the table of runs and one of the waiting gates,
-//! however many runs there are.
+//! Builds the lines of a list for a store that contains many runs. One scan of the table of runs and one of the pending
+//! gates are enough, however many runs there are.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ impl Heads {
     }
 }
 
-/// Returns the line of a run from its rows; `None` if they cannot be read, because opening the run gives the reason.
+/// Returns the line of a run from its rows; `None` if the rows cannot be read. Opening the run then gives the reason.
 pub(super) fn by_rows(rows: &Replay, found: &Found, options: &Options) -> Option<RunSummary> {
     let head = rows::head(
         &rows.run(&found.name),

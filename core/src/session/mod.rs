@@ -77,7 +77,8 @@ impl Deref for Session {
 }
 
 impl Session {
-    /// Returns the path of the run's own database in its source; `None` if it has none, or shares it with other runs.
+    /// Returns the path of the run's own database in its source; `None` if the run is in files, or shares a store with
+    /// other runs.
     pub(crate) fn own_database(&self) -> Option<String> {
         let store = self.values.db.as_ref()?;
         if store.db.holds_many_runs() {
@@ -100,12 +101,12 @@ impl Session {
 pub struct Options {
     /// The current time in milliseconds since 1970 UTC; without it, runs never count as silent.
     pub now: Option<i64>,
-    /// The folders of agents of wider scopes.
+    /// The `.prose` folders of the project and the user, whose agents the run may use.
     pub around: Vec<Around>,
-    /// The run to open in a database of several: `latest`, its id, or a unique beginning of it. `None` opens the run of
-    /// the database's folder, or else the latest.
+    /// The run to open in a database of several runs: `latest`, the run's id, or a unique beginning of the id. `None`
+    /// opens the run with the name of the database's folder, or else the latest.
     pub run_id: Option<String>,
-    /// The name for the run in commands, if its own name would not find it, such as a path.
+    /// The name for the run in commands that pages show, such as a path. `None` if the run's own name finds it.
     pub called: Option<String>,
     /// Limits on reading databases.
     pub limits: Limits,

@@ -1,8 +1,8 @@
 //! Finds one agent by its name without reading the whole run, for `prosescope agent`.
 //!
 //! Two parts of a run determine where an agent's memory is: the program, which declares the scope, and the store of
-//! that scope. This matters because an agent is written after each invocation, and a run may have many other rows. If
-//! these parts are not enough (no program, an unusual table, damage), the whole run is opened.
+//! that scope. Only these are read, because the command runs after each invocation of an agent, and a run may have many
+//! other rows. If these parts are not enough (no program, an unusual table, damage), the whole run is opened.
 
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ pub struct OneAgent {
     listing: Option<Listing>,
 }
 
-/// The store of an agent that outlives runs.
+/// The store that the run uses for an agent of one scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentHome {
     /// Index into [`OneAgent::agents`].
@@ -81,7 +81,7 @@ impl OneAgent {
     }
 
     /// Returns the store of a scope that has the agent; `None` if none does. If both an `agents.db` and a folder have
-    /// it, the run uses the store of its own form.
+    /// the agent, the run uses the store of the run's own form.
     pub fn home(&self, scope: &AgentScope) -> Option<AgentHome> {
         let agents = self.agents().iter().enumerate();
         let mut held = agents.filter(|(_, agent)| agent.scope == *scope);

@@ -76,7 +76,7 @@ impl OpenError {
         }
     }
 
-    /// Returns whether the place does not exist.
+    /// Returns whether the place, or the requested run in it, does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(
             self,
@@ -179,7 +179,7 @@ fn open_file(source: Rc<dyn Source>, path: &str, options: &Options) -> Result<Pa
     if is_reactor(&head) {
         return Err(reactor(path.to_owned()));
     }
-    // The SQLite decoder can name the types of files that are not databases.
+    // The SQLite decoder recognizes other types of files, and names the type in the error.
     let error = sqlite_header::not_sqlite(&head, len);
     Err(SourceError::of_database(path, &error).into())
 }
@@ -239,7 +239,7 @@ fn open_database(
     })
 }
 
-/// Returns the id of the run to open among those of a database; `None` if that run has none.
+/// Returns the id of the run to open among the runs of a database; `None` if that run has no id.
 fn wanted(
     runs: &[RunEntry],
     name: &str,
@@ -270,7 +270,7 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
         match open_database(&source, &database, options) {
             Ok(parts) => return Ok(parts),
             Err(error @ OpenError::Run(_)) => return Err(error),
-            // Without other files of a run in the folder, the database was the only record of it.
+            // If the folder has no other files of a run, the database was the only record of the run.
             Err(error) if !kept_in_files(source.as_ref(), &root) => return Err(error),
             Err(error) => refused = Some(error),
         }
@@ -317,7 +317,7 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
 /// Returns an error if a run's database is missing and other files show that there was one.
 fn lost_database(source: &dyn Source, root: &str) -> Option<OpenError> {
     let database = format!("{root}state.db");
-    // Without a database, the values of this run are in `bindings/`: leftovers of a database are not the run's.
+    // If the run is kept in files, leftovers of a database do not belong to it.
     if source.file(&database).is_some() || kept_in_files(source, root) {
         return None;
     }

@@ -72,8 +72,8 @@ impl Opened {
         }
     }
 
-    /// Returns the name that commands take for the run of a row. In a database of several runs it may be another run:
-    /// `postgres:ID` in PostgreSQL, or else its id.
+    /// Returns the name that commands take for the run of a row; `None` is the opened run. In a database of several
+    /// runs, the row may belong to another run, whose name is its id.
     pub(super) fn named(&self, run: Option<&str>) -> String {
         match (&self.called, run) {
             (Some(called), None) => called.clone(),
@@ -113,7 +113,7 @@ impl Opened {
         node.is_some_and(|node| node.inferred && node.status == NodeStatus::Pending)
     }
 
-    /// Returns whether the run was interrupted or became silent, so that nothing is running, whatever its rows record.
+    /// Returns whether the run was interrupted or became silent. Then nothing is running, even if rows record that.
     pub(super) fn is_at_rest(&self) -> bool {
         let verdict = &self.trace.verdict;
         verdict.stale || verdict.status == RunStatus::Interrupted.word()

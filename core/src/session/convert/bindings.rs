@@ -25,7 +25,7 @@ impl Carry<'_, '_> {
             .as_ref()
             .is_some_and(|file| !file.bindings.is_empty());
         if in_files && !indexed {
-            // Sorts by time: a folder's files are in the order of their names, a database's rows in the order of writing.
+            // Sorts by time, as rows in a database are. A folder's files are in the order of their names.
             let first = |b: &Binding| {
                 let at = b.created.as_ref().or(b.updated.as_ref());
                 at.and_then(Stamp::millis)
@@ -130,8 +130,8 @@ impl Carry<'_, '_> {
         self.left(place(binding), what);
     }
 
-    /// Returns whether a binding with a dotted name, such as `research.findings`, is also a file of a nested run (errata
-    /// B12). That file is copied, so the row is not.
+    /// Returns whether a binding with a dotted name, such as `research.findings`, is also a file of a nested run
+    /// (errata B12). That file is copied, so the row is not.
     fn nested(&mut self, binding: &Binding) -> Result<bool, WriteError> {
         let Some((alias, rest)) = binding.name.split_once('.') else {
             return Ok(false);

@@ -14,10 +14,10 @@ use crate::schema;
 use crate::source::FileEntry;
 use crate::trace::NodeKind;
 
-/// The most statements that a message names.
+/// The largest number of statements that a message lists.
 const NAMED: usize = 20;
 
-/// The most bytes of a gate's file that are read.
+/// The largest number of bytes that are read from a gate's file.
 const GATE_MOST: u64 = 1 << 20;
 /// Keys of a gate's file in addition to the table's columns (OpenProse's filesystem.md, "Approval Gates").
 const GATE_KEYS: &[&str] = &["gate_id", "decision", "principal", "timestamp", "comment"];
@@ -26,7 +26,7 @@ const GATE_KEYS: &[&str] = &["gate_id", "decision", "principal", "timestamp", "c
 pub struct Files {
     /// Files that are copied unchanged: the path inside the run, and the path inside the copy.
     pub copied: Vec<(String, String)>,
-    /// Files that are copied again at the end, because recording into the copy changed them without new facts.
+    /// Files that are copied a second time at the end, because recording into the copy rewrote them without new facts.
     pub again: Vec<String>,
     /// The contents of the run's files that the copy lacks.
     pub left: Vec<Left>,
@@ -39,8 +39,8 @@ impl Files {
 }
 
 impl Session {
-    /// Returns the files of the run's folder that a conversion copies: those whose content is not in rows. Without
-    /// `all`, the database is outside of a run folder, and only the attachments that its rows name belong to the run.
+    /// Selects the files of the run's folder that a conversion copies, because their content is not in rows. Without
+    /// `all`, the database is outside of a run folder. Then only the attachments that its rows name belong to the run.
     pub fn carry_files(&self, to_folder: bool, all: bool) -> Files {
         let mut files = Files::default();
         if !all {
@@ -54,7 +54,7 @@ impl Session {
         for file in self.values.source.below(&self.root) {
             let path = file.path.get(self.root.len()..).unwrap_or_default();
             let of_database = self.values.db.as_ref().is_some_and(|db| {
-                // Rows of a server are listed as `state.db`, although their store has the server's name.
+                // A run on a server is listed as a file `state.db`, although its store has the server's name.
                 let name = match db.db.holds_many_runs() {
                     true => "state.db",
                     false => &*db.name,
@@ -73,7 +73,7 @@ impl Session {
         files
     }
 
-    /// Returns the attachments that rows name and that exist.
+    /// Returns the paths of the attachments that bindings name and that exist.
     fn named_attachments(&self) -> BTreeSet<String> {
         let mut bindings = self.run.bindings.clone();
         self.values.binding_tails(&mut bindings);
@@ -89,7 +89,7 @@ impl Session {
         named.filter(there).collect()
     }
 
-    /// Adds a file that is beside a database, for a copy in a folder.
+    /// Adds a file beside a database to the copied files or to those left out, for a copy in a folder.
     fn beside(&self, path: &str, files: &mut Files) {
         let alone = path == "state.md" && self.told_by_state_file();
         let read = matches!(
@@ -129,7 +129,7 @@ impl Session {
         }
     }
 
-    /// Adds a file of a folder, for a copy in a database.
+    /// Adds a file of a folder to the copied files or to those left out, for a copy in a database.
     fn of_folder(
         &self,
         file: &FileEntry,
@@ -189,7 +189,7 @@ impl Session {
             && file.is_some_and(|file| tells(file) || !self.trace.nodes.is_empty())
     }
 
-    /// Returns how many statements are known to have ended, with their lines or texts; `None` if none is.
+    /// Describes the statements that ended: `2 statements that ended (line 3, line 5)`; `None` if no statement ended.
     pub(super) fn ended(&self) -> Option<String> {
         let nodes = self.trace.nodes.iter();
         let all: Vec<_> = nodes
@@ -219,7 +219,7 @@ impl Session {
         }
     }
 
-    /// Returns the files that become rows in a database.
+    /// Returns the paths of the files whose values become rows in a database.
     fn told_by_rows(&self) -> BTreeSet<&str> {
         let bindings = self.run.bindings.iter().map(|binding| &binding.value);
         let memories = own_agents(self).map(|agent| &agent.memory);
@@ -269,7 +269,7 @@ impl Session {
         }
     }
 
-    /// Returns whether a file below `x_history/` becomes a row.
+    /// Returns whether a file below `x_history/` is an earlier value that becomes a row.
     fn is_history(&self, below: &str) -> bool {
         let of = |dir: &str| {
             let (stem, file) = below.strip_prefix(dir)?.rsplit_once('/')?;

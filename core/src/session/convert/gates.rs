@@ -49,7 +49,7 @@ impl Carry<'_, '_> {
             run_id: run_id.clone(),
             execution_id: gate.execution_id,
             prompt: text(&gate.prompt),
-            // Without a list of principals, the user decides (errata G4).
+            // A missing list of principals means `["user"]` (errata G4).
             allow: text(&gate.allow).unwrap_or_else(|| "[\"user\"]".to_owned()),
             timeout: text(&gate.timeout),
             timeout_at: stamped(deadline.as_ref(), to_folder),
@@ -84,7 +84,7 @@ impl Carry<'_, '_> {
                 .row_json
                 .as_deref()
                 .and_then(|row| serde_json::from_str(row).ok());
-            // Unknown columns of a database are reported once per table, not for each row.
+            // `Carry::tables` reports unknown columns of a database, once per table.
             if self.session.values.db.is_none()
                 && let Some(row) = &row
             {

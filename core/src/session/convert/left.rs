@@ -96,7 +96,8 @@ impl Carry<'_, '_> {
         }
     }
 
-    /// Returns whether a column in a store of many runs has no facts about this run: its id, NULL, or an empty object.
+    /// Returns whether a column in a store of many runs has no facts about this run: each cell is the run's id, NULL or
+    /// `{}`.
     fn is_bare(&self, table: &str, column: &str) -> bool {
         let Some(db) = self.session.values.db.as_ref().map(|store| &store.db) else {
             return false;
@@ -122,7 +123,7 @@ impl Carry<'_, '_> {
         read.is_ok() && is_bare
     }
 
-    /// Returns how many rows of a table were read.
+    /// Returns how many rows of a table were read; `None` for a table whose rows are not counted.
     fn carried(&self, table: &str) -> Option<u64> {
         let run = &self.session.run;
         let rows = match table {
@@ -143,8 +144,8 @@ impl Carry<'_, '_> {
     }
 }
 
-/// Returns whether lines of a log or whole files were lost because they are not JSON. Invalid metadata is reported
-/// elsewhere.
+/// Returns whether lines of a log or whole files were lost because they are not JSON. `Carry::metadata` reports
+/// metadata that is not valid JSON.
 fn lines_lost(issue: &Issue) -> bool {
     issue.rule == "malformed-json" && issue.location.table.is_none()
 }

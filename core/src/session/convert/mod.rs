@@ -1,7 +1,7 @@
-//! Converts a run into changes for a new store of the other form, with the original ids and times
+//! Converts a run into changes for a new store of another form, with the original ids and times
 //! (`prosescope convert`; errata B4, B10, G7).
 //!
-//! Parts of the run that the other form cannot represent are reported as [`Left`], with their place and content.
+//! Parts of the run that the new form cannot represent are reported as [`Left`].
 
 mod agents;
 mod bindings;
@@ -30,11 +30,11 @@ use crate::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 pub use files::Files;
 pub use there::There;
 
-/// How many bytes of values are kept before they are passed on; a single value is always kept whole.
+/// The largest number of bytes of values in one group of changes. A larger value is a group of its own.
 const HELD: usize = 8 << 20;
-/// How many bytes of values are read in advance.
+/// The largest number of bytes of values that one query reads in advance.
 const AHEAD: u64 = 1 << 20;
-/// The most changes that are passed on at a time.
+/// The largest number of changes in one group; only groups of statements for a folder may be larger.
 const ROWS: usize = 10_000;
 
 /// The receiver of the changes, which come in order and in groups.
@@ -103,7 +103,8 @@ struct Carry<'a, 'b> {
     each: Each<'b>,
     held: Vec<Change>,
     bytes: usize,
-    /// The files that the pending changes write. A group writes each file once, because history is saved from files.
+    /// The files that the pending changes write. A group writes each file once, because a folder saves an earlier value
+    /// from its file.
     keys: BTreeSet<String>,
     /// How many files were made from values that are not text.
     kept: u32,
@@ -130,7 +131,7 @@ impl Carry<'_, '_> {
     }
 
     fn hold(&mut self, key: String, bytes: usize, changes: Vec<Change>) -> Result<(), WriteError> {
-        // A database saves the earlier value itself, inside of the transaction.
+        // Only a folder needs a new group: a database saves the earlier value inside of the transaction.
         let again = self.to_folder && self.keys.contains(&key);
         let full = self.bytes.saturating_add(bytes) > HELD || self.held.len() >= ROWS;
         if again || full {
@@ -186,7 +187,7 @@ impl Carry<'_, '_> {
         }
     }
 
-    /// Parses metadata as a JSON object.
+    /// Parses metadata as a JSON object. Other text is kept under the key `x_malformed`, and reported.
     fn metadata(
         &mut self,
         place: impl FnOnce() -> String,

@@ -26,7 +26,7 @@ impl Carry<'_, '_> {
         self.executions()?;
         let mut changes: Vec<Change> = Vec::new();
         for import in &run.imports {
-            // A nested run without a row needs none: its folder is copied.
+            // In a folder, an import without recorded facts needs no row: its nested run's folder is copied.
             let bare = import.source_url.is_none()
                 && import.fetched.is_none()
                 && import.inputs_schema.is_none()
@@ -118,7 +118,7 @@ impl Carry<'_, '_> {
                 metadata,
                 self.to_folder,
             )));
-            // A folder reads its log before each group. Groups that double in size make it read each row at most twice.
+            // A folder reads its whole log before each group. Groups that double in size keep this reading short.
             let most = if self.to_folder {
                 ROWS.max(given)
             } else {

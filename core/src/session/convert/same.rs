@@ -26,7 +26,7 @@ impl Session {
             );
             differs("the status".to_owned(), what);
         }
-        // Without rows, either the copied state file is the only record, or no statement ran.
+        // Without rows, nothing is compared: either the copied state file is the only record, or no statement ran.
         if !self.run.executions.is_empty() && !self.ran().eq(made.ran()) {
             let (was, is) = (self.trace.nodes.len(), made.trace.nodes.len());
             let what = match was == is {

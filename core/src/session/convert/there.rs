@@ -1,4 +1,4 @@
-//! Compares a run with a copy that exists already, so that a repeated conversion need not copy it again.
+//! Compares a run with a copy that exists already, so that a repeated conversion need not copy the run again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ impl Session {
     /// Times and metadata are not compared, because each store has its own notation for them.
     ///
     /// # Errors
-    /// A [`crate::write::Fault`] if one of the two cannot be read.
+    /// A [`crate::write::Fault`] if the run or the copy cannot be read.
     pub fn compare_with(
         &self,
         copy: &Session,
@@ -43,7 +43,8 @@ impl Session {
         }
         let files = self.carry_files(to_folder, with_files);
         left.extend(files.left);
-        // In a folder the program is a file. If such a file is beside the original's rows, it is the copy's program.
+        // In a folder, the program is a file. A `program.prose` beside the original's rows becomes that file, and is
+        // compared as a file.
         let is_file = to_folder && files.copied.iter().any(|(_, to)| to == PROGRAM);
         let programs = [&self.run, &copy.run].map(|run| run.program.source.as_deref());
         if let ([Some(one), Some(other)], false) = (programs, is_file) {
@@ -151,7 +152,7 @@ fn add_change(hashes: &mut Hashes, change: &Change) {
                 some(&row.attachment),
             ],
         ),
-        // Memories and segments are hashed with their scope. An agent that has neither is hashed by its scope alone.
+        // A memory is hashed with its agent's scope. An agent without a memory is hashed by its scope alone.
         Change::Agent(row) => add(hashes, format!("agent {}", row.agent), &[&row.scope]),
         Change::Memory(row) => add(
             hashes,

@@ -1,4 +1,4 @@
-//! The page of agents, with what changed from one segment to the next.
+//! Builds the page of agents, with the changes from one segment to the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use crate::session::{Opened, Session};
 use crate::shell;
 use crate::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
 
-/// Returns the indices of the agents that a run uses, by name and scope. If several have both in common, it is the
-/// first.
+/// Returns the indices of the agents that a run uses, by name and scope. Of several agents with the same name and
+/// scope, the run uses the first.
 pub(super) fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
     let mut used = BTreeMap::new();
     for (at, agent) in opened.run.agents.iter().enumerate() {
@@ -44,7 +44,7 @@ pub(super) fn check_agents(opened: &Opened, findings: &mut Findings) {
     }
 }
 
-/// Builds the page: the agents with their segments, and what changed from one segment to the next.
+/// Builds the page: the agents with their segments, and the changes from one segment to the next.
 pub fn agents(session: &Session) -> AgentsView {
     let _snapshot = session.snapshot();
     let used = used_agents(session);

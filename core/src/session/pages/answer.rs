@@ -1,5 +1,5 @@
-//! The remaining work and the next action: two lines below the overview's headline. Both are derived from the plan that
-//! `resume` shows, so that the two pages agree.
+//! Computes the remaining work and the next action, the two lines below the overview's headline. Both are derived from
+//! the plan that `resume` shows, so that the two pages agree.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::view::{BindingRef, How, Overview, Part, Stop};
 /// Milliseconds after a sign of life for which a run counts as under way: a session of a model seldom takes longer.
 const ACTIVE: i64 = 10 * 60 * 1000;
 
-/// Sets the two lines and the command of an overview. `now` is in milliseconds since 1970 UTC.
+/// Sets the remaining work, the next action and its command in an overview. `now` is in milliseconds since 1970 UTC.
 pub(super) fn add(
     view: &mut Overview,
     opened: &Opened,
@@ -111,8 +111,8 @@ fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     }
 }
 
-/// Names the program's outputs that a completed run lacks. Without the program the result is `None`, because a state
-/// file's trace may lack statements that write outputs.
+/// Returns a text that names the program's outputs which a completed run lacks. Without the program, the result is
+/// `None`, because a state file's trace may lack statements that write outputs.
 pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     let completed = opened.trace.verdict.status == RunStatus::Completed.word();
     let listing = opened.listing.as_ref().filter(|_| completed)?;

@@ -1,4 +1,4 @@
-//! The pages of `prosescope audit` (OpenProse's sqlite.md, "Common Audit Queries"), for one run or several.
+//! Builds the pages of `prosescope audit` for one run or several (OpenProse's sqlite.md, "Common Audit Queries").
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
     }
 }
 
-/// Finds deleted audit logs. A log that could not be read completely is not called deleted; it is reported elsewhere.
+/// Finds deleted audit logs. A log that could not be read completely is not called deleted; another issue reports it.
 pub(in crate::session) fn gone(run: &Run) -> Vec<Finding> {
     match unread::lacks_log(run) {
         true => Vec::new(),
@@ -141,12 +141,12 @@ fn wait(
     })
 }
 
-/// Sorts the waiting times of several runs: the longest first, unknown ones last.
+/// Sorts the waiting times of several runs: the longest first, unknown times last.
 pub fn longest_first(waits: &mut [GateWait]) {
     waits.sort_by_key(|wait| std::cmp::Reverse(wait.waited_ms));
 }
 
-/// Counts the rows of each event.
+/// Counts the rows of each kind of event, and the principals in them.
 pub fn audit_stats<'a>(rows: impl IntoIterator<Item = &'a AuditRow>) -> Vec<AuditStat> {
     let mut stats: BTreeMap<&str, (u32, BTreeSet<&str>)> = BTreeMap::new();
     for row in rows {

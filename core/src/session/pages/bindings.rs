@@ -1,4 +1,4 @@
-//! The page of bindings, and the explanation of what a name means.
+//! Builds the page of bindings, and explains which binding a name means.
 
 use super::index::{frame_path, short};
 use super::trace::node_ref;
@@ -10,11 +10,11 @@ use crate::session::{Opened, Session};
 use crate::trace::{NodeId, NodeKind};
 use crate::view::{BindingRow, BindingsPage, CandidateView, ResolutionView};
 
-/// The most scopes and the most candidates that a resolution lists.
+/// The largest numbers of scopes and of candidates that a resolution lists.
 const CHAIN: usize = 200;
 const CANDIDATES: usize = 200;
 
-/// The most fields of a header that are shown, and the most characters of each.
+/// The largest number of fields of a file's header that are shown, and of characters of each field.
 const FIELDS: usize = 20;
 const FIELD: usize = 200;
 
@@ -25,7 +25,8 @@ fn fields(binding: &Binding) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Builds a part of the list of bindings: the root's first, then those of each frame. Other rows are not read.
+/// Builds `len` rows of the list of bindings, from index `from` on. The root's bindings come first, then those of each
+/// frame. Only these rows are read.
 pub fn bindings_page(session: &Session, from: u32, len: u32) -> BindingsPage {
     let order = &session.index.binding_order;
     BindingsPage {
@@ -53,7 +54,7 @@ pub fn binding_row(session: &Session, binding: u32) -> Option<BindingRow> {
     binding_rows(session, [binding].into_iter()).pop()
 }
 
-/// Builds the rows of several bindings, reading their times and attachments at once.
+/// Builds the rows of several bindings. Their times and attachments are read together.
 fn binding_rows(session: &Session, wanted: impl Iterator<Item = u32>) -> Vec<BindingRow> {
     let (places, mut bindings): (Vec<u32>, Vec<Binding>) = wanted
         .filter_map(|b| Some((b, session.run.bindings.get(b as usize)?.clone())))
@@ -115,8 +116,8 @@ fn earlier_versions(opened: &Opened, binding: &Binding) -> u32 {
     opened.earlier.get(&key).copied().unwrap_or(0)
 }
 
-/// Returns the name of a scope: `frame 43`, or with the word of another kind of node (`execution 43`), because a
-/// resolution may begin in any node.
+/// Returns the name of a scope, such as `frame 43`. A resolution may begin in any node, so the word may be that of
+/// another kind of node: `execution 43`.
 fn scope_name(opened: &Opened, id: i64) -> String {
     let node = opened.node_of_row(id).and_then(|at| opened.node(at));
     let word = match node.map(|node| &node.kind) {

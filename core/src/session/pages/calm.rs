@@ -1,4 +1,4 @@
-//! Finds the parts of a trace that went well. Views fold them, so that the first screen shows the rest.
+//! Finds the parts of a trace that went well. Views fold these parts, so that the first screen shows the problems.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::text::short;
 use crate::trace::{Node, NodeId, NodeStatus};
 use crate::view::TracePage;
 
-/// The most characters of a call's argument in its row.
+/// The largest number of characters of an argument that the row of a call shows.
 const ARGUMENT: usize = 60;
 
 /// Returns the outermost nodes that went well, together with everything inside of them. A recovered failure did not go
@@ -19,7 +19,7 @@ pub fn went_well(opened: &Opened) -> &BTreeSet<NodeId> {
     opened.index.well.get_or_init(|| outermost(opened))
 }
 
-/// Returns whether a node itself did not go well. A skipped node did, because the program decided that.
+/// Returns whether a node itself did not go well. A skipped node went well, because the program decided to skip it.
 pub(super) fn is_odd(node: &Node) -> bool {
     let is_well = matches!(
         node.status,

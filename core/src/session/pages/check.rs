@@ -1,4 +1,4 @@
-//! The check of a run: all of its issues, including those that only a complete reading finds.
+//! Checks a run for `prosescope check`: finds all of its issues, including those that only a complete reading finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +33,8 @@ pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     issues
 }
 
-/// Builds the run's part of a [`crate::view::CheckReport`]: its issues, errors first, then by rule. `folder` is the
-/// folder of its files, as the shell would write it.
+/// Builds the run's part of a [`crate::view::CheckReport`]: the issues, errors first, then by rule. `folder` is the
+/// path of the run's folder, as the shell writes it.
 pub fn check_page(session: &Session, now: Option<i64>, folder: &str) -> CheckedRun {
     let summary = summary(session);
     let issues = check(session, now);
@@ -254,7 +254,7 @@ fn without_result(alias: &str) -> Issue {
     .hint("The import was never called, or its run was not kept.")
 }
 
-/// Adds the place at which a binding's attachment is named.
+/// Adds to an issue the row or the file that names the binding's attachment.
 fn located(issue: Issue, binding: &Binding, root: &str) -> Issue {
     match &binding.value {
         ValueAt::Row { rowid, .. } => issue

@@ -1,4 +1,4 @@
-//! The trace as a filtered and sorted list without levels.
+//! Builds the trace as a filtered and sorted list, without the levels of the tree.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use crate::view::{DERIVED, TracePage};
 pub struct TraceChoice {
     /// The text that the statement or its error contains. Case is ignored unless this text has a capital letter.
     pub text: String,
-    /// The row's status, in the words that rows show.
+    /// The row's status, in the words that rows show, such as `completed`. Case is ignored.
     pub status: String,
     /// The row's kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
     pub kind: String,
@@ -28,14 +28,14 @@ pub struct TraceChoice {
     pub order: TraceOrder,
 }
 
-/// An order of the trace's rows. Rows that are equal in it keep the order in which they ran.
+/// An order of the trace's rows. Rows that are equal in this order keep the order in which they ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceOrder {
     /// In the order in which they ran.
     #[default]
     Ran,
-    /// The longest duration first, then rows that contain others with times, and rows without times last.
+    /// The longest duration first. Rows around other rows with times come after these, and rows without times last.
     Longest,
     /// First causes of failures first, then other failures, then open rows.
     Problems,

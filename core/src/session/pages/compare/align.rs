@@ -19,7 +19,7 @@ use crate::trace::{Node, NodeId, NodeKind};
 pub(super) struct Entry {
     pub(super) a: Option<NodeId>,
     pub(super) b: Option<NodeId>,
-    /// The index of the entry around this one.
+    /// The index of the entry around this entry; `None` at the top.
     pub(super) above: Option<u32>,
     pub(super) level: u32,
     /// Whether the pair is a guess: the two rows may not correspond.
@@ -125,7 +125,7 @@ impl<'o> Sides<'o> {
         self.row(self.b, at, |own| self.pairs?.of(own))
     }
 
-    /// Returns a row of a run. `in_a` maps a statement of the run's program to one of A's.
+    /// Returns a row of a run. `in_a` maps a statement of the run's program to the corresponding statement of A's.
     fn row(
         &self,
         of: &'o Opened,
@@ -149,8 +149,8 @@ impl<'o> Sides<'o> {
         })
     }
 
-    /// Pairs the children of a pair and merges them into one order: A's, with each row of B alone after its
-    /// predecessor.
+    /// Pairs the children of a pair and merges them in the order of A. A row that only B has comes after its
+    /// predecessor in B.
     fn merged(
         &self,
         of_a: &[NodeId],
@@ -172,7 +172,6 @@ impl<'o> Sides<'o> {
             of_b: paired,
             ..
         } = pairing;
-        // A row that only B has comes after the pair before it.
         let mut after: BTreeMap<Option<usize>, Vec<NodeId>> = BTreeMap::new();
         let mut last = None;
         for (node, pair) in of_b.iter().zip(&paired) {
@@ -262,7 +261,7 @@ impl<'o> Pairing<'o> {
     }
 }
 
-/// Returns the key of a row that has a name among its siblings.
+/// Returns the key of a row that has a name among its siblings: a round, a gate, or a branch.
 fn named<'o>(row: &Row<'o>) -> Option<Key<'o>> {
     match &row.node.kind {
         NodeKind::Round { n } => Some(Key::Round(*n)),

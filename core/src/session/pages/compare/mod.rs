@@ -1,4 +1,4 @@
-//! Compares two runs of one program, or of two versions of it, row by row, and lists the differences.
+//! Compares two runs of one program, or of two versions of a program, row by row, and lists the differences.
 //!
 //! | file | contains |
 //! |---|---|
@@ -27,13 +27,14 @@ use crate::view::{
     Overview, Part, ProgramRelation,
 };
 
-/// The most rows in the result, because more would not be read.
+/// The largest number of rows in the result. A person would not read more.
 const ROWS: usize = 20_000;
 
-/// The most unreadable parts of a run that are named.
+/// The largest number of unreadable parts of a run that notes list.
 const NOTES: usize = 20;
 
-/// The smallest difference of two durations that counts, in milliseconds. It must also be a fifth of the longer one.
+/// The smallest difference of two durations that counts, in milliseconds. The difference must also be at least a fifth
+/// of the longer duration.
 const NOTABLE: i64 = 10_000;
 const FIFTH: i64 = 5;
 
@@ -59,7 +60,7 @@ pub struct CompareOptions {
 /// Why two runs cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
-    /// One of them is not a run.
+    /// One of the two is a store of agents.
     #[error("{0} is a store of agents, not a run")]
     NoRun(String),
     /// The runs are of different programs; the text gives the reason.
@@ -70,7 +71,7 @@ pub enum NotComparable {
 /// Compares two runs. `now` is in milliseconds since 1970 UTC.
 ///
 /// # Errors
-/// An error if one of them is not a run, or if they are runs of different programs and `options.anyway` is false.
+/// An error if `a` or `b` is not a run, or if the runs are of different programs and `options.anyway` is false.
 pub fn compare(
     a: &Session,
     b: &Session,
@@ -143,8 +144,8 @@ pub fn compare(
     view.not_compared = values.not_compared;
     view.not_compared_count = values.not_compared_count;
     view.headline = words::headline(&view.a, &view.b);
-    // A block around a difference often differs only because of it, so the innermost difference is reported as the
-    // first.
+    // A block around a difference often differs only because of that difference, so the innermost difference is
+    // reported as the first.
     let below = |at: usize| view.rows.get(at + 1).map_or(0, |next| next.level);
     let first = view.rows.iter().enumerate().find(|(at, row)| {
         let mut of = row.differs.iter();
@@ -174,7 +175,7 @@ fn lacks(session: &Session) -> bool {
     unread.any(|unread| COMPARED.iter().any(|part| unread.concerns(*part)))
 }
 
-/// Returns notes that a reader needs before the rows.
+/// Returns the notes that a page shows before the rows, such as the parts of A and B that could not be read.
 fn notes(a: &Session, b: &Session) -> Vec<String> {
     let of = |(name, session): (&str, &Session)| {
         let unread = session.unread().into_iter();
