@@ -1,4 +1,4 @@
-//! The pages of files and tables, and of issues.
+//! Builds the pages of files, of tables and of issues.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::view::{Counts, FilesView, IssueView, IssuesView, RuleView, TableRows}
 /// How many bytes of a log are read at a time.
 const PIECE: usize = 1 << 20;
 
-/// The most bytes of a cell in a table.
+/// The largest number of bytes that are read of a table's cell.
 const CELL: u32 = 512;
 
 /// Lists the files and tables of a run.
@@ -28,7 +28,7 @@ pub fn files(opened: &Opened) -> FilesView {
 /// Reads a range of a table's rows, in which large cells are cut.
 ///
 /// # Errors
-/// An error if the run has no database with this table, or if it cannot be read.
+/// An error if the run has no database with this table, or if the table cannot be read.
 pub fn table_rows(
     session: &Session,
     table: &str,

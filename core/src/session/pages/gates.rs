@@ -1,4 +1,4 @@
-//! The page of gates, with their state at a time and the audit log.
+//! Builds the page of gates, with their state at a given time and the audit log.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,8 +130,8 @@ fn gate_view(
     }
 }
 
-/// Returns gates of a folder that are only in its state file or log, which do not record the allowed principals or the
-/// one that decided. Prompt, list and time-out are taken from the program.
+/// Returns gates of a folder that only its state file or log records. These do not record who may decide, or who
+/// decided. Prompt, `allow` list and time-out are taken from the program.
 pub(in crate::session) fn unrecorded(
     run: &Run,
     trace: &Trace,

@@ -1,4 +1,4 @@
-//! The page of imports, and dotted names that refer to an import's own run.
+//! Builds the page of imports, and resolves dotted names that refer to an import's own run, such as `research.findings`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::session::{Opened, Options, Session};
 use crate::trace::NodeStatus;
 use crate::view::{ImportView, ImportsView};
 
-/// Imports that are nested deeper than this are listed and not opened.
+/// The greatest depth of nested imports. Deeper imports are listed, but not opened.
 const DEEPEST: usize = 50;
 
 /// Builds the page: the imports, with the status of their own runs.
@@ -74,8 +74,8 @@ fn beginning(names: &[(&str, u32)], prefix: &str) -> Vec<u32> {
     found
 }
 
-/// Resolves a dotted name that no binding of this run has (errata B12). Returns the run (`None` for this one), and the
-/// name of a binding at its root.
+/// Resolves a dotted name that no binding of this run has (errata B12). Returns the run that has the value (`None` for
+/// this run), and the name of a binding at that run's root.
 ///
 /// | name | means |
 /// |---|---|
@@ -172,7 +172,7 @@ impl<'o> Calls<'o> {
         }
     }
 
-    /// Returns whether a call of an import completed.
+    /// Returns whether a call of an import completed; true if the program is not known.
     pub(super) fn ended(&self, alias: &str) -> bool {
         let ended = self.ended.as_ref();
         ended.is_none_or(|ended| ended.contains(alias))
@@ -195,7 +195,7 @@ pub(super) fn nested(session: &Session, place: &str) -> Option<Session> {
     Session::open(source, place, &Options::default()).ok()
 }
 
-/// Returns whether a run folder only has a program, which is all of an import that is kept beside a database.
+/// Returns whether a run folder contains only a program. Beside a database, an import has only such a folder.
 fn is_program_alone(opened: &Opened) -> bool {
     let form = FolderForm::Bare;
     opened.run.form == Form::Folder { form } && opened.run.bindings.is_empty()

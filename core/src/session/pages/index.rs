@@ -1,4 +1,4 @@
-//! Lookup tables for the pages of a run, computed once when the run is opened.
+//! Builds the lookup tables for the pages of a run, once, when the run is opened.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ use crate::trace::{NodeId, Trace};
 pub(in crate::session) struct NodeIndex {
     /// The position of each node among its siblings, from 1, and the number of siblings.
     pub(super) place: TiVec<NodeId, (u32, u32)>,
-    /// The number of children of each node; `None` is the number of outermost nodes.
+    /// The number of children of each node; the key `None` has the number of outermost nodes.
     pub(super) children: BTreeMap<Option<NodeId>, u32>,
     /// Whether a descendant of each node failed and was not recovered, so that the node's own failure is a consequence.
     pub(super) fails_below: TiVec<NodeId, bool>,
@@ -149,7 +149,7 @@ fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
 pub(super) fn frame_path(trace: &Trace, frame: Option<NodeId>) -> String {
     let mut names: Vec<String> = Vec::new();
     let upward = trace.upward(frame).filter_map(|at| trace.node(at));
-    // The id that a binding records as its frame may belong to another kind of node.
+    // The first node is always listed: the id that a binding records as its frame may belong to any kind of node.
     let frames = upward
         .enumerate()
         .filter(|(nth, node)| *nth == 0 || node.kind.is_frame());

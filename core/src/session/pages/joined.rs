@@ -1,5 +1,5 @@
-//! The rows of a trace as a screen shows them: a round of a loop that only contains one call shares a row with that
-//! call.
+//! Builds the rows of a trace as a screen shows them. A round of a loop that contains only one call is joined: it shares
+//! a row with that call.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::session::{Opened, Session};
 use crate::trace::{NodeId, NodeKind};
 use crate::view::{TracePage, TreeRow};
 
-/// Returns whether a round shares a row with its call: it contains nothing else, and has no facts of its own to show.
+/// Returns whether a node is a joined round: a round that contains only one call and has no facts of its own to show.
 pub(super) fn is_joined(opened: &Opened, at: NodeId) -> bool {
     let (Some(round), Some(call)) = (opened.node(at), opened.node(at.next())) else {
         return false;
@@ -23,7 +23,7 @@ pub(super) fn is_joined(opened: &Opened, at: NodeId) -> bool {
         && !says(at)
 }
 
-/// Returns the node whose row shows the given node: for a joined round, that of its call.
+/// Returns the node whose row shows the given node: for a joined round, the call in it.
 pub fn drawn(opened: &Opened, node: NodeId) -> NodeId {
     match is_joined(opened, node) {
         true => node.next(),
@@ -31,7 +31,7 @@ pub fn drawn(opened: &Opened, node: NodeId) -> NodeId {
     }
 }
 
-/// Returns the node around another one, skipping joined rounds.
+/// Returns the node around the given node, skipping joined rounds; `None` for an outermost node.
 pub fn drawn_parent(opened: &Opened, node: NodeId) -> Option<NodeId> {
     let above = opened.trace.upward(Some(node)).skip(1);
     above.into_iter().find(|at| !is_joined(opened, *at))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
-/// The most lines that are compared individually, because nobody would read more differences.
+/// The largest number of lines that are compared individually. A person would not read more differences.
 const COMPARED: usize = 2_000;
 
 /// Returns the ranges of lines (from 0) that differ, in order. More than [`COMPARED`] differing lines are one range.

@@ -61,19 +61,19 @@ pub use trace::{next_failure, node_detail, node_ref, tree_row};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Page {
-    /// [`overview`].
+    /// The page that [`overview`] returns.
     Overview,
-    /// [`agents`].
+    /// The page that [`agents`] returns.
     Agents,
-    /// [`gates`].
+    /// The page that [`gates`] returns.
     Gates,
-    /// [`imports`].
+    /// The page that [`imports`] returns.
     Imports,
-    /// [`files`].
+    /// The page that [`files`] returns.
     Files,
-    /// [`issues_page`].
+    /// The page that [`issues_page`] returns.
     Issues,
-    /// [`resume`].
+    /// The page that [`resume`] returns.
     Resume,
 }
 

@@ -1,4 +1,4 @@
-//! The overview of a run: its status, counts and first failure, and what is left to do.
+//! Builds the overview of a run: its status, counts and first failure, and the remaining work.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount, Stop};
 
-/// The most links in a list of the overview.
+/// The largest number of links in a list of the overview.
 pub(super) const LINKS: usize = 20;
-/// How many nodes before a gate are searched for the value that it judged.
+/// How many nodes before a gate are searched for the value that the gate was about.
 const JUDGED: usize = 100;
-/// The most facts of a record that are shown, and the most characters of each.
+/// The largest number of facts of a record that are shown, and of characters of each fact.
 const FACTS: usize = 50;
 const FACT: usize = 200;
 
@@ -146,8 +146,8 @@ pub(super) fn overview_of(
     view
 }
 
-/// Describes what happens if the gate at which a run waits is rejected, or timed out if it is overdue. `None` if the
-/// gate does not record that.
+/// Describes what the program does if the gate at which the run waits is rejected, or, if the gate is overdue, timed
+/// out. `None` if the gate records no `on_reject` action.
 fn if_rejected(
     session: &Session,
     view: &Overview,
@@ -261,7 +261,7 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
     view.by_status.sort_by_key(|of| Reverse(of.count));
 }
 
-/// Describes the content of a database without a row for the run.
+/// Describes the content of a database that has no row for the run; `None` for other runs.
 fn missing_words(session: &Session) -> Option<String> {
     let run = &session.run;
     let is_missing =
@@ -287,7 +287,7 @@ pub(in crate::session) fn run_status(verdict: &Verdict) -> &str {
     }
 }
 
-/// Returns recorded facts that have no field of their own.
+/// Returns recorded facts that have no field of their own in [`Overview`], as keys and values.
 fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));

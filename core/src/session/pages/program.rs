@@ -1,4 +1,4 @@
-//! The page of the program: its lines, with the result of each.
+//! Builds the page of the program: its lines, each with its result.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::session::{Opened, Session};
 use crate::trace::Node;
 use crate::view::{ProgramLine, ProgramView, PropertyView};
 
-/// The most characters of a property's value.
+/// The largest number of characters that are shown of a property's value.
 const PROPERTY_TEXT: usize = 400;
 
-/// The most links of one line.
+/// The largest number of links of one line.
 const LINKS: usize = 50;
 
 /// Builds a part of the program's lines with their results. Without a source, the lines are the state file's trace.
@@ -108,7 +108,7 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
     }
     line.bindings.truncate(LINKS);
     if let Some(latest) = latest {
-        // A failure on the line is more important than a later success; otherwise the latest pass counts.
+        // A failure on the line is more important than a later success. Without a failure, the latest node counts.
         let failed = statuses.contains_key("failed");
         line.status = if failed { "failed" } else { latest }.to_owned();
         let counts = statuses.iter().map(|(word, n)| format!("{n} × {word}"));
@@ -132,7 +132,7 @@ pub(super) fn runnable_statements(opened: &Opened) -> Option<u32> {
     Some(runs.count() as u32)
 }
 
-/// Returns whether a kind of statement may run, which declarations and clauses do not.
+/// Returns whether a kind of statement may run. Declarations, and clauses such as `else`, do not run.
 pub(super) fn may_run(kind: StatementKind) -> bool {
     use StatementKind as K;
     !matches!(
@@ -151,7 +151,7 @@ pub(super) fn may_run(kind: StatementKind) -> bool {
     )
 }
 
-/// Returns a statement's properties, without names that Prosescope gives to parts of its first line.
+/// Returns a statement's properties, without those that Prosescope derives from parts of the statement's first line.
 pub(super) fn properties(statement: &Statement) -> Vec<PropertyView> {
     let plain = |name: &str| {
         matches!(

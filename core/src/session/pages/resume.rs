@@ -1,4 +1,4 @@
-//! The page about continuing a run: positions, remaining statements, needed values, gates and cautions.
+//! Builds the page about continuing a run: positions, remaining statements, needed values, gates and cautions.
 
 use super::answer;
 use super::bindings::binding_row;
@@ -18,12 +18,12 @@ use crate::view::{
     NeedView, PositionView, ResumeView, Stop,
 };
 
-/// The most entries of a list: `POSITIONS` for positions and cautions, `LISTED` for the other lists.
+/// The largest number of entries of a list: `POSITIONS` for positions and cautions, `LISTED` for the other lists.
 const POSITIONS: usize = 50;
 const LISTED: usize = 200;
 
-/// Builds the page: where the run stands, what remains and needs values, and what must not be repeated unchecked. Reads
-/// previews of the needed values, not whole values.
+/// Builds the page: the run's positions, the remaining statements with the values that they need, and the statements
+/// that must not be repeated unchecked. Reads previews of the needed values, not whole values.
 pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     let told = told_listing(session);
     let facts = facts(session, told.as_ref());
@@ -190,8 +190,8 @@ fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> Pos
     }
 }
 
-/// Returns the statement with which another attempt begins: the failed one, or the outermost failed statement around
-/// it, because statements cannot run inside of one that is over.
+/// Returns the statement with which another attempt begins: the failed statement, or the outermost failed statement
+/// around it. A statement cannot run again inside of a statement that is over.
 fn tried_again(opened: &Opened, node: NodeId) -> NodeId {
     let failed = opened.trace.upward(Some(node)).filter(|at| {
         let own = opened.node(*at);

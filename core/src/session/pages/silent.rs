@@ -11,15 +11,15 @@ use crate::trace::{Node, NodeKind, NodeStatus};
 pub(super) const NOT_RUN: &str = "not run";
 /// The word for a statement before the last recorded one, or anywhere in a completed run.
 pub(super) const NOT_RECORDED: &str = "not recorded";
-/// The word for a statement after the point at which the run stands or ended.
+/// The word for a statement after the run's position, or after the point at which the run ended.
 pub(super) const NOT_REACHED: &str = "not reached";
 
-/// The results that follow for statements without a record.
+/// The results of statements without a record, derived from the records of other statements.
 #[derive(Debug, Default)]
 pub(super) struct Silent {
     /// Statements that are completely inside of bodies that did not run.
     not_run: BTreeSet<u32>,
-    /// The last statement outside of blocks that a record names, including the statements inside of it.
+    /// The last statement outside of blocks that has a record. If that statement completed, the last one inside of it.
     farthest: Option<u32>,
     completed: bool,
     /// Branches that a parallel announced and that have no line in any record, with their status.
@@ -59,7 +59,7 @@ impl Silent {
         }
         let state = |at: u32| named.get(at as usize).copied().unwrap_or_default();
         let taken = taken(listing, |at| state(at).records > state(at).skipped);
-        // An alternative is untaken if another alternative of the same choice was taken and this one was not.
+        // An alternative, such as an `else`, is untaken if only other alternatives of the same choice were taken.
         let is_untaken = |way: u32| {
             let choice = listing.choice(way);
             choice.is_some_and(|of| {
@@ -124,7 +124,7 @@ impl Silent {
     }
 }
 
-/// How many records name a statement, and how many of them are skipped, completed, or failed.
+/// How many records a statement has, and how many of them are skipped, completed, or failed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
     records: u32,
@@ -133,8 +133,8 @@ struct Named {
     failed: u32,
 }
 
-/// Returns whether the `try` of a `catch` completed without a failure: it or the last statement of its body completed
-/// in all records, no statement inside of it failed, and the `catch` has no records.
+/// Returns whether the `try` of a `catch` completed without a failure. That is so if the `try`, or the last statement of
+/// its body, completed in all records, no statement in it failed, and the `catch` has no records.
 fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Named) -> bool {
     let tried = listing.leader(catch);
     if tried == catch {
@@ -172,10 +172,10 @@ fn announced(
     branches.get(&**branch).copied()
 }
 
-/// Returns the alternatives that were taken according to the records, each with its choice.
+/// Returns the alternatives that were taken according to the records, as pairs of a choice and an alternative.
 fn taken(listing: &Listing, ran: impl Fn(u32) -> bool) -> BTreeSet<(u32, u32)> {
     let all = (0..listing.statements.len() as u32).filter(|at| ran(*at));
-    // Programs are not nested deeper than 64. The limit protects against malicious ones.
+    // Programs are not nested deeper than 64. The limit protects against malicious programs.
     let around = all.flat_map(|at| std::iter::once(at).chain(listing.enclosing(at)).take(64));
     around
         .filter_map(|way| Some((listing.choice(way)?, way)))

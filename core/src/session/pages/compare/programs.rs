@@ -1,8 +1,9 @@
-//! Finds corresponding statements of two programs, which may be two versions of one.
+//! Finds corresponding statements of two programs, which may be two versions of one program.
 //!
-//! Statements on equal lines correspond. Among the remaining statements, those correspond that have the same text and
-//! are the only ones with it; they were moved. Then those that are the only ones to bind a name. Statements in an
-//! edited stretch of lines are paired in order if both have equally many of the same kind; this is a guess.
+//! Statements on equal lines correspond. The remaining statements are paired in three steps. The first step pairs
+//! statements whose text occurs once in each program, because they were moved. The second step pairs statements whose
+//! name occurs once in each program. The third step is a guess: it pairs the statements in an edited range of lines in
+//! order, if both programs have equally many of the same kind there.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use crate::text::{count as number, counted};
 use crate::view::{ComparedPrograms, ProgramRelation};
 
 /// Two programs with different names count as different programs if they share less than one in four (`1 / HARDLY`) of
-/// the shorter one's statements.
+/// the shorter program's statements.
 const HARDLY: u32 = 4;
 
 /// The beginning of a message that a comparison would be useless.
@@ -35,7 +36,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Returns the statement of A's program that corresponds to this statement of B's.
+    /// Returns the statement of A's program that corresponds to this statement of B's program.
     pub(super) fn of(&self, b: u32) -> Option<Pair> {
         self.of_b.get(&b).copied()
     }
@@ -173,7 +174,7 @@ fn count(listing: &Listing) -> u32 {
         .count() as u32
 }
 
-/// Returns whether a statement counts. Lines that could not be parsed do not.
+/// Returns whether a statement counts. A line that could not be parsed does not count.
 fn counts_as_one(statement: &Statement) -> bool {
     statement.kind != StatementKind::Other
 }
@@ -202,7 +203,7 @@ impl<'l> Pairing<'l> {
         }
     }
 
-    /// Pairs the statements that begin on `len` equal lines, from these lines on (counted from 0).
+    /// Pairs the statements that begin on `len` equal lines, from line `a` of A and line `b` of B on (counted from 0).
     fn equal(&mut self, (a, b): (u32, u32), len: u32) {
         for at in 0..len {
             let of_a = self.a.begun_at(a.saturating_add(at).saturating_add(1));
@@ -249,8 +250,8 @@ impl<'l> Pairing<'l> {
         }
     }
 
-    /// Pairs the remaining statements in two ranges of lines (from 0) in order, if both ranges have equally many of the
-    /// same kind and depth.
+    /// Pairs the remaining statements in two ranges of lines (from 0) in order, if both ranges have equally many
+    /// statements of the same kind and depth.
     fn by_place(&mut self, a: std::ops::Range<u32>, b: std::ops::Range<u32>) {
         let mut found: BTreeMap<(StatementKind, u32), (Vec<u32>, Vec<u32>)> = BTreeMap::new();
         for at in self.a.begun_in(a).filter(|at| {

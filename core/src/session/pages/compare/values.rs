@@ -19,19 +19,19 @@ use crate::view::{ComparedValue, NotCompared, ValueFormat, ValueView};
 /// How many bytes of a value are compared line by line.
 const SHOWN: usize = 64 << 10;
 
-/// The most bytes of longer values that are compared, of both runs together.
+/// The largest number of bytes of long or binary values that are compared, of both runs together.
 const MOST: u64 = 128 << 20;
 
-/// The most values that are listed as not compared.
+/// The largest number of values that are listed as not compared.
 const NAMED: usize = 20;
 
-/// How many bindings' times and attachments are read at once.
+/// The number of bindings whose times and attachments are read together.
 const AT_ONCE: usize = 1_000;
 
 /// The differences of values and memories.
 #[derive(Debug, Default)]
 pub(super) struct Values {
-    /// The differences of values, by the entry of the row that wrote them.
+    /// The differences of values, by the index in [`Aligned::entries`] of the row that wrote them.
     pub(super) of_row: BTreeMap<u32, Vec<ComparedValue>>,
     pub(super) of_run: Vec<ComparedValue>,
     pub(super) memories: Vec<ComparedValue>,
@@ -40,7 +40,7 @@ pub(super) struct Values {
     pub(super) not_compared_count: u32,
     /// How many values and memories were compared.
     pub(super) compared: u32,
-    /// How many bytes of longer values were read.
+    /// How many bytes of long or binary values were read.
     read: u64,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
             Frame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
         }
     }
-    // If only one run records a call of a block, the values in it have no counterpart.
+    // If only one run records a call of a block, the values in that call have no counterpart.
     both.retain(|(frame, _), _| {
         frame.is_none_or(|frame| aligned.get(frame).is_some_and(|entry| entry.is_pair()))
     });
@@ -164,7 +164,7 @@ impl Values {
                     }),
                 }
             }
-            // The other run may have the value in bindings that could not be read.
+            // One run lacks the value. If bindings of that run are unreadable, `CompareView::incomplete` records that.
             _ => Verdict::Differs(ComparedValue::default()),
         };
         let is_output = [of_a, of_b]
@@ -216,8 +216,8 @@ impl Values {
                 ..ComparedValue::default()
             };
             let (Some(place_a), Some(place_b)) = (agent(a, at_a), agent(b, at_b)) else {
-                // Agents of the project or the user do not belong to a run: one that is missing only shows that the run
-                // is elsewhere.
+                // An agent of the project or the user does not belong to a run. If only one run has such an agent, the
+                // runs are in different places, which is not a difference.
                 if key.1 == AgentScope::Execution.word() {
                     self.compared += 1;
                     self.memories.push(found);
@@ -255,7 +255,7 @@ impl Values {
         }
     }
 
-    /// Compares two values at their places.
+    /// Compares the value at a place of A with the value at a place of B.
     fn places(&mut self, a: &Session, at_a: &Place, b: &Session, at_b: &Place) -> Verdict {
         let view = |session: &Session, at: &Place, name: &str| {
             let view = session.values.view(at, SHOWN);
@@ -334,9 +334,8 @@ fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
     }
 }
 
-/// Returns the lines of a value that are compared, each with one line break. Of a longer value, these are the lines
-/// that end within its beginning, without the one that was cut. If the first line is longer than that, its beginning is
-/// used.
+/// Returns the lines of a value that are compared, each with one line break. Of a value longer than [`SHOWN`], only the
+/// lines that end within the first [`SHOWN`] bytes are compared. If the first line is longer, its beginning is used.
 fn whole_lines(view: &ValueView) -> String {
     let text = view.text.get(..view.text.floor_char_boundary(SHOWN));
     let text = text.unwrap_or(&view.text);

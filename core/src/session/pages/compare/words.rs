@@ -7,13 +7,13 @@ use crate::text::counted;
 use crate::time::human_duration;
 use crate::view::{ChangedLine, CompareCounts, CompareView, ComparedRow, ComparedRun};
 
-/// The most characters of a line that differs.
+/// The largest number of characters that are shown of a differing line.
 const LINE: usize = 400;
 
 /// How many characters of two long lines are shown before their first difference.
 const BEFORE: usize = 40;
 
-/// The most lines that are listed as different.
+/// The largest number of lines that are listed as different.
 const LINES: usize = 40;
 
 /// Ranges of lines in the two texts that differ from each other.
@@ -33,7 +33,7 @@ pub(super) fn lines(input: &InternedInput<&str>, hunks: Vec<Hunk>) -> (Vec<Chang
     (lines, more)
 }
 
-/// Returns lines that were replaced by others. Long lines are cut around the first difference.
+/// Returns the removed lines (`-`) and then the new lines (`+`). Long lines are cut around the first difference.
 fn changed(gone: &[&str], new: &[&str]) -> Vec<ChangedLine> {
     let is_each = gone.len() == new.len();
     let line = |mark: char, text: &str, other: Option<&&str>| {
@@ -59,7 +59,7 @@ fn alike(a: &str, b: &str) -> usize {
     both.take_while(|(a, b)| a == b).count()
 }
 
-/// Cuts a line so that a position in it stays visible. Returns the line, and the position in it.
+/// Cuts a line so that the position `at` stays visible. Returns the cut line, and the position in the cut line.
 fn around(text: &str, at: usize) -> (String, usize) {
     let is_long = text.chars().nth(LINE).is_some();
     let skipped = match is_long {
@@ -181,7 +181,7 @@ pub(super) fn found(view: &CompareView, first: Option<&ComparedRow>) -> String {
     format!("{nothing}{}{open}", parts.join(", "))
 }
 
-/// Returns the program's line of a row.
+/// Returns the line of a row in the program, such as `line 24` or `line 24 of A, line 26 of B`.
 fn line_of(row: &ComparedRow) -> Option<String> {
     let own = |at: &crate::view::ComparedNode| {
         let line = at.at.line.filter(|_| !at.at.line_guessed)?;

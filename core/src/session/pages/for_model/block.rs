@@ -1,12 +1,12 @@
-//! A block of the text: a heading by Prosescope, and the run's own text in fences below it.
+//! Writes a block of the text for a language model: a heading by Prosescope, and text of the run in fences below it.
 
 use crate::resume::fence;
 use crate::text::{bytes, escape};
 
-/// The most bytes of a line in a list; longer lines are cut.
+/// The largest number of bytes of a line in a list; longer lines are cut.
 pub(super) const LINE: usize = 240;
 
-/// The quotation in a block.
+/// The text of the run that a block quotes.
 pub(super) enum Content {
     /// A text that is cut at its end if it does not fit.
     Text {
@@ -14,7 +14,7 @@ pub(super) enum Content {
         text: String,
         /// How many bytes the whole text has in the store.
         len: u64,
-        /// Whether `text` is only its beginning.
+        /// Whether `text` is only the beginning of the whole text.
         more: bool,
     },
     /// Lines that are cut around the most important one if they do not fit.
@@ -50,7 +50,7 @@ pub(super) struct Block {
 pub(super) struct Written {
     /// The Markdown text.
     pub(super) text: String,
-    /// How much was left, if the block was cut: `1.2 KB of 12.3 KB`.
+    /// The part that was kept, if the block was cut: `the first 1.2 KB of 12.3 KB`, or `lines 3 to 9 of 20`.
     pub(super) cut: Option<String>,
 }
 
@@ -90,7 +90,8 @@ impl Block {
         Block::part_of(title, text, text.len() as u64, false)
     }
 
-    /// Creates a block that quotes a text, or only the beginning of a longer one.
+    /// Creates a block that quotes a text, which is only a beginning if `more` is true. `len` is the length of the
+    /// whole text in bytes.
     pub(super) fn part_of(title: impl Into<String>, text: &str, len: u64, more: bool) -> Block {
         // Line breaks at the end of a text do not appear in its fence, so they take no bytes.
         let text = quoted(text).trim_end_matches('\n').to_owned();
@@ -212,8 +213,8 @@ fn write_text(text: &str, len: u64, more: bool, room: usize) -> Option<(String, 
     write(fits)
 }
 
-/// Writes the lines around one that fit into `room` bytes with their fence, and describes what was cut. `of` has the
-/// number of lines before the first one, and of all lines.
+/// Writes the lines around the line `focus` that fit into `room` bytes with their fence, and describes what was cut.
+/// `of` has the number of lines before `lines` in the whole text, and the number of all its lines.
 fn write_lines(
     lines: &[String],
     focus: usize,
@@ -246,7 +247,7 @@ fn write_lines(
     }
 }
 
-/// Returns the largest range of lines around one with at most `most` bytes. That line is always included.
+/// Returns the largest range of lines around the line `focus` with at most `most` bytes. That line is always included.
 fn around(lines: &[String], focus: usize, most: usize) -> std::ops::Range<usize> {
     let len = |at: usize| lines.get(at).map(|line| line.len() + 1);
     let Some(mut size) = len(focus) else {

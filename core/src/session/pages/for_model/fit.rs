@@ -1,4 +1,4 @@
-//! Distributes the limited size of the text among its blocks.
+//! Distributes the limited size of a text for a language model among the blocks of the text.
 
 use super::block::{Block, Written};
 use crate::view::ForModel;
@@ -45,7 +45,7 @@ fn foot(absent: &[String]) -> String {
     format!("\nLeft out for its size: {said}.\n")
 }
 
-/// Returns the bytes for each block: first the reserved ones, and then the others by priority.
+/// Returns the number of bytes for each block. Reserved bytes are given first, and then the others by priority.
 fn rooms(blocks: &[Block], room: usize) -> Vec<usize> {
     let needs: Vec<usize> = blocks
         .iter()

@@ -1,4 +1,4 @@
-//! A run, its failure or one row of its trace as Markdown for a language model, within a limit of bytes.
+//! Writes a run, its failure or one row of its trace as Markdown for a language model, within a limit of bytes.
 //!
 //! ```text
 //! run, row ──► blocks (parts.rs, tree.rs) ──► size of each (fit.rs) ──► heading and fences (block.rs)
@@ -6,7 +6,7 @@
 //!
 //! The text of a run is not trusted: all of it is inside of fences that it cannot close, and all words outside of them
 //! are Prosescope's. This module does not replace secrets. The crate `prosescope-share` calls it for a copy of the run
-//! in which secrets are replaced already, so that a cut cannot hide half of a secret from the rules.
+//! in which secrets are replaced already. The rules for secrets then see whole texts, not texts that were cut.
 
 mod block;
 mod fit;
@@ -63,7 +63,7 @@ pub fn for_model(
     of
 }
 
-/// Returns the row that needs a person first: where a run failed, or waits for a decision.
+/// Returns the row that needs a person first: the row at which the run failed, or waits for a decision.
 fn of_itself(session: &Session, view: &Overview) -> Option<NodeId> {
     if view.status == RunStatus::Failed.word() {
         return session.index.cause;

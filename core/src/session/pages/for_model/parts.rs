@@ -1,5 +1,6 @@
-//! Builds the blocks of the text, in their order. If not all of it fits, priorities decide: bytes are reserved for the
-//! error, the prompt and the beginnings of inputs; then come the program, longer values and the tree.
+//! Builds the blocks of a text for a language model, in their order. If the text is too long, priorities decide: bytes
+//! are reserved for the error, the prompt and the beginnings of inputs; then come the program, longer values and the
+//! tree.
 
 use super::block::{Block, Content, LINE, beginning, one_line, quoted};
 use super::tree::tree;
@@ -13,7 +14,7 @@ use crate::view::{
     AnswerView, BindingRef, Excerpt, GivenName, ModelSize, NodeDetail, Overview, Section, Seen,
 };
 
-/// Prompts, inputs and errors.
+/// The priority of prompts, inputs and errors.
 const FIRST: u8 = 0;
 /// The priority of other facts that help: the statement, the answer, the next steps.
 const NEAR: u8 = 1;
@@ -25,7 +26,7 @@ const TREE: u8 = 4;
 const GIVEN: usize = 1_700;
 /// How many lines of the program before and after the row's line are considered.
 const LINES: u32 = 1_500;
-/// The most bindings that are listed.
+/// The largest number of bindings that are listed.
 const BINDINGS: u32 = 200;
 
 /// Returns the blocks of a text about a node or about the whole run. All of their reserved bytes ([`Block::least`])
@@ -113,7 +114,7 @@ fn row(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec
         of = of.fact("agent", &agent);
     }
     if !path.is_empty() {
-        // The rows nearest to the one in question matter most.
+        // The path ends at this row. The focus is at its end, because the nearest rows matter most.
         of.content = Some(Content::Lines {
             focus: path.len() - 1,
             before: 0,
@@ -215,7 +216,7 @@ fn given(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut V
     blocks.append(&mut longer);
 }
 
-/// Returns the frame of the value that a name means.
+/// Returns the frame of the value that a name means: an execution's number, or `root`.
 fn frame(name: &GivenName) -> String {
     let binding = name.binding.as_ref();
     binding.map_or(String::new(), |binding| match binding.execution_id {
@@ -263,7 +264,7 @@ fn answered(session: &Session, answer: &AnswerView, size: ModelSize, of: (usize,
         .fact("note", answer.note.as_deref().unwrap_or_default())
 }
 
-/// Returns the block about the first failure, if the text is about something else.
+/// Returns the block about the run's first failure, for a text that is about another row or about the whole run.
 fn failure(view: &Overview) -> Option<Block> {
     let failure = view.failure.as_ref()?;
     let error = failure

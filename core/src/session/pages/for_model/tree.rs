@@ -1,4 +1,4 @@
-//! The tree of the trace in few lines, with rows that went well folded.
+//! Writes the tree of the trace in few lines for a language model, with rows that went well folded.
 
 use super::block::{LINE, one_line};
 use crate::session::Session;
@@ -8,7 +8,7 @@ use crate::text::{counted, short};
 use crate::trace::{Node, NodeId};
 use crate::view::{Tone, icon, tone};
 
-/// The most lines that are made, more than fit into any size.
+/// The largest number of lines, more than fit into a text of any size.
 const MOST: usize = 2_000;
 
 /// Returns the lines of the tree around a node, and the index of that node's line.
