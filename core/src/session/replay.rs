@@ -50,7 +50,7 @@ impl Row for Held {
 }
 
 impl Replay {
-    /// Takes a store. All tables are read in one snapshot, which ends when the last reader is dropped.
+    /// Takes a store. All tables are read in one snapshot, which ends when the result is dropped.
     pub(super) fn of(db: Box<dyn Database>) -> Replay {
         // If the snapshot fails, tables may be read at different times, which a list tolerates.
         let _ = db.begin();
@@ -216,7 +216,7 @@ impl Database for OneRun<'_> {
         0
     }
 
-    /// Gives the bytes of a program, which is the only large value that a list needs.
+    /// Passes the bytes of a program to `each`. A program is the only large value that a list needs.
     fn pieces(
         &self,
         cell: &CellAt<'_>,

@@ -2,7 +2,7 @@
 
 use crate::view::ValueFormat;
 
-/// The most characters of a preview, and the most bytes of a preview of binary data.
+/// The largest number of characters of a preview, and of bytes in a preview of binary data.
 const PREVIEW: usize = 160;
 const PREVIEW_BYTES: usize = 24;
 

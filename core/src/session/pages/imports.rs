@@ -1,4 +1,4 @@
-//! Builds the page of imports, and resolves dotted names that refer to an import's own run, such as `research.findings`.
+//! Builds the page of imports, and resolves dotted names such as `research.findings` in an import's own run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

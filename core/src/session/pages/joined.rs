@@ -1,5 +1,5 @@
-//! Builds the rows of a trace as a screen shows them. A round of a loop that contains only one call is joined: it shares
-//! a row with that call.
+//! Builds the rows of a trace as a screen shows them. A round of a loop that contains only one call is joined: it
+//! shares a row with that call.
 
 use std::collections::BTreeSet;
 

@@ -133,8 +133,8 @@ struct Named {
     failed: u32,
 }
 
-/// Returns whether the `try` of a `catch` completed without a failure. That is so if the `try`, or the last statement of
-/// its body, completed in all records, no statement in it failed, and the `catch` has no records.
+/// Returns whether the `try` of a `catch` completed without a failure. That is so if the `try`, or the last statement
+/// of its body, completed in all records, no statement in it failed, and the `catch` has no records.
 fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Named) -> bool {
     let tried = listing.leader(catch);
     if tried == catch {

@@ -1,4 +1,4 @@
-//! The page of state.md: rendered from the data, and compared with the folder's own file.
+//! Builds the page of state.md: renders the file from the run's data, and compares it with the folder's own file.
 
 use std::ops::Range;
 
@@ -14,10 +14,11 @@ use crate::view::{StateLine, StateMdView};
 /// How many bytes of a state file are compared and shown.
 const OWN: usize = 1 << 20;
 
-/// The longest rendered text that is compared, in bytes; a longer one is cut.
+/// The longest rendered text that is compared, in bytes. A longer text is cut and not compared.
 const COMPARED_MOST: usize = 4 << 20;
 
-/// Renders state.md from the data. With `whole`, it has the whole program, not only what ran and what is next.
+/// Renders state.md from the run's data. With `whole`, the text has the whole program; otherwise, it has only the
+/// statements that ran and those that come next.
 pub fn state_md(opened: &Opened, whole: bool) -> String {
     let (run, trace) = (&opened.run, &opened.trace);
     let whole_program = whole;
@@ -102,8 +103,8 @@ fn carries_the_same(a: &StateFile, b: &StateFile) -> bool {
         && a.loops == b.loops
 }
 
-/// Compares two texts line by line, in limited time. `-` marks a line that is only in the file, `+` one that is only in
-/// the rendered text.
+/// Compares two texts line by line, in limited time. `-` marks a line that is only in the file, `+` a line that is only
+/// in the rendered text, and `=` a line of both.
 fn compare(own: &str, rendered: &str) -> Vec<StateLine> {
     let input = InternedInput::new(own, rendered);
     let mut lines = Vec::with_capacity(input.before.len());

@@ -70,7 +70,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     }
 }
 
-/// Describes a statement with its line, if that is known.
+/// Describes a statement with its line, if the line is known.
 pub(super) fn line_of(node: &NodeRef) -> String {
     let text = short(&node.text, 60);
     match (node.line, node.line_guessed) {
@@ -80,7 +80,8 @@ pub(super) fn line_of(node: &NodeRef) -> String {
     }
 }
 
-/// Describes where a run stands, after the given words; empty without a recorded position.
+/// Describes the run's position after the word `one`, or its positions after the word `several`; empty without a
+/// recorded position.
 fn places(view: &Overview, one: &str, several: &str) -> String {
     match view.positions.as_slice() {
         [] => String::new(),
@@ -89,9 +90,8 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
     }
 }
 
-/// Returns up to four sentences: how much ran, what failed, where the run stands if the headline does not include it,
-/// and the last sign of life of an interrupted run. `remarks` is the number of lines that are not records of
-/// statements.
+/// Returns up to four sentences: how much ran, what failed, the run's positions if the headline does not name them, and
+/// the last sign of life of an interrupted run. `remarks` is the number of lines that are not records of statements.
 pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
     if view.is_of_agents() {
         return vec![

@@ -1,4 +1,4 @@
-//! The task of a session, for its brief, derived from an execution in the trace.
+//! Derives the task of a session from an execution in the trace, for the session's brief.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,8 @@ use crate::view::{FrameView, TaskView};
 use crate::write::given::{Around, inputs};
 use crate::write::{Fault, Place};
 
-/// Returns the kind of an execution that only contains others, so that no brief can be written for it.
+/// Returns the kind of an execution that only contains other executions, such as `a loop`. A brief cannot be written
+/// for such an execution.
 pub fn around_others(opened: &Opened, row: i64) -> Option<&'static str> {
     match opened.node(opened.node_of_row(row)?)?.kind {
         NodeKind::Parallel => Some("a parallel"),
@@ -62,7 +63,7 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
     })
 }
 
-/// An opened run in its state before an execution began, except that its bindings are the present ones.
+/// An opened run in its state before an execution began. Only its bindings are those of the present.
 struct Before<'a> {
     opened: &'a Opened,
     before: i64,

@@ -1,4 +1,4 @@
-//! The timeline: when each row of the trace was running, along an axis on which idle time is shortened.
+//! Builds the timeline: when each row of the trace was running, along an axis on which idle time is shortened.
 //!
 //! A row's own times are used if they are recorded. A row without times (a round, a branch, a frame) extends from the
 //! first begin to the last end of the rows inside of it. A row that began and did not end extends to the run's last
@@ -23,7 +23,7 @@ const IDLE: u64 = 20;
 /// The drawn length of a shortened idle time, as a fraction (1/50) of the remaining time.
 const DRAWN: u64 = 50;
 
-/// The most statements that the list of the longest ones contains.
+/// The largest number of statements in the list of the longest statements.
 const LONGEST: usize = 5;
 
 type Spans = TiVec<NodeId, Option<Span>>;
@@ -76,7 +76,7 @@ pub fn timeline(opened: &Opened) -> Timeline {
     }
 }
 
-/// Returns the span of each node.
+/// Returns the span of each node; `None` for a node without any time.
 fn spans(opened: &Opened) -> Spans {
     let last_sign = opened.trace.verdict.last_sign.as_ref();
     let last_sign = last_sign.and_then(Stamp::millis);
@@ -119,7 +119,7 @@ fn own(opened: &Opened, node: &Node, has_inner: bool, last_sign: Option<i64>) ->
     Some(Span { from, until, end })
 }
 
-/// Returns the span around two others. Its end is that of the one that ends last.
+/// Returns the span from the first begin to the last end of two spans. Its `end` is that of the span that ends last.
 fn around(a: Span, b: Span) -> Span {
     Span {
         from: a.from.min(b.from),
@@ -190,7 +190,7 @@ impl Axis {
         axis
     }
 
-    /// Returns the position of a time.
+    /// Returns the position of a time on the axis.
     fn at(&self, time: i64) -> u64 {
         let mut place = time.saturating_sub(self.first).max(0).unsigned_abs();
         for gap in &self.gaps {
@@ -210,7 +210,8 @@ impl Axis {
     }
 }
 
-/// Returns the nodes that the run's end waited for: all nodes in sequence, and of branches the one that ended last.
+/// Returns the nodes that the run's end waited for: all nodes in sequence, and in each parallel the branch that ended
+/// last.
 fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
     let mut critical = BTreeSet::new();
     let ends = |at: NodeId| {

@@ -1,4 +1,4 @@
-//! Rows of the trace, and the details of one row.
+//! Builds rows of the trace, and the details of one row.
 
 use super::index::short;
 use super::program::statement_of;
@@ -14,15 +14,15 @@ use crate::view::{
     BindingRef, Cell, NodeDetail, NodeRef, RECOVERED, RowView, TreeRow, WAS_EXECUTING, WAS_WAITING,
 };
 
-/// The most characters of a statement or an error in a row.
+/// The largest number of characters of a statement or an error in a row.
 const ROW_TEXT: usize = 400;
-/// The most characters of a remark beside a row.
+/// The largest number of characters of a remark beside a row.
 const NOTE: usize = 80;
 
-/// The most links in the path of a node, because users do not follow more.
+/// The largest number of links in the path of a node. Users do not follow more.
 const PATH: usize = 100;
 
-/// Returns a note that a reader needs before the rows.
+/// Returns the note that pages show before the rows, if a part is encrypted or the order of the rows is not recorded.
 pub(super) fn note(session: &Session) -> Option<String> {
     let sealed = session.unread().into_iter().find(|unread| unread.sealed);
     let sealed = sealed.map(|unread| format!("{} is not readable: {}", unread.what, unread.why));
@@ -203,7 +203,7 @@ pub fn node_ref(opened: &Opened, node: NodeId) -> Option<NodeRef> {
     })
 }
 
-/// Returns the nodes around another one, outermost first, at most the nearest `most`.
+/// Returns the nodes around a node, outermost first, but only the nearest `most` of them.
 fn ancestors(opened: &Opened, node: NodeId, most: usize) -> Vec<NodeId> {
     let upward = opened.trace.upward(Some(node)).skip(1);
     let mut above: Vec<NodeId> = upward.take(most).collect();
@@ -228,7 +228,7 @@ pub(super) fn binding_ref(opened: &Opened, binding: u32) -> Option<BindingRef> {
 
 /// Returns the status of a node in words.
 pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
-    // A gate can still be decided.
+    // A gate can still be decided after the run was interrupted, so its status stays.
     let rests = !node.kind.is_gate() && opened.is_at_rest();
     match &node.status {
         NodeStatus::Failed if node.recovered => RECOVERED,
@@ -242,12 +242,12 @@ pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
     }
 }
 
-/// Returns the error of a node: that of its last row, or line of the log, that has one.
+/// Returns the error of a node: the error of its last row that has one, or the note of its failed line in the log.
 pub(crate) fn error_of<'o>(opened: &'o Opened, at: NodeId, node: &'o Node) -> Option<&'o str> {
     error_in(&opened.run, &opened.trace, at, node)
 }
 
-/// Returns the error of a node in a run that is not opened.
+/// Returns the error of a node like [`error_of`], but needs only the decoded run and its trace.
 pub(in crate::session) fn error_in<'r>(
     run: &'r Run,
     trace: &'r Trace,
@@ -368,7 +368,7 @@ fn says_branch(text: &str, branch: &str) -> bool {
     text.trim() == branch || name == Some(branch) || is_branch_text(text, branch)
 }
 
-/// Returns remarks of a log or a state file after a node, or before the first one.
+/// Returns the remarks of a log or a state file after a node; with `None`, those before the first node.
 pub(crate) fn remarks_after(opened: &Opened, node: Option<NodeId>) -> Vec<String> {
     let all = &opened.trace.remarks;
     let from = all.partition_point(|(after, _)| *after < node);

@@ -9,7 +9,7 @@ use crate::text::short;
 use crate::trace::{Node, NodeId};
 use crate::view::{Hit, HitKind, number};
 
-/// The most characters of a statement in the place of a hit.
+/// The largest number of characters of a statement in the place of a hit.
 const TEXT: usize = 60;
 
 pub(super) fn look(session: &Session, needle: &Needle, found: &mut Found) {

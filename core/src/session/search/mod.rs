@@ -6,8 +6,8 @@
 //!
 //! The first step searches the parts that are in memory (statements, errors, prompts, gates, names). Later steps read
 //! values and memories in pieces, and then the rows of tables that OpenProse does not define. The caller runs each step
-//! and can stop after any. A row's value can only be read from its beginning, so each step through a large value reads
-//! as much as all steps before it.
+//! and can stop after any step. A row's value can only be read from its beginning. To limit repeated reading, each step
+//! through a large value reads as many new bytes as all steps before it.
 
 mod held;
 mod needle;
@@ -23,7 +23,7 @@ pub use needle::{EmptyText, Match, Needle};
 use tables::Window;
 use values::{Job, Reading};
 
-/// The most hits of a kind, the most hits of one place, and the most values that are listed as not searched.
+/// The largest numbers of hits of a kind, of hits in one place, and of values that are listed as not searched.
 const HITS: usize = 50;
 const HITS_OF_PLACE: u32 = 5;
 const SKIPPED: usize = 20;
@@ -106,7 +106,7 @@ impl Search {
 }
 
 impl Found {
-    /// Adds a matching line. `nth` counts the matching lines of its place.
+    /// Adds a matching line. `nth` counts the matching lines of `place`.
     fn add(&mut self, kind: HitKind, place: &Hit, found: Match, nth: &mut u32) {
         let at = self.groups.partition_point(|group| group.kind < kind);
         if self.groups.get(at).is_none_or(|group| group.kind != kind) {

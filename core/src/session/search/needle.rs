@@ -123,7 +123,7 @@ fn decode(hay: &[u8], at: usize) -> Option<(char, usize)> {
     Some(c.map_or((char::REPLACEMENT_CHARACTER, 1), |c| (c, len)))
 }
 
-/// A line that matches.
+/// A line that contains the text that is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     /// The line of the text, from 1.

@@ -1,4 +1,5 @@
-//! Searches data that OpenProse does not define: tables of extensions (`x_…`), others, and columns added to its tables.
+//! Searches data that OpenProse does not define: tables of extensions (`x_…`), other tables, and columns added to
+//! OpenProse's tables.
 
 use std::collections::VecDeque;
 
@@ -8,7 +9,8 @@ use crate::model::TableInfo;
 use crate::session::Session;
 use crate::view::{Cell, Hit, HitKind, SkippedValue};
 
-/// How many rows a step reads (a store counts from the first row to find a page), and how many bytes of each cell.
+/// How many rows a step reads, and how many bytes of each cell. Steps are long, because a store counts from the first
+/// row to find the rows of a step.
 const ROWS: u32 = 5_000;
 const CELL: u32 = 512;
 
@@ -99,7 +101,7 @@ fn cut(found: &mut Found, place: String, cell: &Cell) {
     });
 }
 
-/// Returns whether OpenProse does not define the column. Other columns are searched as the facts that they contain.
+/// Returns whether OpenProse does not define the column. Other columns are searched as statements, values and so on.
 fn is_extra(info: &TableInfo, column: &str) -> bool {
     let mut columns = info.columns.iter();
     !info.known || columns.any(|own| own.name == column && !own.known)

@@ -10,7 +10,7 @@ use crate::session::{Session, ValueOf, shown};
 use crate::source::SourceError;
 use crate::view::{Hit, HitKind, SkippedValue, ValueFormat};
 
-/// How many bytes a step reads at least, and how many values at most.
+/// The number of bytes, and the number of values, after which a step ends.
 const STEP: u64 = 1 << 20;
 const VALUES: usize = 64;
 
@@ -21,7 +21,7 @@ const HEAD: usize = 2_048;
 pub(super) struct Job {
     of: ValueOf,
     kind: HitKind,
-    /// How many bytes the total counts for this value before it is read.
+    /// The number of bytes of this value that are counted in the total before the value is read.
     counted: u64,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn step(search: &mut Search, session: &Session) {
     }
 }
 
-/// Locates a value. If its row names an attachment, that is searched after the row's own value.
+/// Locates a value. If its row names an attachment, the attachment is searched after the row's own value.
 fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<Reading> {
     let mut place = Hit::default();
     match &job.of {
@@ -147,7 +147,7 @@ fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<Reading> {
     }
 }
 
-/// Searches the next part of a value. Returns whether there is more of it.
+/// Searches the next part of a value. Returns whether a part of the value remains.
 fn read(
     reading: &mut Reading,
     session: &Session,
@@ -204,7 +204,7 @@ impl Text {
         self.head.len() < HEAD || self.settle(true, needle, found)
     }
 
-    /// Searches the bytes that waited for more, at the end of the value.
+    /// Searches the remaining bytes at the end of the value; returns `false` if the value is not text.
     fn end(&mut self, needle: &Needle, found: &mut Found) -> bool {
         if !self.known && !self.settle(false, needle, found) {
             return false;

@@ -1,4 +1,4 @@
-//! The load along the axis: a summary of a run with more rows than a screen shows.
+//! Computes the load along the timeline's axis, as a summary of a run with more rows than a screen shows.
 
 use super::{Axis, Spans};
 use crate::session::Opened;
@@ -11,7 +11,7 @@ const ROWS: usize = 2_000;
 /// The number of parts into which the axis is divided.
 const PARTS: usize = 160;
 
-/// Returns the parts of the axis; empty for a run with few rows.
+/// Returns the load in each part of the axis; empty for a run with few rows.
 pub(super) fn dense(
     opened: &Opened,
     innermost: &[NodeId],

@@ -1,4 +1,4 @@
-//! The attempts of a statement, as far as its rows record them.
+//! Lists the attempts of a statement, as far as its rows record them.
 
 use crate::model::{Execution, Status};
 use crate::session::Session;
@@ -7,7 +7,7 @@ use crate::text::short;
 use crate::trace::Node;
 use crate::view::{AttemptView, NodeWork};
 
-/// The most attempts in the list, and the most characters of each error.
+/// The largest number of attempts in the list, and of characters of each error.
 const MOST: usize = 200;
 const ERROR: usize = 400;
 
@@ -37,7 +37,7 @@ pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
             node.attempts
         ));
     }
-    // The last attempt ended with the run, whatever its row records.
+    // The last attempt ended with the run, even if its row records that it is running.
     if let Some(last) = work.attempts.last_mut()
         && node.status.is_open()
         && session.is_at_rest()

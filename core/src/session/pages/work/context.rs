@@ -1,4 +1,5 @@
-//! The inputs of a statement: the binding that each name means in its frame, and the value that it had then.
+//! Finds the inputs of a statement: the binding that each name means in the statement's frame, and the value of that
+//! binding when the statement began.
 
 use super::order::{self, before};
 use super::{guessed, kept, of_binding, sentence, tied};
@@ -13,10 +14,11 @@ use crate::time::Stamp;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{GivenName, NodeWork, Part, Seen};
 
-/// The most names that are resolved.
+/// The largest number of names that are resolved.
 const MOST: usize = 50;
 
-/// The largest value, in bytes, after which a row's times are read; reading past larger ones takes too long.
+/// The largest value, in bytes, for which the times of the value's row are read. The times are stored after the value,
+/// and reading past a larger value takes too long.
 const NEAR: u64 = 1 << 20;
 
 pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWork) {
@@ -71,7 +73,7 @@ struct Asked<'s> {
     node: NodeId,
     /// When the statement began and when it ended, as far as that is recorded.
     span: (Option<i64>, Option<i64>),
-    /// The frame in which its names are resolved; `Err` if the frame has no id.
+    /// The frame in which the statement's names are resolved (`None`: the root); `Err` if the frame has no id.
     from: Result<Option<i64>, ()>,
     pending: bool,
 }
@@ -97,8 +99,8 @@ impl<'s> Asked<'s> {
         }
     }
 
-    /// Resolves a name that a block, loop or catch defines without binding it, unless the frame has a binding of the
-    /// name.
+    /// Resolves a name that a block, loop or catch defines, such as a parameter. If the frame has a binding of that
+    /// name, the name means the binding. Otherwise, its value is not recorded.
     fn around(&self, name: &str, how: Given, line: Option<u32>) -> GivenName {
         let candidates = self.candidates(name).unwrap_or_default();
         let here = self.from.ok().flatten();
@@ -120,8 +122,8 @@ impl<'s> Asked<'s> {
         without_value(name, Seen::default(), why)
     }
 
-    /// Returns the value that a call passed on for a name, as the called block's frame records it under the name of its
-    /// parameter.
+    /// Returns the value of a name that is an argument of this call. The frame of the called block records the value
+    /// under the name of the parameter.
     fn passed(&self, listing: &Listing, call: u32, name: &str) -> Option<GivenName> {
         let session = self.session;
         let at = session.node(self.node)?;
@@ -145,7 +147,7 @@ impl<'s> Asked<'s> {
         Some(self.settled(name, at as u32, binding, Seen::Same, false, why))
     }
 
-    /// Resolves a name; `None` if it may be plain text and means nothing.
+    /// Resolves a name; `None` if no binding has the name and the name may be plain text.
     fn name(&self, used: &NameUse) -> Option<GivenName> {
         let name = &used.name;
         let Some(candidates) = self.candidates(name) else {
@@ -185,8 +187,8 @@ impl<'s> Asked<'s> {
         without_value(name, seen, why)
     }
 
-    /// Returns the first candidate that existed when the statement began. Candidates that were written later are
-    /// skipped, so that the name means the next one.
+    /// Returns the first candidate that existed when the statement began. A candidate that was written later is
+    /// skipped, and the name means the next candidate.
     fn among(&self, name: &str, candidates: &[Candidate]) -> GivenName {
         let mut late = None;
         for (nth, candidate) in candidates.iter().enumerate() {
@@ -204,7 +206,7 @@ impl<'s> Asked<'s> {
             let (mut seen, inferred) =
                 order::seen(self.session, self.node, self.span, binding, &by);
             if seen == Seen::Replaced && claimed && by.at.is_none() {
-                // Each row with this name has its own writer, and without times it is unknown which one.
+                // Several rows have this name, each with its own writer. Without times, the writer is unknown.
                 seen = Seen::Unknown;
             }
             if seen != Seen::Replaced {
@@ -244,7 +246,7 @@ impl<'s> Asked<'s> {
         since.is_some_and(|(from, at)| before(from, at))
     }
 
-    /// Returns when a binding was first and last written; `None` after a large value.
+    /// Returns when a binding was first and last written; `None` if its value is larger than [`NEAR`].
     fn times(&self, binding: &Binding) -> Option<(Option<i64>, Option<i64>)> {
         let near = binding.tail_known || binding.value.len().is_none_or(|len| len <= NEAR);
         let full = near.then(|| self.session.values.binding_tail(binding))?;

@@ -1,8 +1,8 @@
-//! The work of a statement: its prompt, its inputs, and its answers.
+//! Builds the details of a statement's work: its prompt, its inputs, and its answers.
 //!
 //! A store keeps only the last value of a name, so the value that a statement received or wrote may have been replaced.
-//! A value is only shown if the records show that it is the right one. Otherwise a note explains that it is not, or
-//! that this is unknown.
+//! A value is only shown if the records show that it is the right value. Otherwise a note explains that the value was
+//! replaced, or that this is unknown.
 
 mod attempts;
 mod context;
@@ -22,7 +22,7 @@ use crate::view::{
     AgentOfTask, AnswerView, AskedAgent, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat,
 };
 
-/// The most bytes and the most lines of a value that are shown.
+/// The largest numbers of bytes and of lines of a value that are shown.
 const BYTES: usize = 1_200;
 const LINES: usize = 10;
 
@@ -41,7 +41,7 @@ pub(super) fn work(session: &Session, node: NodeId) -> Option<NodeWork> {
     Some(work)
 }
 
-/// Returns the statement of a node in the program.
+/// Returns the index of a node's statement in the program; `None` if the node's line is not known.
 fn tied(session: &Session, node: &Node) -> Option<u32> {
     session.listing.as_ref()?.begun_at(node.line?)
 }
@@ -251,7 +251,7 @@ fn there(session: &Session, node: NodeId, name: &str) -> bool {
     })
 }
 
-/// Returns the first lines of a binding's value, or of its attachment if that exists.
+/// Returns the first lines of a binding's attachment, or of its value if there is no attachment.
 fn of_binding(session: &Session, binding: &crate::model::Binding) -> Option<Excerpt> {
     let place = session.values.of_binding(binding);
     let view = session.values.view(&place, BYTES).ok()?;

@@ -25,7 +25,7 @@ pub(super) fn seen(
     if at.is_some_and(|at| at.status == NodeStatus::Pending) {
         return (Seen::Unknown, false);
     }
-    // A later attempt receives the values of its own begin, but only the first attempt's begin is recorded.
+    // Each attempt receives the values that exist when it begins, but only the first attempt's begin is recorded.
     let retried = at.is_some_and(|at| at.attempts > 1);
     if let (Some(written), Some(from)) = (by.at, from) {
         if before(written, from) {

@@ -1,4 +1,4 @@
-//! Bindings of one name in one frame, and the nodes that may have written them.
+//! Groups the bindings of one name in one frame with the nodes that may have written them, and finds each writer.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use super::{Written, written};
 use crate::session::Session;
 use crate::trace::{NodeId, NodeStatus, Trace};
 
-/// The most nodes whose times are compared with that of a write.
+/// The largest number of nodes whose times are compared with the time of a write.
 const ASKED_MOST: usize = 1_000;
 
 /// The bindings of one name in one frame, and the nodes whose statements bind the name.
@@ -42,7 +42,7 @@ impl Group {
     pub(super) fn settle(&mut self, trace: &Trace) {
         let status = |span: &Span| trace.node(span.node).map(|node| &node.status);
         let begun = |span: &Span| status(span) != Some(&NodeStatus::Pending);
-        // A statement that was only announced counts if there is no other.
+        // A statement that was only announced counts if no statement of the group began.
         if self.spans.iter().any(begun) {
             self.spans.retain(begun);
         }
@@ -74,7 +74,7 @@ impl Group {
         })
     }
 
-    /// Finds the writer of a value that was written at a time.
+    /// Finds the writer of a value that was last written at the time `at`.
     pub(super) fn written(&self, at: Option<i64>) -> Written {
         if let Some(by) = self.recorded(at) {
             return Written {
@@ -116,7 +116,7 @@ impl Group {
         Some(*node)
     }
 
-    /// Returns the last node whose recorded times allow the write, if it completed or is the only one.
+    /// Returns the last node whose recorded times allow the write, if it completed or is the only such node.
     fn untimed(&self, at: Option<i64>) -> Option<NodeId> {
         let open: Box<dyn Iterator<Item = &Span>> = match at {
             None => Box::new(self.spans.iter().rev()),

@@ -39,8 +39,8 @@ use crate::view::BindingRef;
 
 pub(super) use self::span::second;
 
-/// The largest value, in bytes, after which the time of a write is read from the row. Reading it requires reading all
-/// pages of the value.
+/// The largest value, in bytes, for which the time of the write is read from the value's row. The time is stored after
+/// the value, so reading it requires reading all pages of the value.
 const TAIL_MOST: u64 = 1 << 20;
 
 /// The writer of a value.
@@ -82,8 +82,8 @@ impl Writes {
                 continue;
             }
             let frame = frames.get(at).copied().flatten();
-            // If its statement binds no name, a branch is called by its number, so its name only counts if a binding
-            // has it.
+            // A branch whose statement binds no name is called by its number. So the name of a branch only counts if a
+            // binding has that name.
             let is_branch = matches!(node.kind, NodeKind::Branch { .. });
             let name = binds(trace, listing, node)
                 .filter(|name| !is_branch || there.contains(&(*name, frame)));
@@ -163,7 +163,7 @@ pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -
     let at = at.updated.as_ref().or(at.created.as_ref());
     let mut written = group.written(at.filter(|_| near).and_then(Stamp::millis));
     if group.anonymous && (written.by.is_none() || written.inferred) {
-        // Each session of the group wrote one of the group's values, in the order of the run.
+        // If the group has as many sessions as values, each session wrote one value, in the order of the run.
         let nth = group.bindings.binary_search(&binding).ok();
         let spans = &group.spans;
         let by = nth.filter(|_| spans.len() == group.bindings.len());

@@ -1,10 +1,10 @@
-//! The names of bindings, and the names that statements bind.
+//! Finds the names of bindings, and the names that statements bind.
 
 use crate::model::{Binding, Run};
 use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-/// The prefix of bindings with the values that the caller gave to the run.
+/// The prefix in the names of bindings that the caller gave to the run, such as `caller/topic`.
 const CALLER: &str = "caller";
 
 /// A name, with the node of the frame in which it is bound.
@@ -30,8 +30,8 @@ pub(super) fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<NodeId
     }
 }
 
-/// Returns the names by which a binding's writer may be found: its own name, or the service whose output it is
-/// (`researcher/findings`), or the input that the caller gave (`caller/topic`).
+/// Returns the names by which a binding's writer may be found. These are the binding's own name and, in a name with a
+/// slash, the service (`researcher` of `researcher/findings`) or the caller's input (`topic` of `caller/topic`).
 pub(super) fn names_of(binding: &Binding) -> [Option<&str>; 2] {
     let parts = binding.name.split_once('/');
     let other = parts.map(|(service, name)| match service {
@@ -41,8 +41,8 @@ pub(super) fn names_of(binding: &Binding) -> [Option<&str>; 2] {
     [Some(&binding.name), other]
 }
 
-/// Returns the texts by which the session of an anonymous binding may be found: the binding's source, and its first
-/// line, because a trace may only show that.
+/// Returns the texts by which the session of an anonymous binding may be found: the binding's source, and the source's
+/// first line, because a trace may show only that line.
 pub(super) fn texts_of(binding: &Binding) -> [Option<&str>; 2] {
     let source = binding.source.as_deref().map(str::trim);
     let source = source.filter(|text| !text.is_empty() && binding.name.starts_with("anon_"));
@@ -62,7 +62,7 @@ pub(super) fn binds<'a>(
         return Some(branch);
     }
     let from_program = || node.statement(listing)?.name.as_deref();
-    // A log calls a statement by the name that it binds, and a service by its own name.
+    // In a log, a statement appears under the name that it binds, and a service under its own name.
     let by_log = || {
         node.state_line.filter(|_| !trace.told.is_empty())?;
         Some(&*node.text).filter(|text| !text.contains(' '))

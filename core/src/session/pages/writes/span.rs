@@ -1,4 +1,4 @@
-//! The times of a node that may have written a value.
+//! Defines the times of a node that may have written a value.
 
 use crate::model::Run;
 use crate::trace::{Node, NodeId, NodeStatus};
