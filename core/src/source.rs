@@ -227,7 +227,7 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
         }
     };
     let issue = Issue::noted("folder-left-out", message).at_file(*folders.first()?);
-    Some(issue.hint("Folders called .git, node_modules and target contain very many files but not runs; name one of them to read it."))
+    Some(issue.hint("Folders called .git, node_modules and target contain very many files but not runs. To read such a folder, open it by its own path."))
 }
 
 /// The names of a run's folders, and `runs`, the folder around runs.

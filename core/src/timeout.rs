@@ -74,7 +74,7 @@ pub enum TimeoutError {
         number: String,
     },
     /// A unit occurs twice.
-    #[error("`{unit}` at character {at} is there for the second time: give each unit once")]
+    #[error("`{unit}` at character {at} is repeated: give each unit once")]
     Repeated {
         /// Position of the unit.
         at: usize,

@@ -199,7 +199,7 @@ fn chains_that_cannot_be_read_are_found() {
         ),
         (
             r#"{"chain": {}, "chain": {}}"#,
-            "row 2: `metadata` must be a JSON object to carry a chain: the key \"chain\" is there twice at line 1 column 26",
+            "row 2: `metadata` must be a JSON object to carry a chain: the key \"chain\" occurs twice at line 1 column 26",
         ),
         (
             r#"{"chain": {}"#,
@@ -366,7 +366,7 @@ fn a_row_needs_a_place_for_its_chain() {
         ),
         (
             r#"{"a": 1, "a": 2}"#,
-            "an audit row must be a JSON object of its columns: the key \"a\" is there twice at line 1 column 16",
+            "an audit row must be a JSON object of its columns: the key \"a\" occurs twice at line 1 column 16",
         ),
     ] {
         assert_eq!(seal(None, row).unwrap_err().to_string(), message);

@@ -90,7 +90,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut object = Map::new();
         while let Some((key, Once(value))) = entries.next_entry::<String, Once>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key {key:?} is there twice")));
+                return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
             }
             object.insert(key, value);
         }

@@ -145,7 +145,7 @@ impl Repair {
         let id = match row.get("id").and_then(Value::as_integer) {
             Some(id) => id,
             None => {
-                let did = "gave the row its place in the table as id";
+                let did = "gave the row its rowid as id";
                 let after = Value::Integer(row.rowid);
                 notes.push(row.fix("missing-id", (EXECUTION, "id"), after, did));
                 row.rowid
@@ -153,7 +153,7 @@ impl Repair {
         };
         if let Some((parent, rule)) = self.parents.get(&id) {
             let after = parent.map_or(Value::Null, Value::Integer);
-            let did = "set the parent to where the row belongs";
+            let did = "set the parent that the trace shows";
             let note = row.fix(rule, (EXECUTION, "parent_id"), after, did);
             notes.push(Note { row: id, ..note });
         }

@@ -67,11 +67,11 @@ impl Asked<'_> {
                 above(steps)
             ),
             (_, None, _) if self.name.contains('.') => {
-                "a name of an import lies at the root".to_owned()
+                "names of imports are at the root".to_owned()
             }
             (_, None, _) => "from the program's top level".to_owned(),
             (_, Some(from), _) => format!(
-                "nothing between execution {from} and the root has one; the root comes last{}",
+                "no scope from execution {from} up to the root has a binding of that name; the root is searched last{}",
                 self.why()
             ),
         }
@@ -80,10 +80,10 @@ impl Asked<'_> {
     fn shadowed(&self) -> String {
         let nearer = match self.winning {
             Some(id) if Some(id) == self.way.chain.first().copied() => {
-                format!("execution {id} itself has one")
+                format!("execution {id} itself has a binding of that name")
             }
-            Some(id) => format!("execution {id} has one"),
-            None => "another is nearer".to_owned(),
+            Some(id) => format!("execution {id} has a binding of that name"),
+            None => "another binding is nearer".to_owned(),
         };
         match (self.place, self.from, self.distance) {
             (Some(id), Some(from), Some(steps)) => format!(
@@ -91,7 +91,7 @@ impl Asked<'_> {
                 self.called(id),
                 above(steps)
             ),
-            _ => format!("the root comes last, and {nearer}"),
+            _ => format!("the root is searched last, and {nearer}"),
         }
     }
 

@@ -111,8 +111,8 @@ fn b1_the_nearest_frame_wins_even_when_its_parent_has_the_higher_id() {
         reasons,
         [
             "from this call: do inner()",
-            "do outer() (execution 9) is 1 step above execution 4, but execution 4 itself has one, which is nearer",
-            "the root comes last, and execution 4 itself has one",
+            "do outer() (execution 9) is 1 step above execution 4, but execution 4 itself has a binding of that name, which is nearer",
+            "the root is searched last, and execution 4 itself has a binding of that name",
             "do other() (execution 7) is none of the calls around execution 4",
         ]
     );
@@ -136,13 +136,13 @@ fn the_nearest_wins_over_those_farther_up_and_the_root() {
     );
     assert_eq!(
         found.candidates[1].reason,
-        "do a() (execution 1) is 2 steps above execution 3, but execution 2 has one, which is nearer"
+        "do a() (execution 1) is 2 steps above execution 3, but execution 2 has a binding of that name, which is nearer"
     );
     let found = ask(&run, "y", Some(3));
     assert_eq!(winner(&run, &found), Ok(None));
     assert_eq!(
         found.candidates[0].reason,
-        "nothing between execution 3 and the root has one; the root comes last"
+        "no scope from execution 3 up to the root has a binding of that name; the root is searched last"
     );
     assert_eq!(winner(&run, &ask(&run, "z", Some(3))), Err(()));
 }
@@ -191,14 +191,14 @@ fn b3_a_row_without_a_parent_falls_to_the_root_and_says_why() {
     assert_eq!(winner(&run, &found), Ok(None));
     assert_eq!(
         found.candidates[0].reason,
-        "nothing between execution 2 and the root has one; the root comes last: execution 2 names no parent"
+        "no scope from execution 2 up to the root has a binding of that name; the root is searched last: execution 2 names no parent"
     );
     assert_eq!(
         found.candidates[1].reason,
         "do process() (execution 1) is none of the calls around execution 2: execution 2 names no parent"
     );
     assert_eq!(rules(&found), [""; 0]);
-    // A depth in the metadata of an execution without a parent is worth an issue.
+    // An execution that records a depth, but no parent, is reported.
     run.executions[1].meta = Some(Arc::new(Meta {
         depth: Some(2),
         ..Meta::default()
@@ -206,7 +206,7 @@ fn b3_a_row_without_a_parent_falls_to_the_root_and_says_why() {
     assert_eq!(rules(&ask(&run, "x", Some(2))), ["missing-parent"]);
 }
 
-/// A loop is not a scope, so the chain does not contain it; the row still names it as its parent.
+/// A loop is not a scope, so the chain does not contain the loop. But the loop is the recorded parent of its rows.
 #[test]
 fn a_row_whose_parents_are_no_scopes_does_not_lack_one() {
     let run = run(
@@ -380,7 +380,7 @@ fn s2_of_two_rows_with_one_name_and_frame_the_later_wins() {
             "a later row has the same name at the root"
         )
     );
-    // The decoder knows the rowids, so a row that it marked as superseded loses.
+    // The decoder knows the rowids, so a row that the decoder marked as superseded loses.
     run.bindings[3].superseded = true;
     let found = ask(&run, "x", Some(1));
     assert_eq!(found.winner, Some(2));
@@ -392,7 +392,7 @@ fn s2_of_two_rows_with_one_name_and_frame_the_later_wins() {
 
 #[test]
 fn an_alias_means_its_instance() {
-    // Row 2 closes instance 1. Frame 4 names the alias 2 as its parent; the binding names 2 as its frame.
+    // Row 2 completes execution 1. Frame 4 records row 2 as its parent, and the binding records row 2 as its frame.
     let mut run = run(
         &[
             (1, None, "do a()"),
@@ -424,7 +424,7 @@ fn an_orphan_goes_to_the_root_and_is_reported() {
     );
     assert_eq!(
         found.candidates[0].reason,
-        "nothing between execution 2 and the root has one; the root comes last: execution 1 names parent 50, which does not exist"
+        "no scope from execution 2 up to the root has a binding of that name; the root is searched last: execution 1 names parent 50, which does not exist"
     );
 }
 
@@ -448,7 +448,7 @@ fn a_branch_looks_up_through_its_parallel_whatever_its_parent_id_says() {
     run.executions[1].meta = meta(None);
     run.executions[2].meta = meta(Some("b"));
     let found = ask(&run, "x", Some(3));
-    // The parallel block is not a scope, and no binding belongs to it.
+    // The parallel block is not a scope, and no binding records the block as its frame.
     assert_eq!(found.chain, [3, 1]);
     assert_eq!(winner(&run, &found), Ok(Some(1)));
     assert_eq!(found.candidates[0].distance, Some(1));

@@ -96,7 +96,8 @@ impl FoundValue {
         &self.parts.run.id
     }
 
-    /// Returns the reason if the value itself could not be read, so that the bytes of [`FoundValue::value`] replace it.
+    /// Returns the reason if the value's file could not be read. The bytes of [`FoundValue::value`] are then not the
+    /// value.
     pub fn lost(&self) -> Option<Unread> {
         let ValueAt::File { path, .. } = &self.binding.value else {
             return None;

@@ -16,21 +16,22 @@ use crate::time::{Stamp, human_duration, rough_duration};
 use crate::trace::{self, STATE_FILE, Trace, Verdict};
 use crate::view::{Counts, RunSummary};
 
-/// The size from which a list reads only the beginning of a database, in bytes: it has large values or many rows.
+/// The size from which a list reads only the beginning of a database, in bytes. Such a database has large values or
+/// many rows.
 const LARGE: u64 = 8 << 20;
 
 /// The size from which a list reads only the beginning of the source's only database, in bytes. That database is opened
-/// next anyway, so reading its beginning first only pays off if it is larger.
+/// next anyway, so this limit is larger than [`LARGE`].
 const LARGE_ALONE: u64 = 32 << 20;
 
 /// How many rows of a large database a list reads if the run row does not record how the run ended.
 const ROWS: u64 = 20_000;
 
-/// How many rows a list reads if the run row records the end. These rows only add an issue now and then, and in a
-/// browser 10,000 of them take longer than everything else.
+/// How many rows a list reads if the run row records the end. These rows rarely add an issue, and in a browser, 10,000
+/// rows take longer than all other work on the line.
 const ROWS_OF_FINISHED: u64 = 2_000;
 
-/// The most characters of an error in a list.
+/// The largest number of characters of an error in a list.
 const FAILURE: usize = 160;
 
 /// Returns the run as one line of a list.
@@ -131,7 +132,7 @@ pub(super) fn of_head(
 }
 
 /// Returns whether the run row records how and when the run ended. A row that was not updated after the start does not
-/// (errata X15), so the other rows are needed.
+/// record the end (errata X15), so the run's other rows are needed.
 pub(super) fn says_its_end(run: &Run) -> bool {
     let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
     let finished = run.status.as_ref().is_some_and(RunStatus::is_finished);
@@ -141,7 +142,7 @@ pub(super) fn says_its_end(run: &Run) -> bool {
 
 /// Returns the duration of a run in milliseconds, measured by the clock of one source. In a state file, a VM writes the
 /// time as it believes it to be, often in local time with a `Z` (docs/reference/formats.md). Tools write gates and
-/// headers by their own clock, so a difference between the two has no meaning.
+/// headers by their own clock. So the difference between a VM's time and a tool's time has no meaning.
 fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
     let by_file = verdict.last_sign_from.as_deref() == Some(STATE_FILE);
     let until = match run.form {
@@ -171,7 +172,7 @@ fn file_changed(run: &Run, verdict: &Verdict) -> Option<Stamp> {
     }
 }
 
-/// Returns the time since a run started, in its largest unit.
+/// Returns the time since a run started in words, in its largest unit.
 pub(super) fn age(line: &RunSummary, now: Option<i64>) -> Option<String> {
     let at = line.started.as_ref().and_then(Stamp::millis)?;
     now.filter(|now| *now >= at)

@@ -69,7 +69,7 @@ const SNIFF_MOST: usize = 400;
 /// Nested runs (`imports/{handle}--{slug}/`) belong to the run around them and are not listed.
 pub fn survey(source: &dyn Source) -> Survey {
     let mut survey = Survey {
-        // Opening a run reports hidden names, because only a run shows whether a file is missing.
+        // Leaves out warnings about hidden names: only an opened run shows whether a file is missing.
         issues: source
             .listed()
             .into_iter()
@@ -172,7 +172,8 @@ pub fn survey(source: &dyn Source) -> Survey {
     survey
 }
 
-/// Returns whether a folder is a run's: it has a state file or a database, or remains of a run in a folder of runs.
+/// Returns whether a folder is a run's: it has a state file or a database, or it is in a folder of runs and has other
+/// files of a run.
 fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str) -> bool {
     let Some(names) = dirs.get(dir) else {
         return false;
@@ -234,7 +235,7 @@ fn is_state_file(head: &[u8]) -> bool {
     known && !text.trim_start().starts_with('{')
 }
 
-/// Finds `agents/{name}/memory.md` outside of any run.
+/// Returns the first folder with a file `agents/{name}/memory.md`.
 fn agents_folder(dirs: &BTreeMap<&str, BTreeSet<&str>>) -> Option<String> {
     dirs.iter().find_map(|(dir, names)| {
         let (above, _) = split(dir);

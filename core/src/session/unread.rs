@@ -18,7 +18,7 @@ impl Session {
     }
 
     /// Returns the reason if lines of the audit log could not be read, so that the log cannot be verified as a whole.
-    /// Its other lines are shown all the same.
+    /// The log's other lines are shown all the same.
     pub fn unread_log(&self) -> Option<Unread> {
         let mut issues = self.run.issues.iter();
         let issue = issues.find(|issue| issue.rule == "audit-lines-unread")?;
@@ -34,7 +34,7 @@ impl Session {
     }
 }
 
-/// Returns the parts of a run that could not be read completely, also if only a part of the run was opened.
+/// Returns the parts of a run that could not be read completely, like [`Session::unread`], but without a session.
 pub(super) fn unread_of(run: &Run, values: &Values) -> Vec<Unread> {
     let mut found: Vec<Unread> = run.issues.iter().filter_map(unread).collect();
     found.extend(run.sealed.iter().map(|file| sealed(file)));
@@ -65,7 +65,7 @@ fn sealed(file: &str) -> Unread {
     }
 }
 
-/// Returns the unread part that an issue reports, if it does.
+/// Returns the unread part that an issue reports; `None` for an issue about something else.
 pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let file = issue.location.file.as_deref().unwrap_or_default();
     let parts = parts(&issue.location);

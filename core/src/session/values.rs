@@ -19,7 +19,7 @@ use crate::view::{Part, RowView, Unread, ValueFormat, ValueView};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueOf {
-    /// A binding, by its index: the content of its attachment, if its row names one that exists.
+    /// A binding's value, by the binding's index. If the binding's attachment exists, its content is the value.
     Binding(u32),
     /// A binding's own row or file, even if it names an attachment.
     Summary(u32),
@@ -32,12 +32,12 @@ pub enum ValueOf {
 /// How many bytes of a file are kept in memory at a time.
 const PIECE: usize = 1 << 20;
 
-/// The most bytes of a cell that is shown; after `ROWS` bytes of one node's rows, the limit is `CUT`.
+/// The largest number of bytes of a cell that is shown. After `ROWS` bytes of one node's rows, the limit is `CUT`.
 const CELL: u32 = 64 << 10;
 const ROWS: usize = 1 << 20;
 const CUT: u32 = 512;
 
-/// The most cells of a node's rows.
+/// The number of cells after which no more rows of a node are read.
 const CELLS: usize = 4_000;
 
 /// How many bytes are read for a preview.
@@ -126,8 +126,8 @@ impl Session {
         self.values.pieces(&self.locate(of)?, each)
     }
 
-    /// Returns an invocation of an agent in full length: the one with this number, or else the last one. `agent` is the
-    /// agent's index.
+    /// Returns an invocation of an agent in full length: the invocation with this number, or with `None` the last one.
+    /// `agent` is the agent's index.
     ///
     /// # Errors
     /// An error if the store cannot be read.
@@ -139,8 +139,8 @@ impl Session {
     }
 
     /// Keeps the run's databases unchanged while a page reads several values, so that each read needs no lock of its
-    /// own. A page must release this before printing, because another program may be waiting to write. A store of many
-    /// runs is left out, because a snapshot of a server takes a query of its own.
+    /// own. A page must release the snapshots before printing, because another program may be waiting to write. A store
+    /// of many runs gets no snapshot, because that takes a query to a server.
     pub(super) fn snapshot(&self) -> Vec<Snapshot<'_>> {
         let own = self.values.db.iter().chain(&self.values.agent_stores);
         own.map(|store| store.db.as_ref())
@@ -189,8 +189,7 @@ impl Values {
         }
     }
 
-    /// Returns the place of a binding's value: its attachment if its row names one that exists, or else its row or
-    /// file.
+    /// Returns the place of a binding's value: its attachment if that exists, or else its row or file.
     pub(super) fn of_binding(&self, short: &Binding) -> Place {
         let binding = self.binding_tail(short);
         let own = self.row_of_binding(&binding);
@@ -314,7 +313,7 @@ impl Values {
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), SourceError> {
         let (table, at) = (&place.table, &place.at);
-        // SQLite walks through a row's value up to the offset, so a row is read in one pass, but a file in parts.
+        // SQLite reads a row's value from its beginning to the offset. So a row is read in one pass, a file in parts.
         if let ValueAt::Row {
             len: Some(_),
             rowid,
@@ -412,7 +411,8 @@ impl Values {
         }
     }
 
-    /// Adds an agent's times from its row, unless they were read already. In a row, they come after a large memory.
+    /// Adds an agent's times from its row, unless they were read already. In a row, the times are stored after the
+    /// memory, so decoding skips them if the memory is large.
     pub(super) fn agent_tail(&self, agent: &Agent) -> Agent {
         let large = agent.memory.len().unwrap_or(0) > u64::from(NEAR);
         let known = agent.created.is_some() || agent.updated.is_some();
@@ -429,7 +429,7 @@ impl Values {
         Some((full, len))
     }
 
-    /// Returns an invocation of an agent: the one with this number, or else the last one.
+    /// Returns an invocation of an agent: the invocation with this number, or with `None` the last one.
     pub(super) fn segment(
         &self,
         agent: &Agent,

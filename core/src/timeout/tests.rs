@@ -7,7 +7,7 @@ fn durations_are_read_as_the_document_writes_them() {
         ("30m", 1800, &["+30 minutes"]),
         ("4h", 14_400, &["+4 hours"]),
         ("7d", 604_800, &["+7 days"]),
-        // Errata G12: one modifier each.
+        // Each unit is a modifier of its own (errata G12).
         ("2h30m", 9000, &["+2 hours", "+30 minutes"]),
         (
             "1d2h3m4s",
@@ -83,7 +83,7 @@ fn errors_point_at_the_character_and_say_what_was_expected() {
         ("٣h", "`٣` at character 1: expected a whole number"),
         (
             "2h2h",
-            "`h` at character 4 is there for the second time: give each unit once",
+            "`h` at character 4 is repeated: give each unit once",
         ),
         (
             "30m2h",

@@ -294,7 +294,7 @@ fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
             hint,
         )),
         many => Err(WriteError::wrong(
-            format!("{name} may be {}", many.join(", ")),
+            format!("{name} matches several runs: {}", many.join(", ")),
             "give more of the id",
         )),
     }

@@ -152,7 +152,7 @@ fn what_is_no_decision_file_is_named_by_what_is_wrong() {
         ("", "it is not valid JSON"),
         ("[]", "its `format` is missing"),
         ("{\"format\":", "it is not valid JSON"),
-        (twice.as_str(), "the key \"gate\" is there twice"),
+        (twice.as_str(), "the key \"gate\" occurs twice"),
         (&" ".repeat(MOST_BYTES + 1), "more than 262144 bytes"),
         (&"[".repeat(100_000), "it is not valid JSON"),
     ] {

@@ -35,7 +35,7 @@ pub enum NoDecision {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotADecision {
     /// The text is too long.
-    #[error("it has more than {MOST_BYTES} bytes, the most of a decision file")]
+    #[error("it has more than {MOST_BYTES} bytes, the limit for a decision file")]
     TooLong,
     /// The text is not JSON, or a key occurs twice.
     #[error("it is not valid JSON: {0}")]

@@ -146,7 +146,8 @@ impl Carry<'_, '_> {
             let same = read.prompt.as_deref().unwrap_or_default() == row.prompt
                 && read.summary.as_deref().unwrap_or_default() == row.summary;
             if !same {
-                let what = "its file cannot keep blank lines or spaces at an edge";
+                let what =
+                    "its file cannot keep blank lines or spaces at the beginning or end of a text";
                 self.left(place, what);
             }
             if written.len() > memory_md::SEGMENT_MOST {

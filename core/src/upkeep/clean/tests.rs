@@ -183,7 +183,7 @@ fn a_recorded_time_decides_how_old_a_run_is() {
 fn a_name_that_means_no_run_is_an_error_and_so_is_no_choice_at_all() {
     for (runs, expected) in [
         (&["nothing"][..], "there is no run nothing"),
-        (&["done"], "done may be done-new, done-old"),
+        (&["done"], "done matches several runs: done-new, done-old"),
         (&["../x"], "is not a run's id"),
         (&[".trash-old"], "is not a run's id"),
         (&[], "no run was selected"),

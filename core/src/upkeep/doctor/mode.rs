@@ -141,7 +141,7 @@ fn questions(facts: &Facts) -> Vec<Answer> {
         then: then.to_owned(),
         because: because.unwrap_or_else(|| unless.to_owned()),
     };
-    let unlooked = "no program was looked at (--program FILE)";
+    let unlooked = "no program was given (--program FILE)";
     let unknown = "not recorded here; only you know";
     let unlarge = "no run here is that large; the rate of writes is not recorded";
     let few = "fewer than 30 statements and nothing in parallel?";
@@ -163,7 +163,7 @@ fn files_or_sqlite(facts: &Facts) -> (String, Vec<String>) {
         vec!["files are the default: stable, nothing to install, readable as they are".to_owned()];
     match &facts.file_system {
         Some(kind) if is_remote(kind) => reasons.push(format!(
-            "this folder lies on {kind}, where a database may not be locked safely"
+            "this folder is on {kind}, where a database may not be locked safely"
         )),
         _ if facts.sqlite3 == Tool::Missing => reasons.push(
             "sqlite is for those who want SQL and one file; OpenProse wants sqlite3 in PATH, which is missing"

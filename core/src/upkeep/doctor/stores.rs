@@ -34,7 +34,7 @@ fn of(store: &StoreFacts) -> Vec<Check> {
 fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     let kind = kind?;
     if kind == "tmpfs" || kind == "ramfs" {
-        let found = format!("it lies on {kind}, in memory: it is gone after a restart");
+        let found = format!("it is on {kind}, which is in memory: a restart deletes it");
         return Some(Check::warning("storage", found).next("keep runs on a disk"));
     }
     if !is_remote(kind) {

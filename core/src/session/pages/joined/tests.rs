@@ -98,7 +98,7 @@ fn the_way_up_leaves_out_rounds_that_have_no_row() {
     assert_eq!(session.node(call).unwrap().id, Some(12));
     let around = drawn_parent(&session, call).unwrap();
     assert_eq!(session.node(around).unwrap().id, Some(1));
-    // A link may name the round, which has no row of its own: it leads to the row of the call.
+    // A link to the round leads to the row of the call, because the round has no row of its own.
     let round = session.node(call).unwrap().parent.unwrap();
     assert_eq!(drawn(&session, round), call);
     assert_eq!(

@@ -74,7 +74,8 @@ fn a_round_in_which_a_statement_failed_was_not_cut_off() {
     assert_eq!(round.status, "failed");
 }
 
-/// In an updated-in-place store, one row stands for all rounds. The rows inside name their loop, but not their round.
+/// In a store that is updated in place, one row records all rounds of a loop. The rows inside record their loop, but
+/// not their round.
 #[test]
 fn what_was_inferred_of_a_place_is_said_beside_what_its_row_records() {
     let rows = r#"(1, NULL, 1, 'loop:', 'executing', '{"loop_id": "l1", "current_iteration": 2, "max_iterations": 5}'),

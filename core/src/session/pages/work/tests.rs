@@ -252,8 +252,8 @@ fn an_excerpt_is_bounded_and_says_so() {
     assert_eq!(Seen::default(), Seen::Unknown);
 }
 
-/// 2,000 statements begin with the same words: a prompt that is recorded completely must not match the beginning of
-/// another.
+/// 2,000 statements begin with the same words. A prompt that is recorded completely must not match the beginning of
+/// another prompt.
 #[test]
 fn a_prompt_that_is_recorded_whole_is_shown_and_no_other_one() {
     let program: String = (1..2_000)
