@@ -33,7 +33,7 @@ pub enum SourceError {
     /// The file exists but cannot be read.
     #[error("{path} cannot be read: {cause}")]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// The cause of the failure.
         cause: String,
@@ -41,9 +41,9 @@ pub enum SourceError {
     /// A database cannot be read, or its content cannot be understood.
     #[error("{path}: {cause}")]
     Database {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// The finding, and why the database cannot be opened.
+        /// What was found in the file, and why the database cannot be opened.
         cause: String,
         /// What to do next.
         next: String,
@@ -97,7 +97,7 @@ pub trait Source {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// Reads up to `len` bytes of a file from `offset`; returns fewer at its end.
+    /// Reads up to `len` bytes of a file from `offset`; returns fewer bytes at the end of the file.
     ///
     /// # Errors
     /// If the file does not exist, changed, or cannot be read.

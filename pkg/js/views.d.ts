@@ -480,7 +480,7 @@ export type GivenName = {
 export type Head = {
   /** The run's id. */
   run: string;
-  /** How many rows the run's chain has: the `seq` of the last one. */
+  /** How many rows the run's chain has: the `seq` of the last row. */
   count: number;
   /** The hash of the last row. */
   hash: string;

@@ -1,4 +1,4 @@
-//! The columns that each change writes. Tables, log lines and gate files all use this one list.
+//! Lists the columns that each change writes. Rows of tables, lines of logs and files of gates use these lists.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ pub type Columns = Vec<(&'static str, Value)>;
 /// A row after a change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// The table.
+    /// The name of the table.
     pub table: &'static str,
     /// The columns that identify the row, with their values.
     pub key: Columns,

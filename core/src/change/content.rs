@@ -1,4 +1,4 @@
-//! The content of values and attachments that a change writes.
+//! Defines the content of values and attachments that a change writes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 /// The bytes of a value or of an attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// Held in memory.
+    /// The content is in memory.
     Held(Arc<Vec<u8>>),
     /// The content is too long for memory: the shell passed its bytes to the store, which copies them in the order of
     /// the changes.
     Staged(Staged),
 }
 
-/// The known facts about bytes that are not in memory.
+/// A description of bytes that are not in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staged {
     /// Number of bytes; more than [`crate::write::LARGE`], since shorter content is held in memory.

@@ -7,7 +7,7 @@ use crate::text::is_plain_path;
 /// readers treat them as done ([`crate::decode::folder::as_written`]).
 pub const JOURNAL: &str = "x_journal.json";
 
-/// A change to one file; its path is inside the run's folder.
+/// A change to one file. Paths are relative to the run's folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FileChange {
     /// Appends lines to a log that is `at` bytes long.

@@ -142,7 +142,7 @@ pub struct MemoryRow {
     pub agent: String,
     /// The word for the memory's scope.
     pub scope: String,
-    /// The memory.
+    /// The text of the memory.
     pub memory: String,
     /// Time of writing.
     pub at: String,
@@ -159,7 +159,7 @@ pub struct SegmentRow {
     pub number: i64,
     /// Time of recording.
     pub at: String,
-    /// The prompt.
+    /// The prompt of the session.
     pub prompt: String,
     /// A summary of the agent's work.
     pub summary: String,
@@ -231,7 +231,7 @@ pub struct GateResolution {
     pub at: String,
     /// The principal who decided, as claimed by the caller.
     pub by: String,
-    /// The reason given.
+    /// The reason that the principal gave.
     pub comment: Option<String>,
     /// Keys of `metadata` to set.
     pub metadata: Map<String, Value>,
@@ -250,7 +250,7 @@ pub struct AuditRow {
     pub event: String,
     /// The principal who acted at the gate, as claimed by the caller.
     pub principal: String,
-    /// The reason given.
+    /// The reason that the principal gave.
     pub comment: Option<String>,
     /// Time of the event.
     pub at: String,

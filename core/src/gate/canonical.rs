@@ -30,7 +30,7 @@ pub(crate) fn twice(what: &str, text: Option<&str>) -> Option<Issue> {
 /// Prints a value with its keys sorted by code point, without blanks. Numbers and escapes are as serde_json writes
 /// them.
 pub(super) fn text(mut value: Value) -> String {
-    // If any crate enables `serde_json`'s feature `preserve_order`, objects keep their original order.
+    // Objects keep their original order if any crate enables `serde_json`'s feature `preserve_order`.
     value.sort_all_objects();
     value.to_string()
 }

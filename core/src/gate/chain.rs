@@ -42,7 +42,7 @@ pub struct Chain {
     pub prev: String,
     /// The row's own hash.
     pub hash: String,
-    /// The id under which the row was sealed, if it has another one now.
+    /// The id under which the row was sealed, if the row has another id now.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub id: Option<i64>,
 }

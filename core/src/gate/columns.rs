@@ -1,4 +1,4 @@
-//! The copy of a gate's columns in the sealed row of its creation, which makes later changes of the gate visible.
+//! Copies a gate's columns into the sealed row of the gate's creation, so that later changes of the gate are noticed.
 //!
 //! OpenProse defines the keys `prompt_hash` and `allow`. Prosescope adds the key `columns` for the other columns; it
 //! leaves out a column without a value. Long texts are recorded as their SHA-256 and times as instants in UTC, so that
@@ -48,7 +48,7 @@ impl Columns {
         let mut created = Map::new();
         created.insert(PROMPT_HASH.to_owned(), prompt_hash(prompt).into());
         created.insert(ALLOW.to_owned(), allow.clone());
-        // A struct of plain fields always converts to JSON.
+        // The default is never used: a struct of plain fields always converts to JSON.
         let columns = serde_json::to_value(self).unwrap_or_default();
         created.insert(COLUMNS.to_owned(), columns);
         created

@@ -35,9 +35,9 @@ pub struct Lifecycle {
     /// Time until the deadline, or since: `expires in 3h 12m`, `expired 5m ago`. `None` without a deadline, without
     /// `now`, or after a decision.
     pub remaining: Option<String>,
-    /// How long the gate waited, or has been waiting, in milliseconds.
+    /// How long the gate waited, or has been waiting, in milliseconds; `None` if a time is missing.
     pub waited_ms: Option<i64>,
-    /// The decision; `None` before it.
+    /// The decision; `None` before the decision.
     pub resolution: Option<Resolution>,
 }
 

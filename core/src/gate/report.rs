@@ -1,4 +1,4 @@
-//! The result of verifying an audit log: its state, heads and findings.
+//! Defines the result of verifying an audit log: the log's state, heads and findings.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ impl ChainState {
 pub struct Head {
     /// The run's id.
     pub run: Text,
-    /// How many rows the run's chain has: the `seq` of the last one.
+    /// How many rows the run's chain has: the `seq` of the last row.
     pub count: u64,
     /// The hash of the last row.
     pub hash: String,

@@ -37,7 +37,7 @@ pub const UNPLACED: &str = "x_unplaced";
 pub struct Note {
     /// The rule of `prosescope check` that found the damage.
     pub rule: &'static str,
-    /// The table.
+    /// The table that contains the repaired row.
     pub table: String,
     /// The id of the row.
     pub row: i64,

@@ -64,7 +64,7 @@ pub struct Placed {
     pub table: String,
     /// The row after the repairs.
     pub row: Row,
-    /// The repairs.
+    /// A note on each repair.
     pub notes: Vec<Note>,
 }
 

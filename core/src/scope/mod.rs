@@ -69,8 +69,8 @@ pub enum Outcome {
 
 /// Resolves a name from a frame (`None`: from the root; errata B5).
 ///
-/// `from` may be the id of any row of an execution; the execution's first row stands for all of them (errata T3).
-/// Chains of 100,000 frames are legal, so the walk does not recurse and its cost is linear.
+/// `from` may be the id of any row of an execution, because all of these rows mean the same frame (errata T3). Chains
+/// of 100,000 frames are legal, so the walk does not recurse and its cost is linear.
 pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resolution {
     let mut issues = Vec::new();
     let mut scopes = BTreeSet::new();
@@ -246,7 +246,7 @@ fn in_import(run: &Run, name: &str) -> Option<Issue> {
     Some(reasons::in_import(handle, inner, import.nested.as_deref()?))
 }
 
-/// Groups candidates by the instance of their frame; `None` is the root.
+/// Groups candidates by the first row of their frame's execution; the key `None` is the root.
 fn places(found: &[(usize, Option<i64>)], trace: &Trace) -> BTreeMap<Option<i64>, Vec<usize>> {
     let mut places: BTreeMap<Option<i64>, Vec<usize>> = BTreeMap::new();
     for (at, frame) in found {

@@ -29,7 +29,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Returns the reason for a row replaced by a later one with the same name and frame (errata S2).
+    /// Returns the reason for a row that a later row with the same name and frame replaced (errata S2).
     pub(super) fn superseded(&self) -> String {
         let place = match self.place {
             Some(id) => format!("in execution {id}"),

@@ -82,7 +82,7 @@ impl Parts {
                         ..agent
                     });
                     self.run.agents.extend(agents);
-                    // The store's other issues are only of interest when the store itself is opened.
+                    // Keeps only issues about unread data. Other issues matter when the store itself is opened.
                     let issues = found.issues.into_iter().map(|issue| issue.at_file(&*path));
                     let unread = issues.filter(|issue| unread(issue).is_some());
                     self.run.issues.extend(unread);

@@ -8,7 +8,7 @@ use super::{Found, FoundKind, Options, filter, survey};
 use crate::run_id::RunId;
 use crate::source::Source;
 
-/// Why a name does not identify a run of a source.
+/// The reason why a name does not identify a run of a source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChooseError {
     /// The source has no runs.

@@ -1,4 +1,4 @@
-//! Statistics of a list of runs: how many began on each day, and why runs failed.
+//! Computes statistics of a list of runs: how many runs began on each day, and why runs failed.
 
 use std::collections::BTreeMap;
 

@@ -106,7 +106,7 @@ fn sorted(mut listing: Listing, source: &Rc<dyn Source>) -> Listing {
 
 /// The result of listing runs.
 pub struct Listing {
-    /// The runs.
+    /// The listed runs, one line for each.
     pub list: RunList,
     /// The session that was opened last. If the source has only one run, the caller need not open that run again.
     /// `None` for a large database.

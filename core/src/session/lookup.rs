@@ -81,7 +81,7 @@ impl Lookup {
         })
     }
 
-    /// Returns the value, if the name means one.
+    /// Returns the value, if the name means a value.
     pub fn found(&self) -> Option<&FoundValue> {
         match self {
             Lookup::Found(found) => Some(found),

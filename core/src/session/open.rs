@@ -33,7 +33,7 @@ pub enum OpenError {
     /// The place does not contain a run.
     #[error("{place}: {found}")]
     NoRun {
-        /// The place.
+        /// The path of the place in the source, or the source's label.
         place: String,
         /// A description of what the place contains instead of a run.
         found: String,
@@ -209,7 +209,7 @@ fn open_database(
     let db = source.database(path, &options.limits)?;
     let (dir, name) = split(path);
     let root = join(dir, "");
-    // The rows of a store of many runs are in a server, not in a file.
+    // A run in a store of many runs has no file of its own, so messages call its store `postgres:ID`.
     let name = match (db.holds_many_runs(), name) {
         (true, "state.db") => postgres_name(split(dir).1),
         _ => name.to_owned(),

@@ -1,4 +1,4 @@
-//! An opened run as plain data, without access to values.
+//! Defines an opened run as plain data, without access to values.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,8 @@ impl Opened {
         node.is_some_and(|node| node.inferred && node.status == NodeStatus::Pending)
     }
 
-    /// Returns whether the run was interrupted or became silent. Then nothing is running, even if rows record that.
+    /// Returns whether the run was interrupted or became silent. Then nothing is running, even if rows record a running
+    /// statement.
     pub(super) fn is_at_rest(&self) -> bool {
         let verdict = &self.trace.verdict;
         verdict.stale || verdict.status == RunStatus::Interrupted.word()
@@ -136,7 +137,8 @@ impl Opened {
         self.trace.of_row(row)
     }
 
-    /// Returns whether values can be resolved from this id: it is an execution, or only bindings of it are left.
+    /// Returns whether values can be resolved from this id: it is an execution's, or some binding records it as its
+    /// frame.
     pub fn has_frame(&self, id: i64) -> bool {
         let mut bindings = self.run.bindings.iter();
         self.node_of_row(id).is_some() || bindings.any(|b| b.execution_id == Some(id))

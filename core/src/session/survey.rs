@@ -46,7 +46,7 @@ pub enum FoundKind {
 const STATE_MARKS: &[&str] = &["state.db", "vm.log.md"];
 /// Possible names of a run's own copy of its program.
 const PROGRAM_MARKS: &[&str] = &["program.prose", "current.prose", "root.prose.md"];
-/// Folders inside of a run folder.
+/// Folders inside of a run folder, by which it is recognized.
 const PARTS: &[&str] = &["bindings", "agents", "imports", "attachments"];
 /// Folders whose content always belongs to the run around them.
 const INNER: &[&str] = &[

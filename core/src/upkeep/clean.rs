@@ -12,8 +12,8 @@ use crate::write::WriteError;
 
 pub use crate::source::TRASH;
 
-/// The prefix of a folder that a writer is still filling (a new run, a copy). If that writer was killed, the folder is
-/// treated like a half-removed run.
+/// The prefix in the name of a folder that a writer is still filling (a new run, a copy). If that writer was killed,
+/// the folder is treated like a half-removed run.
 pub const UNFINISHED: &str = ".trash-new-";
 
 /// An unfinished folder that changed within this time may still have a writer (in milliseconds).

@@ -1,5 +1,5 @@
-//! Decision files: a decision that a person made on a copy of a run, carried as a small file until `gate import`
-//! records it in the run (docs/reference/formats.md, "A decision file").
+//! Creates and parses decision files. A decision file contains a decision that a person made on a copy of a run, until
+//! `gate import` records the decision in the run (docs/reference/formats.md, "A decision file").
 //!
 //! The file contains what its author saw of the gate ([`Seen`]), because a copy may be old, redacted or changed. The
 //! import does not trust the file: names and times are claims, and the rest is compared with the run
@@ -53,7 +53,7 @@ pub struct DecisionFile {
     pub run: String,
     /// The gate's id.
     pub gate: String,
-    /// The outcome.
+    /// Whether the gate was approved or rejected.
     pub decision: Verdict,
     /// The comment, or the reason of a rejection.
     #[serde(default)]
@@ -73,7 +73,7 @@ pub struct DecisionFile {
 /// A person's decision, before it becomes a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The outcome.
+    /// Whether the gate was approved or rejected.
     pub decision: Verdict,
     /// The comment, or the reason of a rejection.
     pub comment: Option<String>,
@@ -225,7 +225,7 @@ impl DecisionFile {
 
     /// Returns the text of the file.
     pub fn text(&self) -> String {
-        // A struct of plain fields always converts to JSON.
+        // The default is never used: a struct of plain fields always converts to JSON.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text

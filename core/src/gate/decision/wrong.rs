@@ -40,7 +40,7 @@ pub enum NotADecision {
     /// The text is not JSON, or a key occurs twice.
     #[error("it is not valid JSON: {0}")]
     NotJson(String),
-    /// The JSON is not a decision file.
+    /// The JSON has no key `format`, so it is not a decision file.
     #[error("it is not a decision file: its `format` is missing")]
     NoFormat,
     /// The file has the format of another version of Prosescope.

@@ -22,7 +22,7 @@ use crate::model::{AuditEvent, AuditKind, Gate};
 const GATES: &str = "gates";
 const LOG: &str = "gate_audit_log";
 
-/// Returns the contradictions in gates and their log. They do not change how a gate is shown: its own row counts.
+/// Returns the contradictions in gates and their log. A gate is still shown as its own row records it.
 pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     let mut issues = Vec::new();
     let history = History::new(log);
@@ -43,7 +43,7 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
             .collect();
         decision::decision(gate, &resolving, &mut issues);
         decision::twice(gate, &resolving, &mut issues);
-        // `sealed::contradictions` compares sealed rows column by column below, so this only checks unsealed rows.
+        // `sealed::contradictions` below compares sealed rows. `agreement` is only for gates without sealed rows.
         let counts =
             |event: &&AuditEvent| event.kind == AuditKind::Created || event.kind.resolves();
         if !history.of(gate).filter(counts).any(sealed::is_sealed) {

@@ -10,7 +10,7 @@ use crate::text::cut;
 use crate::time::Stamp;
 
 impl Recorded<'_> {
-    /// Compares a gate with its sealed rows.
+    /// Compares a gate with its sealed rows, and adds an issue for each difference.
     pub(super) fn compare(&self, gate: &Gate, issues: &mut Vec<Issue>) {
         if let Some(created) = self.created.first().or(self.adopted.last()) {
             Against::of(gate, created.event.id, issues).created(created);
@@ -149,7 +149,7 @@ impl<'a> Against<'a> {
         }
     }
 
-    /// Compares a column. Times are compared as instants, whatever their notation.
+    /// Compares a column of the gate with the recorded text `then`. Times are compared as instants.
     fn same(&mut self, column: &str, then: Option<&str>) {
         let then = match column.ends_with("_at") {
             true => then.map(|at| Stamp::parse(at).to_string()),

@@ -1,4 +1,4 @@
-//! Gates whose creation is not in a sealed row, in a run whose log seals creations.
+//! Finds gates whose creation is not in a sealed row, in a run whose log seals creations.
 //!
 //! Either another tool created the gate, as OpenProse's own SQL does, or the row that names the allowed principals was
 //! removed. The log cannot show which, because a chain that lost rows at its end still agrees with itself. Such a gate
@@ -23,8 +23,8 @@ pub(crate) struct Uncreated<'a> {
     by: Option<&'a AuditEvent>,
 }
 
-/// Returns whether a log seals the creation of each gate, judging by its first sealed row. It does if that row is a
-/// creation, or if rows before it are missing. A log that begins with a decision has gates that other tools created.
+/// Returns whether a log seals the creation of each gate, judging by its first sealed row. The log does so if that row
+/// is a creation, or if rows before it are missing. A log that begins with a decision has gates of other tools.
 pub(crate) fn seals_creations(first: &AuditKind, chain: &Chain) -> bool {
     *first == AuditKind::Created || chain.seq > 1
 }

@@ -64,7 +64,7 @@ impl Carry<'_, '_> {
         // The header of a folder's state file needs the time at which the run started.
         let began = run.started.as_ref().filter(|_| self.to_folder);
         if self.to_folder {
-            // A new folder needs a status. The store removes it again if the run records none.
+            // A new folder needs a status. The store removes this status again if the run records none.
             status = status.or_else(|| Some("running".to_owned()));
         }
         changes.push(Change::Run(RunChange {

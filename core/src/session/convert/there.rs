@@ -12,7 +12,7 @@ const PIECE: usize = 1 << 20;
 
 const PROGRAM: &str = "program.prose";
 
-/// A hash for each place of a run, computed from the changes of a conversion.
+/// A hash for each place of a run, such as `binding style`, computed from the changes of a conversion.
 type Hashes = BTreeMap<String, Sha256>;
 
 /// The result of comparing a run with an existing copy.

@@ -82,7 +82,7 @@ fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     let Some(listing) = facts.listing else {
         return format!("not known: {}", facts.run.program.missing());
     };
-    // A block around other statements is not a step, as in the count of finished statements.
+    // A block around other statements does not count, as in the count of finished statements.
     let is_step = |at: &u32| {
         listing.get(*at).is_some_and(|s| {
             let is_alone = listing.children(*at).next().is_none();

@@ -238,7 +238,7 @@ fn has_spoken(opened: &Opened, listing: &Listing, agent: &str) -> bool {
     ran.any(|node| node.line.is_some_and(of_agent))
 }
 
-/// Reports issues that the database itself finds.
+/// Reports the defects that a check of the whole store finds.
 fn check_database(session: &Session, findings: &mut Findings) {
     let store = session.values.db.iter();
     for issue in store.flat_map(|db| db.db.look_through(&db.name)) {

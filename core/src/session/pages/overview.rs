@@ -136,7 +136,7 @@ pub(super) fn overview_of(
         view.headline = format!("{word}; gate {gate} {how}");
     }
     if trace.unordered && view.status == RunStatus::Running.word() {
-        // Only the state file's header records the run as running; its bindings may be newer.
+        // Only the state file's header records the run as running. The run's bindings may be newer than that header.
         view.headline = "Recorded as running, but only bindings show what ran".to_owned();
     }
     view.story = story::sentences(&view, trace.remarks.len() as u32);

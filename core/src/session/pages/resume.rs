@@ -303,7 +303,7 @@ fn memory_view(session: &Session, memory: &resume::Memory) -> MemoryNeedView {
     view
 }
 
-/// Returns the outcomes of the first pending gates, whose views are `pending`.
+/// Returns the possible outcomes of the first pending gates. `pending` has the views of all pending gates.
 fn gate_outcomes(
     opened: &Opened,
     outlook: &Outlook<'_>,

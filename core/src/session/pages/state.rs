@@ -83,7 +83,7 @@ fn own_state_file(session: &Session) -> Option<(String, bool)> {
 }
 
 /// Returns whether two state files have the same content, as far as the form defines it (docs/reference/formats.md).
-/// They may contain different parts of the program.
+/// The two files may contain different parts of the program.
 fn carries_the_same(a: &StateFile, b: &StateFile) -> bool {
     let marks = |f: &StateFile| {
         let mark = |line: &TraceLine| {

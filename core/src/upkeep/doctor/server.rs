@@ -88,7 +88,7 @@ pub struct ServerSetUp {
 pub struct Trusted {
     /// The absolute path of the project's file `.prose/.env`.
     pub file: String,
-    /// Whether its settings are trusted like the user's own, until the file changes.
+    /// Whether the file's settings are trusted like the user's own, until the file changes.
     pub trusted: bool,
     /// The PostgreSQL settings in the file (`KEY=value`), without passwords.
     pub names: Vec<String>,

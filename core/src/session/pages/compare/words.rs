@@ -16,7 +16,7 @@ const BEFORE: usize = 40;
 /// The largest number of lines that are listed as different.
 const LINES: usize = 40;
 
-/// Ranges of lines in the two texts that differ from each other.
+/// A range of lines of the first text, and the range of lines that replaces it in the second text.
 pub(super) type Hunk = (std::ops::Range<u32>, std::ops::Range<u32>);
 
 /// Returns the first lines in which two texts differ, and how many more there are.

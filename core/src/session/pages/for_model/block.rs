@@ -38,7 +38,7 @@ pub(super) struct Block {
     pub(super) lead: &'static str,
     /// Facts of the run that come first, one per line, escaped.
     pub(super) facts: Vec<String>,
-    /// The quotation.
+    /// The quoted text of the run; `None` if the block quotes none.
     pub(super) content: Option<Content>,
     /// The bytes that are reserved for the block; 0 if it can be left out.
     pub(super) least: usize,

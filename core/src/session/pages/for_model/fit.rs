@@ -3,7 +3,7 @@
 use super::block::{Block, Written};
 use crate::view::ForModel;
 
-/// The bytes for the sentence that names omitted blocks.
+/// The bytes that are reserved for the sentence that names omitted blocks.
 const FOOT: usize = 200;
 /// The smallest size of a block that can be left out; with fewer bytes it would be useless.
 const WORTH: usize = 200;

@@ -29,8 +29,8 @@ such as `\\u{0}`; `…` marks what was cut.\n";
 /// about the first cause of a failed run, the gate of a waiting run, or else the whole run. `now` is in milliseconds
 /// since 1970 UTC.
 ///
-/// Secrets are not replaced, which the text does not mention yet: call [`ForModel::set_raw`], or share a copy of the
-/// run.
+/// This function does not replace secrets. Call [`ForModel::set_raw`] to say so in the text, or pass a copy of the run
+/// in which secrets are replaced.
 pub fn for_model(
     session: &Session,
     node: Option<NodeId>,

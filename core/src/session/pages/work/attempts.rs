@@ -57,7 +57,7 @@ fn add_row(attempts: &mut Vec<AttemptView>, row: &Execution) {
     let last = attempts.last().map_or(0, |last| last.number);
     let next = recorded == Some(last + 1) && attempts.last().is_some_and(|l| l.status == "failed");
     if let Some(failed) = attempts.last_mut().filter(|_| retry) {
-        // The row that begins an attempt may contain the error of the previous one.
+        // The row that begins an attempt may contain the error of the previous attempt.
         failed.status = "failed".to_owned();
         failed.error = failed.error.take().or(error.clone());
     }

@@ -15,7 +15,7 @@ use super::Table;
 pub(super) enum Kept {
     /// The value was kept.
     Value(Excerpt),
-    /// The store kept earlier values, but it is unknown which one is meant.
+    /// The store kept earlier values, but it is unknown which of them is meant.
     Some,
     /// No earlier value was kept.
     None,

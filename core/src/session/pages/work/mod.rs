@@ -64,7 +64,7 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
     work.by = by(session, node);
 }
 
-/// Returns the agent that a session or a resumption names.
+/// Returns the agent that a `session` or `resume` statement names.
 fn by(session: &Session, node: &Node) -> Option<AskedAgent> {
     let listing = session.listing.as_ref()?;
     let name = match tied(session, node).filter(|_| !node.line_guessed) {
@@ -92,7 +92,7 @@ fn agent_of(statement: &Statement) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Returns the prompt of a node: from the program, or from its record if that is more reliable.
+/// Returns the prompt of a node: from the program, or from the node's record if that is more reliable.
 pub(super) fn asked(session: &Session, node: &Node) -> Asked {
     if let NodeKind::Gate { gate } = &node.kind {
         let gate = session.index.gate(&session.run, gate);

@@ -6,8 +6,8 @@ use crate::session::pages::writes::{Written, second};
 use crate::trace::{NodeId, NodeKind, NodeStatus};
 use crate::view::Seen;
 
-/// Returns whether one time is before another by at least a second. Many programs record whole seconds, so times within
-/// the same second have no order.
+/// Returns whether the time `a` is in an earlier second than the time `b`. Many programs record whole seconds, so times
+/// within the same second have no order.
 pub(super) fn before(a: i64, b: i64) -> bool {
     second(a).1 < second(b).0
 }

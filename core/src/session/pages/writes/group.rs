@@ -16,7 +16,7 @@ const ASKED_MOST: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) bindings: Vec<u32>,
-    /// Whether the statements bind no name, so that each value has its own name and replaces no other.
+    /// Whether the statements bind no name. Each value then has its own name and replaces no other value.
     pub(super) anonymous: bool,
     /// The times of the nodes, in preorder.
     pub(super) spans: Vec<Span>,

@@ -2,12 +2,12 @@
 //!
 //! When Prosescope completes a node, it records the binding that the node wrote (`binding` in the metadata). The last
 //! such node is the writer, unless the value was written again after that. Other programs do not record the writer, so
-//! it is derived:
+//! the writer is derived:
 //!
 //! A node may have written a binding if its statement binds the name in the binding's frame. The writer is the one of
 //! these nodes that was running when the value was last written (`started <= updated <= completed`, or not completed).
-//! If none was, a later write replaced the value, and its writer is unknown. If times are missing, the last of these
-//! nodes is the writer, provided that it completed or is the only one; the result is then marked as inferred.
+//! If none was running, a later write replaced the value, and its writer is unknown. If times are missing, the last of
+//! these nodes is the writer, provided that it completed or is the only such node. Such a writer is marked as inferred.
 //!
 //! A session that binds no name writes a binding such as `anon_001`, which records the session's text as its source.
 //!
