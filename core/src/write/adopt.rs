@@ -1,4 +1,4 @@
-//! Converts the state.md of a hand-written run into rows, as its first events.
+//! Converts the `state.md` of a run that was recorded by hand into rows, so that commands can append events to the run.
 
 use typed_index_collections::TiVec;
 
@@ -10,13 +10,13 @@ use crate::model::{Run, Status};
 use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
-/// Returns events for everything that a run's state file records as executed, so that more events can follow. The
-/// events have no times, because the file records none.
+/// Returns rows for everything that the state file of a run records as executed. Commands then append further rows. The
+/// rows have no times, because the state file has none.
 ///
-/// Frames keep the ids by which bindings name them. Events before the first frame get lower ids, so that the order of
-/// ids is the order of the trace. Events of a frame that follow its inner frames get ids after those, if no id is free
-/// between. Statements that are only next are not recorded, nor is a waiting gate without a file: `gate create` records
-/// that gate.
+/// A frame keeps its recorded id, because bindings refer to the frame by it. Events before the first frame get lower
+/// ids, so that the ids are in the order of the trace. An event after the inner frames of its frame gets an id after
+/// all others, if the next id belongs to a frame. A pending statement that was only inferred gets no row. A pending
+/// gate without a file gets none either: `gate create` records that gate.
 pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<ExecutionRow> {
     let mut told = Told {
         run,
@@ -34,14 +34,14 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
     told.rows()
 }
 
-/// A row without its parent and naming, which are added once all ids are known.
+/// An event that becomes a row. Its parent and the keys that name its instance are added once all ids are known.
 struct Event<'a> {
     at: NodeId,
     node: &'a Node,
-    /// The fixed id of a frame.
+    /// The recorded id, if the event opens a frame. Other events get an id later.
     id: Option<i64>,
     status: Status,
-    /// Metadata keys of this row only.
+    /// Metadata keys of this row, beside those that name its instance.
     keys: Keys,
     error: Option<String>,
 }
@@ -51,9 +51,9 @@ struct Told<'a> {
     trace: &'a Trace,
     program: Option<&'a Listing>,
     events: Vec<Event<'a>>,
-    /// The event that opens each node.
+    /// For each node, the index in `events` of the event that opens the node; `None` if the node has no row.
     of_node: TiVec<NodeId, Option<usize>>,
-    /// The nodes that are open at the present point of the walk.
+    /// The nodes that the walk has opened and not yet closed, outermost first.
     closing: Vec<NodeId>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Told<'a> {
         }
         if node.attempts > 1 {
             self.push(at, node, Status::Failed, Keys::default());
-            // If the last attempt failed too, the node's row has the error.
+            // The recorded error belongs to the last attempt: if that attempt failed too, its row gets the error.
             if let Some(failed) = self.events.last_mut() {
                 failed.error.take_if(|_| node.status == NodeStatus::Failed);
             }
@@ -88,7 +88,8 @@ impl<'a> Told<'a> {
         self.closing.push(at);
     }
 
-    /// Returns whether a node gets a row: not a statement that is only next, nor a gate that cannot be decided.
+    /// Returns whether a node gets a row. A statement that was only inferred as next gets none, nor does a pending gate
+    /// without a record.
     fn is_recorded(&self, node: &Node) -> bool {
         let within = |at: NodeId| self.first(at).is_some();
         if node.inferred && node.status == NodeStatus::Pending
@@ -106,13 +107,13 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// Returns the node that a node runs in. A round has no row, so its contents run in the loop.
+    /// Returns the nearest enclosing node that is not a round. A round has no row, so its contents belong to the loop.
     fn outer(&self, node: &Node) -> Option<NodeId> {
         let is_row = |at: &NodeId| self.trace.node(*at).is_some_and(|n| !n.kind.is_round());
         self.trace.upward(node.parent).find(is_row)
     }
 
-    /// Returns the event that opens a node.
+    /// Returns the index of the event that opens a node.
     fn first(&self, at: NodeId) -> Option<usize> {
         self.of_node.get(at).copied().flatten()
     }
@@ -192,8 +193,8 @@ impl<'a> Told<'a> {
         rows
     }
 
-    /// Returns an id for each event: a frame's own id, lower ids before the first frame, and otherwise the next free
-    /// id.
+    /// Returns an id for each event. A frame keeps its own id, events before the first frame get lower ids, and all
+    /// others get the next free id.
     fn ids(&self) -> Vec<i64> {
         let kept: BTreeSet<i64> = self.events.iter().filter_map(|event| event.id).collect();
         let events = (0_i64..).zip(&self.events);
@@ -218,7 +219,7 @@ impl<'a> Told<'a> {
         ids.collect()
     }
 
-    /// Returns the keys that name an instance, as in rows of our writer.
+    /// Returns the metadata keys that name an instance, such as `loop_id`, as the recording commands write them.
     fn naming(&self, of: &Event<'_>, own: i64, parent: Option<i64>) -> Keys {
         match &of.node.kind {
             NodeKind::Parallel => {
@@ -246,7 +247,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// Returns the statement's text: that of the program at the node's line, or else that of the state file.
+    /// Returns the text of a node's statement: from the program at the node's line, else from the state file.
     fn text(&self, node: &Node) -> String {
         let line = node.line.filter(|_| !node.line_guessed);
         let statement = (self.program.zip(line))
@@ -259,7 +260,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Returns the number of a node's last attempt, as metadata keys.
+/// Returns the metadata keys for the number of a node's last attempt and for the limit.
 fn attempts(node: &Node) -> Keys {
     Keys::default()
         .number("attempt", Some(node.attempts.into()))

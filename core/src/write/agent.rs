@@ -4,12 +4,12 @@ use super::{
 };
 use crate::model::AgentScope;
 
-/// `agent memory set`: writes an agent's memory to the store of the agent's scope (errata A1).
+/// The command `agent memory set`, which writes an agent's memory to the store of the agent's scope (errata A1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remember {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
-    /// The scope of the store.
+    /// The scope of the agent's memory.
     pub scope: AgentScope,
     /// The memory, as Markdown.
     pub memory: String,
@@ -37,16 +37,16 @@ impl Record for Remember {
     }
 }
 
-/// `agent segment add`: records an invocation of an agent, under the next number.
+/// The command `agent segment add`, which records one session of an agent under the next segment number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddSegment {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
-    /// The scope of the store.
+    /// The scope of the agent's memory.
     pub scope: AgentScope,
-    /// The prompt.
+    /// The prompt of the session.
     pub prompt: String,
-    /// A summary of the work.
+    /// A summary of what the session did.
     pub summary: String,
 }
 
@@ -76,7 +76,8 @@ impl Record for AddSegment {
     }
 }
 
-/// Returns the word of an agent's scope, and the recorded agent.
+/// Returns the word for a scope, such as `project`, and what is recorded about the agent. Refuses an invalid name or
+/// scope.
 fn agent(
     facts: &dyn Facts,
     name: &str,

@@ -2,20 +2,20 @@ use crate::time::Stamp;
 
 use super::Style;
 
-/// The time and the caller of a command; the shell provides both.
+/// The time and the caller of a command. The calling program provides both, because this crate does no I/O.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct At {
-    /// Milliseconds since 1970 UTC.
+    /// The time of the command, in milliseconds since 1970 UTC.
     pub now: i64,
-    /// The system's user, for the metadata of audit rows; unverified.
+    /// The user name in the operating system, for the metadata of audit rows. It is not verified.
     pub os_user: Option<String>,
-    /// The recording program: `cli`.
+    /// The part of Prosescope that records, such as `cli` or `view`, for the metadata of audit rows.
     pub client: String,
 }
 
 impl At {
-    /// Returns the time as a store writes it: `YYYY-MM-DD HH:MM:SS` in a database, as SQLite's `datetime('now')` does
-    /// (errata G5), RFC 3339 in files; both in UTC, to the second.
+    /// Returns the time in UTC, to the second, in the store's format. A database gets `YYYY-MM-DD HH:MM:SS`, as from
+    /// SQLite's `datetime('now')` (errata G5). Files get RFC 3339.
     pub fn text(&self, style: Style) -> String {
         at_text(self.now, style)
     }

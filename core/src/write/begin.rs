@@ -16,19 +16,19 @@ use super::{At, Change, ExecutionBegun, ExecutionRow, Facts, Plan, Record, RunCh
 use crate::model::{Execution, Meta, Status};
 use crate::trace::{Shape, frame_block, shape};
 
-/// `exec begin`: begins a statement.
+/// The command `exec begin`, which begins a statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Begin {
-    /// The statement.
+    /// The statement to begin.
     pub statement: Named,
-    /// The execution that the statement runs in (a branch, a loop, a frame); by default chosen from the open
-    /// executions.
+    /// The row id of the execution that the statement runs in (a branch, a loop, a frame). By default, the id is chosen
+    /// from the open executions.
     pub parent: Option<i64>,
-    /// The name of the item or branch that the statement runs in; an item begins with its first statement.
+    /// The name of the item or branch that the statement runs in. A new item begins with this statement.
     pub item: Option<String>,
-    /// The block that the statement calls, if the statement's text does not name it (`do name(…)` does).
+    /// The block that the statement calls, if the statement's text does not contain the name as `do name(…)` does.
     pub block: Option<String>,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -109,17 +109,18 @@ impl Begin {
     }
 }
 
-/// `exec run`: begins a statement, and first the constructs around it that have not begun.
+/// The command `exec run`, which first begins or ends constructs around a statement as requested, and then begins the
+/// statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
-    /// The statement.
+    /// The statement to begin, and where.
     pub begin: Begin,
-    /// The line of the loop or call that begins first and contains the statement.
+    /// The line of the loop or call that contains the statement and begins first.
     pub within: Option<u32>,
-    /// Whether the open round of the enclosing loop ends first.
+    /// Whether to end the open round of the enclosing loop first.
     pub round: bool,
-    /// Whether open statements before this one in its sequence end first: finished branches are joined, a loop is left
-    /// after its round, calls and other blocks are completed.
+    /// Whether to end the open statements before the statement in its sequence first: a `parallel` is joined, a loop
+    /// ends with its round, calls and other blocks are completed.
     pub close: bool,
 }
 
@@ -174,8 +175,8 @@ impl Record for Run {
     }
 }
 
-/// Ends the open statements before a statement in its sequence, innermost first. A statement without a body is not
-/// ended, because its value has not been written.
+/// Ends the open statements before `statement` in its sequence, the innermost first. An open statement without a body
+/// is not ended, because its value has not been written.
 fn close_before(
     all: &mut Overlay<'_>,
     at: &At,
@@ -230,7 +231,7 @@ fn completed(id: i64, insist: Insist) -> Close {
     }
 }
 
-/// Refuses `--in` if the line is neither a loop around the statement nor a call of the block that contains it.
+/// Refuses `--in LINE` if the line is neither a loop around the statement nor a call of the statement's block.
 fn holds(
     source: &Source,
     outer: Option<u32>,
@@ -248,7 +249,7 @@ fn holds(
         .target
         .as_deref()
         .and_then(|name| listing.block_named(name));
-    // A statement of another kind is refused below, with a message of its own.
+    // The command that begins `own` refuses a statement of another kind, with a clearer message.
     if !matches!(Command::of(own), Command::Exec | Command::Loop) {
         return Ok(());
     }
@@ -268,19 +269,20 @@ fn holds(
     ))
 }
 
-/// A statement that may begin: found in the program, placed in an execution, and not blocked by an open one.
+/// A statement that may begin: its program line and its parent are known, and no open statement blocks it.
 pub(super) struct Entry {
     pub(super) run: String,
     pub(super) source: Source,
     pub(super) found: Found,
     pub(super) parent: Option<i64>,
     pub(super) insisted: Insisted,
-    /// Notes for the caller.
+    /// Notes for the caller, such as a warning that the statement is out of order.
     pub(super) notes: Vec<String>,
 }
 
 impl Entry {
-    /// Finds and places a statement; `word` is the text to record if none was given.
+    /// Finds a statement and the execution that it runs in. If the caller gave no statement, `word` is recorded as its
+    /// text.
     pub(super) fn open(
         facts: &dyn Facts,
         statement: &Named,
@@ -346,7 +348,7 @@ impl Entry {
         })
     }
 
-    /// Returns the plan for `row`; `keys` are added to the keys that name the instance.
+    /// Returns the plan that writes `row`. The row's metadata gets `keys` and the keys that name the instance.
     pub(super) fn begin(
         self,
         facts: &dyn Facts,
@@ -380,7 +382,7 @@ impl Entry {
     }
 }
 
-/// Adds to a calling row the name of the called block and the depth in frames, from 1.
+/// Adds to the row of a call the name of the called block and the depth in frames, from 1.
 fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, i64)>, WriteError> {
     let Some(block) = frame_block(row).map(str::to_owned) else {
         return Ok(None);
@@ -393,9 +395,9 @@ fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, 
     Ok(Some((block, deep)))
 }
 
-/// Refuses a statement that is already open in the same parent, because the rows of the two could not be told apart.
+/// Refuses a statement that is already open in the same parent, because the rows of both executions would look alike.
 pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteError> {
-    // A parallel block and a loop get a new id each time, so the last one of the same statement counts.
+    // Each run of a parallel block or loop gets a new id, so the newest run of the same statement counts.
     let newest = newest(facts, row, i64::MIN)?;
     match newest.filter(|row| !row.status.is_terminal()) {
         None => Ok(()),
@@ -411,7 +413,7 @@ pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteE
     }
 }
 
-/// Returns the row that opens an instance.
+/// Returns the change that writes the opening row of an instance.
 pub(super) fn opening(facts: &dyn Facts, at: &At, row: &Execution, keys: Keys) -> Change {
     Change::Execution(ExecutionRow {
         id: row.id,
@@ -425,7 +427,7 @@ pub(super) fn opening(facts: &dyn Facts, at: &At, row: &Execution, keys: Keys) -
     })
 }
 
-/// Returns the update of the run's `updated_at` (errata X15).
+/// Returns the change that sets the run's `updated_at` to the present time (errata X15).
 pub(super) fn touch(facts: &dyn Facts, at: &At) -> Change {
     Change::Run(RunChange {
         status: None,

@@ -12,39 +12,39 @@ use super::{
 use crate::time::Stamp;
 use crate::trace::{Shape, frame_block, shape};
 
-/// The way in which an execution ends.
+/// The outcome with which an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
     /// The execution completes. The command is refused until the binding that the statement writes exists.
     Completed {
-        /// The binding that the execution must have written; by default the one that the program names.
+        /// The binding that the execution must have written; by default the binding that the program names.
         binding: Option<String>,
     },
-    /// Failed with an error.
+    /// The execution fails.
     Failed {
-        /// The error.
+        /// The error message.
         error: String,
     },
-    /// Skipped.
+    /// The execution is skipped.
     Skipped {
-        /// The reason.
+        /// The reason for skipping, if the caller gave one.
         reason: Option<String>,
     },
 }
 
-/// `exec complete`, `exec fail`, `exec skip`: ends an execution.
+/// The command `exec complete`, `exec fail` or `exec skip`, which ends an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Close {
-    /// The id of the execution; by default the only open one.
+    /// The id of the execution; by default the only open execution.
     pub id: Option<i64>,
-    /// The way in which it ends.
+    /// The outcome.
     pub how: How,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
 impl Close {
-    /// Returns the command that ends an execution in this way.
+    /// Returns the command that ends an execution with this outcome.
     pub fn new(id: i64, how: How) -> Close {
         Close {
             id: Some(id),
@@ -63,7 +63,7 @@ impl Record for Close {
 }
 
 impl Close {
-    /// Returns the plan, with extra keys for the row that ends the execution.
+    /// Returns the plan of the command. The row that ends the execution also gets `keys`.
     pub(super) fn close(
         &self,
         facts: &dyn Facts,
@@ -81,7 +81,7 @@ impl Close {
             How::Failed { error } => ("failed", Some(error.clone()), None),
             How::Skipped { reason } => ("skipped", None, reason.as_deref()),
         };
-        // A failed execution may have open children, which are cut off with it; others may not.
+        // Failing an execution also cuts off its open children. Any other ending is refused while a child is open.
         if status != "failed" {
             open.no_child(facts, "execution", &format!("cannot be {status}"))?;
         }
@@ -97,8 +97,8 @@ impl Close {
         })
     }
 
-    /// Refuses an execution that another command must end: a parallel block could be joined with unfinished branches,
-    /// or a gate passed without a decision. A parallel block or a loop may fail.
+    /// Refuses an execution that another command must end. Otherwise a parallel block could end with unfinished
+    /// branches, or a gate without a decision. A parallel block or a loop may fail, though.
     fn own_command(&self, instance: &Instance) -> Result<(), WriteError> {
         if instance.meta().branch.is_some() {
             return Ok(());
@@ -125,8 +125,8 @@ impl Close {
     }
 }
 
-/// Refuses to complete an execution that has not written its binding: the given one, else the program's. Returns the
-/// keys that record the binding.
+/// Refuses to complete an execution that has not written its binding: the given binding, else the one that the program
+/// names. Returns the metadata keys that record the binding.
 fn outputs(
     facts: &dyn Facts,
     open: &mut Ending,
@@ -145,7 +145,7 @@ fn outputs(
         }
         return Ok(Keys::default());
     }
-    // The last row may record an unnamed value written while the execution was open.
+    // The last row may name an unnamed value (`anon_001`) that was written while the execution was open.
     let last = super::instance::meta(&open.instance.last);
     Ok(match &last.binding {
         Some(name) => Keys::wrote(name, last.binding_scope),
@@ -162,7 +162,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Returns the given execution, or else the only open one of this kind (`shape`).
+    /// Returns the given execution, or else the only open execution of the shape `wanted`. Refuses a closed execution.
     pub(super) fn open(
         facts: &dyn Facts,
         given: Option<i64>,
@@ -196,7 +196,7 @@ impl Ending {
         })
     }
 
-    /// Returns the result for the caller.
+    /// Returns the result of the command, for the caller.
     pub(super) fn ended(&self, status: &str) -> ExecutionEnded {
         let first = &self.instance.first;
         ExecutionEnded {
@@ -209,7 +209,7 @@ impl Ending {
         }
     }
 
-    /// Refuses if a child is still open.
+    /// Refuses to end the execution while one of its children is open.
     pub(super) fn no_child(
         &mut self,
         facts: &dyn Facts,
@@ -221,7 +221,7 @@ impl Ending {
         self.insisted.sequence(none).map(drop)
     }
 
-    /// Refuses if a pending gate comes before a statement that would begin in this execution.
+    /// Refuses if a gate in this execution is pending, because no statement may begin after it.
     pub(super) fn past_gates(&mut self) -> Result<(), WriteError> {
         let past = self.standing.past_gates(Some(self.instance.first.id));
         self.insisted.sequence(past).map(drop)
@@ -249,8 +249,8 @@ impl Ending {
     }
 }
 
-/// Returns the row that closes an instance, after a change that marks its opening row as no longer under way; in the
-/// in-place style, returns the update of its only row.
+/// Returns the changes that end an instance: an update that marks its opening row as no longer running, and a closing
+/// row. In the in-place style, the instance has one row, which is updated.
 pub(super) fn ending(
     facts: &dyn Facts,
     at: &At,
@@ -279,7 +279,7 @@ pub(super) fn ending(
     Ok(over.into_iter().chain([Change::Execution(row)]).collect())
 }
 
-/// Returns a later row of an instance, with the keys that name the instance.
+/// Returns a further row of an instance, which repeats the metadata keys that name the instance.
 pub(super) fn again(
     facts: &dyn Facts,
     instance: &Instance,
@@ -309,8 +309,8 @@ pub(super) fn again(
     })
 }
 
-/// Refuses if the binding that an execution had to write does not exist or is older than the execution. Returns the
-/// frame of the binding.
+/// Refuses if the binding that an execution had to write is missing or older than the execution. Returns the binding's
+/// frame; `None` is the root.
 fn written(
     facts: &dyn Facts,
     source: &Source,

@@ -1,10 +1,10 @@
-/// The reason why a command wrote nothing.
+/// The reason why a command changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// A rule refuses the command. Exit code 4.
     #[error("{message}")]
     Refused {
-        /// The rule, as a kebab-case name.
+        /// The rule's name, such as `gate-pending`.
         rule: &'static str,
         /// What the rule found, and why the command is refused.
         message: String,
@@ -22,12 +22,12 @@ pub enum WriteError {
     /// The request is invalid, such as a malformed name or timeout. Exit code 2.
     #[error("{message}")]
     Wrong {
-        /// The fault.
+        /// What is invalid.
         message: String,
-        /// A valid form.
+        /// A description or an example of a valid value.
         hint: String,
     },
-    /// The store failed.
+    /// The store could not be read or written.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -62,7 +62,7 @@ impl WriteError {
         }
     }
 
-    /// Returns the advice; may be empty.
+    /// Returns what to do next; may be empty.
     pub fn hint(&self) -> &str {
         match self {
             WriteError::Refused { hint, .. }
@@ -79,16 +79,16 @@ impl WriteError {
 pub struct Fault {
     /// The kind of failure.
     pub kind: FaultKind,
-    /// The file, the finding, and the reason.
+    /// Which file failed, how, and why.
     pub message: String,
     /// What to do next; may be empty.
     pub hint: String,
 }
 
-/// Kinds of failures.
+/// The kind of a store's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Another process kept writing for too long.
+    /// Another process wrote for longer than this one could wait.
     Busy,
     /// The disk, or the quota, is full.
     Full,
@@ -110,9 +110,9 @@ impl Fault {
         }
     }
 
-    /// Returns the fault for a log that lost rows. A writer that continued would reuse the ids or places of the lost
-    /// rows and so hide the loss. `log` names the log, `why` is the evidence of the loss, and `next` is the advice if
-    /// there is no copy.
+    /// Returns the fault for a log that lost rows. A further write would reuse the ids or places of the lost rows, and
+    /// so hide the loss. `log` is the log's name, `why` the evidence of the loss, and `next` the advice if no copy of
+    /// the log exists.
     pub fn lost_rows(log: impl std::fmt::Display, why: &str, next: &str) -> Fault {
         Fault::new(
             FaultKind::Damaged,
@@ -121,7 +121,7 @@ impl Fault {
         .hint(format!("put back the log as it was, from a copy; {next}"))
     }
 
-    /// Sets the advice.
+    /// Sets the text that states what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Fault {
         self.hint = hint.into();

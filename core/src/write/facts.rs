@@ -6,40 +6,39 @@ use crate::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStat
 use crate::program::Statement;
 use crate::time::Stamp;
 
-/// The way in which a store writes.
+/// The form in which a store records executions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// A database in which each event is a new row (sqlite.md).
     AppendOnly,
-    /// A database in which an execution's row is updated (sqlite-earlier.md), because the run was begun that way.
+    /// A database in which the only row of an execution is updated (sqlite-earlier.md). A run that began so stays so.
     InPlace,
-    /// A run folder: events are lines of a log, everything else is files (filesystem.md).
+    /// A run folder: events are lines of a log, everything else is in files (filesystem.md).
     Files,
 }
 
-/// The questions that a plan may ask its store. Every question is answered by key, so that none costs more in a run of
-/// a hundred thousand rows than in one of ten.
+/// The queries with which a plan reads its store. They look rows up by key, so that a query costs the same in a run of
+/// ten rows and in a run of a hundred thousand.
 pub trait Facts {
     /// Returns how the store writes.
     fn style(&self) -> Style;
 
-    /// Returns the run.
+    /// Returns the run's id, name, status, and last update.
     ///
     /// # Errors
-    /// A [`Fault`] if the store cannot answer; the same for all questions.
+    /// A [`Fault`] if the store cannot be read; the same for all methods.
     fn run(&self) -> Result<RunFact, Fault>;
 
-    /// Returns the program's source.
+    /// Returns the text of the program, if the run has one.
     fn program(&self) -> Result<Option<String>, Fault>;
 
-    /// Returns the id of the next execution row.
+    /// Returns the id for the next execution row.
     fn next_execution(&self) -> Result<i64, Fault>;
 
-    /// Returns an execution row.
+    /// Returns the execution row with this id.
     fn execution(&self, id: i64) -> Result<Option<Execution>, Fault>;
 
-    /// Passes the rows of a statement in its parent to `each`, from row `since` on, the newest first, until `each`
-    /// breaks.
+    /// Passes the rows at `place` to `each`, from the newest down to row `since`, until `each` breaks.
     fn executions_back(
         &self,
         place: &Place<'_>,
@@ -50,8 +49,8 @@ pub trait Facts {
     /// Passes the rows of the run to `each`, the newest first, until `each` breaks.
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
 
-    /// Passes the rows of possibly open instances to `each`, the newest first, until `each` breaks: rows whose status
-    /// is an opening word and that have no recorded end. A store may pass more rows, but not fewer.
+    /// Passes the opening rows of executions that may be open to `each`, the newest first, until `each` breaks. Such a
+    /// row has a status such as `executing` and no end time. A store may pass more rows, but not fewer.
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
 
     /// Passes the rows with this parent to `each`, in order of id, until `each` breaks.
@@ -72,8 +71,8 @@ pub trait Facts {
         most: usize,
     ) -> Result<Option<String>, Fault>;
 
-    /// Returns a binding's name in this frame that differs from `name` only in case: in a folder, the two would share a
-    /// file.
+    /// Returns the name of a binding in this frame that differs from `name` only in case. In a folder, both bindings
+    /// would share a file.
     fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault>;
 
     /// Returns the highest number of an `anon_…` binding, or 0.
@@ -82,17 +81,17 @@ pub trait Facts {
     /// Returns whether an attachment with this path (`attachments/…`) exists.
     fn attachment(&self, path: &str) -> Result<bool, Fault>;
 
-    /// Returns an agent of this store.
+    /// Returns the facts about the agent with this name in this store.
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault>;
 
-    /// Returns an import by its alias.
+    /// Returns the facts about the import with this alias.
     fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault>;
 
     /// Returns all gates of the run, in order of creation.
     fn gates(&self) -> Result<Vec<Gate>, Fault>;
 
-    /// Returns gates whose recorded id differs from the id of their place (such as the file name), each with the
-    /// latter. [`Facts::gates`] leaves them out; [`Facts::gate`] reports the fault.
+    /// Returns gates whose recorded id differs from the id in their file name, each with the id in the file name.
+    /// [`Facts::gates`] leaves these gates out; [`Facts::gate`] reports a fault for them.
     fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
         Ok(Vec::new())
     }
@@ -105,31 +104,31 @@ pub trait Facts {
         Ok(None)
     }
 
-    /// Returns the audit rows about a gate, in order of id, without those that record a viewing.
+    /// Returns the audit rows about a gate, in order of id, without the rows that record a viewing.
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault>;
 
-    /// Passes the rows of the run's audit log to `each`, in order of id, until `each` breaks. Needed for a gate whose
-    /// creation is not in the log.
+    /// Passes the rows of the run's audit log to `each`, in order of id, until `each` breaks. A plan needs this for a
+    /// gate whose creation is not in the log.
     fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault>;
 
-    /// Returns whether the run has gates but not a single row in its audit log. Every command asks this, so a store
-    /// must answer without reading rows.
+    /// Returns whether the run has gates but no row in its audit log. Every command calls this method, so a store must
+    /// answer without reading rows.
     ///
     /// # Errors
-    /// Also if the store sees at once that the log was emptied or its last row cut off.
+    /// A [`Fault`] also if the store sees at once that the log was emptied, or that its last row was cut off.
     fn lacks_log(&self) -> Result<bool, Fault>;
 
-    /// Returns the end of the run's audit log.
+    /// Returns the next id and the last seal of the run's audit log.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;
 }
 
 /// The place of a statement: its parent, and its line or, without a line, its text (errata T1). A run may contain many
-/// rows without a line; the text keeps a store from returning all of them.
+/// rows without a line. The text spares a store from returning all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The row id of the execution that the statement runs in.
     pub parent: Option<i64>,
-    /// `statement_index`.
+    /// The column `statement_index`, which contains the line in the program.
     pub index: Option<i64>,
     /// The column `statement_text`, which is compared only if the row has no `statement_index`.
     pub text: &'a str,
@@ -145,7 +144,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns the place of a program's statement in its parent.
+    /// Returns the place of a statement of the program that runs in `parent`.
     pub(super) fn of_statement(parent: Option<i64>, own: &'a Statement) -> Place<'a> {
         Place {
             parent,
@@ -162,10 +161,10 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The run's own row, or the head of its state file.
+/// The facts about a run, from its database row or from the head of its `state.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunFact {
-    /// Its id.
+    /// The run's id.
     pub id: String,
     /// The name for commands: `postgres:ID` in PostgreSQL, else the id.
     pub name: String,
@@ -178,24 +177,24 @@ pub struct RunFact {
 /// The facts about a binding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BindingFact {
-    /// Its name.
+    /// The binding's name.
     pub name: String,
-    /// Its kind.
+    /// The binding's kind.
     pub kind: BindingKind,
-    /// The statement that wrote it.
+    /// The text of the statement that wrote the binding.
     pub source: Option<String>,
     /// The time of the last write.
     pub updated: Option<Stamp>,
-    /// Its attachment.
+    /// The path of the attachment that contains the value, such as `attachments/x.md`, if there is one.
     pub attachment: Option<String>,
 }
 
 /// The facts about an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentFact {
-    /// Its scope.
+    /// The agent's scope.
     pub scope: AgentScope,
-    /// Whether it has a memory.
+    /// Whether the agent has a memory.
     pub has_memory: bool,
     /// The highest number of the agent's segments, or 0.
     pub last_segment: i64,
@@ -204,22 +203,22 @@ pub struct AgentFact {
 /// The facts about an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportFact {
-    /// The address of the program, if recorded.
+    /// The address of the imported program, if recorded.
     pub source_url: Option<String>,
-    /// Its inputs, JSON.
+    /// The inputs of the imported program, as JSON.
     pub inputs_schema: Option<String>,
-    /// Its outputs, JSON.
+    /// The outputs of the imported program, as JSON.
     pub outputs_schema: Option<String>,
     /// The folders of the import's nested run, relative to the run (`imports/{handle}--{slug}`): normally one; other
     /// tools may have created more.
     pub nested: Vec<String>,
 }
 
-/// The end of an audit log.
+/// The end of an audit log, after which new rows are added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditTail {
     /// The id of the next row.
     pub next: i64,
-    /// The chain of the run's last sealed row.
+    /// The seal of the last sealed row; `None` if no row is sealed.
     pub chain: Option<Chain>,
 }

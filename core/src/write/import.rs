@@ -8,10 +8,10 @@ use super::{
 
 use crate::program::StatementKind;
 
-/// Limit for a handle, in bytes: handle and slug together form a folder's name.
+/// Limit for a handle, in bytes, because handle and slug together form a folder's name.
 const LONGEST_HANDLE: usize = 100;
 
-/// `import add`: registers a program under a handle.
+/// The command `import add`, which registers a program under a handle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddImport {
     /// The handle by which the program uses the import.
@@ -22,7 +22,7 @@ pub struct AddImport {
     pub inputs_schema: Option<String>,
     /// The imported program's outputs as JSON; by default from the earlier registration.
     pub outputs_schema: Option<String>,
-    /// The imported program's text. In a folder, the nested run contains it; for a database, the file is stored at the
+    /// The imported program's text. A folder keeps it in the nested run. For a database, it is stored in a file at the
     /// same path beside the database.
     pub program: Option<String>,
     /// The name of the imported program's file; by default made from the handle.

@@ -1,5 +1,6 @@
-//! Overrides by the caller: `--force` against a rule, `--override` against the program. Both are recorded in the
-//! metadata of the execution: `forced` lists the rules, `override` the program's values and the given ones.
+//! Applies and records a caller's overrides: `--force` overrides a rule, `--override` a value of the program. The
+//! metadata of the execution records both: `forced` lists the rules, `override` the program's values and the given
+//! values.
 
 use serde_json::{Map, Value, json};
 
@@ -9,13 +10,13 @@ use super::meta::Keys;
 /// The overrides that a caller gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Insist {
-    /// `--override`: a given value counts although the program states another.
+    /// `--override`: a given value counts even if the program states another.
     pub overrides: bool,
     /// `--force`: a statement out of sequence is recorded anyway.
     pub force: bool,
 }
 
-/// Collects the rules that were overridden by `--force`, and the values that differ from the program.
+/// The rules that `--force` overrode, and the given values that differ from the program.
 #[derive(Debug, Default)]
 pub(super) struct Insisted {
     insist: Insist,
@@ -31,7 +32,7 @@ impl Insisted {
         }
     }
 
-    /// Passes on the result of a check. If the check refuses and the caller forces it, records the rule and returns
+    /// Returns the result of a check. If the check refuses and the caller gave `--force`, records the rule and returns
     /// `None`.
     pub(super) fn sequence<T>(
         &mut self,
@@ -74,7 +75,7 @@ impl Insisted {
         self.settle_by(what, line, says, given, |_, _| false)
     }
 
-    /// Returns the effective value like [`Insisted::settle`], but treats values that are `alike` as equal.
+    /// Returns the effective value like [`Insisted::settle`], but treats two values as equal if `alike` returns true.
     pub(super) fn settle_by<T>(
         &mut self,
         what: &'static str,
@@ -129,7 +130,7 @@ impl Insisted {
         &self.differs
     }
 
-    /// Returns the metadata keys that record the overrides.
+    /// Returns `keys` with the metadata keys that record the overrides.
     pub(super) fn keys(&self, keys: Keys) -> Keys {
         let forced: Vec<String> = self.forced.iter().map(|rule| (*rule).to_owned()).collect();
         keys.list("forced", &forced)

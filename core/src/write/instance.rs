@@ -1,8 +1,9 @@
 //! Finds the first and the last row of one instance, which is one execution of a statement or construct (errata T1 to
 //! T3).
 //!
-//! Rows of this writer contain their parent's row id and a copy of the keys that name their instance. Two rows with the
-//! same parent, statement number and keys therefore belong to one instance; [`crate::trace`] applies the same rule.
+//! A row that Prosescope writes contains its parent's row id and a copy of the keys that name its instance. Two rows
+//! with the same parent, statement number and keys therefore belong to one instance; [`crate::trace`] applies the same
+//! rule.
 
 use std::ops::ControlFlow;
 
@@ -11,14 +12,14 @@ use super::{Facts, Place, Style, WriteError};
 use crate::model::{Execution, Meta, RunStatus, Status};
 use crate::text::cut;
 
-/// A construct instance.
+/// One execution of a statement or construct.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Instance {
     /// The instance's first row, whose id is the instance's id.
     pub(super) first: Execution,
     /// The instance's last row. It equals the first row in the in-place style, or if there is only one row.
     pub(super) last: Execution,
-    /// The later instance of the same statement in the same parent, if the statement began again.
+    /// The id of the next instance of the same statement in the same parent, if the statement began again.
     pub(super) again: Option<i64>,
 }
 
@@ -62,14 +63,14 @@ impl Instance {
         meta(&self.first)
     }
 
-    /// Returns its line in the program.
+    /// Returns the instance's line in the program.
     pub(super) fn line(&self) -> Option<u32> {
         self.first.index.and_then(|line| u32::try_from(line).ok())
     }
 }
 
-/// Returns the last row of the instance of `like`, whose first row is `since`, and the first later row that belongs to
-/// another instance.
+/// Returns the last row of the instance of `like`, and the id of the first later row that belongs to another instance.
+/// The row `since` is the first row of the instance.
 fn latest(
     facts: &dyn Facts,
     like: &Execution,
@@ -78,7 +79,7 @@ fn latest(
     if facts.style() == Style::InPlace {
         return Ok((facts.execution(since)?.filter(|_| like.id == since), None));
     }
-    // A construct with its own id is one instance; a plain statement may have begun again.
+    // A construct has an id of its own in each run, so its newest row suffices. A plain statement may have begun again.
     let own = meta(like);
     let named = own.loop_id.is_some() || own.parallel_id.is_some() || own.gate_id.is_some();
     let mut rows = Vec::new();
@@ -120,8 +121,8 @@ pub(super) fn newest(
     Ok(found)
 }
 
-/// Returns whether two rows of one parent are of the same statement; ids of parallel blocks and loops are ignored,
-/// because each run of the statement gets a new one.
+/// Returns whether two rows of one parent are of the same statement. Ids of parallel blocks and loops are ignored,
+/// because each run of the statement gets a new id.
 fn alike(like: &Execution, row: &Execution) -> bool {
     let (own, other) = (meta(like), meta(row));
     if own.loop_id.is_some() {
@@ -133,7 +134,7 @@ fn alike(like: &Execution, row: &Execution) -> bool {
     same(like, row)
 }
 
-/// Returns the later instance of the same statement in the same parent, if the statement began again.
+/// Returns the id of the later instance of the same statement in the same parent, if the statement began again.
 pub(super) fn begun_again(
     facts: &dyn Facts,
     instance: &Instance,
@@ -146,20 +147,21 @@ pub(super) fn begun_again(
     Ok(newest.filter(|row| !same(first, row)).map(|row| row.id))
 }
 
-/// Returns whether a row opens its instance. A row without a time does not: it only records which value was written (in
-/// a folder's log).
+/// Returns whether a row opens its instance. In a folder's log, a row with a binding but without a start time opens
+/// none: it only records which value was written.
 pub(super) fn begins(row: &Execution) -> bool {
     let keeps = row.started.is_none() && meta(row).binding.is_some();
     row.status.opens() && !keeps
 }
 
-/// Returns the row after which the current part of an execution began: its first row, the end of its last round, or its
-/// last attempt. Returns 0 at the program's top.
+/// Returns the row after which the current part of an execution began: the execution's first row, the end of its last
+/// round, or its last attempt. Returns 0 for `None`, the program's top.
 pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64, WriteError> {
     match parent {
         Some(id) if facts.execution(id)?.is_some() => {
             let last = Instance::of(facts, id)?.last;
-            // In the in-place style, the end of a round has no row of its own.
+            // In the in-place style, the end of a round has no row. The key `round_from` has the first id of the
+            // present round.
             let round = meta(&last).round_from.map(|from| from.saturating_sub(1));
             Ok(round.unwrap_or(last.id).max(last.id))
         }
@@ -168,7 +170,7 @@ pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64,
     }
 }
 
-/// Returns the newest row of a place, from `since` on.
+/// Returns the newest row at `place` whose id is at least `since`.
 pub(super) fn newest_at(
     facts: &dyn Facts,
     place: &Place<'_>,
@@ -182,8 +184,8 @@ pub(super) fn newest_at(
     Ok(found)
 }
 
-/// Returns the newest row of this kind directly in `parent`, after the row `since` and among the `far` newest rows of
-/// the run.
+/// Returns the newest wanted row directly in `parent`, among the rows after `since` and the `far` newest rows of the
+/// run.
 pub(super) fn newest_in(
     facts: &dyn Facts,
     parent: Option<i64>,
@@ -230,7 +232,7 @@ pub(super) fn no_execution(id: i64) -> WriteError {
     )
 }
 
-/// Returns the run's name in commands. Refuses a run that has ended or is interrupted.
+/// Returns the run's name for use in commands. Refuses a run that has ended or is interrupted.
 pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
     let run = facts.run()?;
     match run.status {
@@ -295,14 +297,14 @@ pub(super) fn scope_of(
     })
 }
 
-/// Returns the nearest wanted execution, at or above the given one.
+/// Returns the nearest execution, at or above `from`, for which `wanted` returns true.
 fn nearest(
     facts: &dyn Facts,
     from: Option<i64>,
     wanted: impl Fn(&Execution) -> Result<bool, WriteError>,
 ) -> Result<Option<Execution>, WriteError> {
     let mut at = from;
-    // The limit ends a cycle, or a chain deeper than any real one.
+    // The limit ends the search if the parents form a cycle, or a chain deeper than any real one.
     for _ in 0..MOST_DEEP {
         let Some(id) = at else { return Ok(None) };
         let Some(row) = facts.execution(id)? else {
@@ -332,10 +334,10 @@ pub(super) fn depth(facts: &dyn Facts, from: Option<i64>) -> Result<i64, WriteEr
     Ok(depth)
 }
 
-/// Limit for walking up the parents.
+/// Limit for the number of parents that a search walks up.
 const MOST_DEEP: usize = 100_000;
 
-/// Returns a text, shortened and escaped for a message.
+/// Returns the first line of a text, shortened and escaped for a message.
 pub(super) fn shown(text: &str) -> String {
     cut(text.lines().next().unwrap_or_default(), 80)
 }

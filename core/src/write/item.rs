@@ -1,5 +1,5 @@
-//! Items of a `parallel for` or a pipe: its body runs once for each. The branch represents the item, and begins with
-//! the first statement that runs in it.
+//! Finds the item of a `parallel for` or a pipe in which a statement runs. The body runs once for each item. A branch
+//! represents the item, and begins with the first statement that runs in the item.
 
 use super::insist::Insist;
 use super::instance::{Instance, begun_after, meta, newest_at};
@@ -10,12 +10,12 @@ use super::standing::Standing;
 use super::{At, Branch, Facts, Place, Plan, WriteError};
 use crate::model::Execution;
 
-/// The place for a statement, as given by the caller.
+/// A statement, and the place where the caller wants it to run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) statement: &'a Named,
     pub(super) parent: Option<i64>,
-    /// The name of the item or branch.
+    /// The name of the item or branch that the statement runs in.
     pub(super) item: Option<&'a str>,
     pub(super) insist: Insist,
 }
@@ -41,7 +41,7 @@ impl<'a> Wanted<'a> {
 pub(super) enum Where {
     /// The statement runs outside of items, or in the given parent.
     Elsewhere,
-    /// In an item that is open.
+    /// The statement runs in this open execution: an item, or a construct inside an item.
     In(i64),
     /// The statement runs in a new item that begins with it; `alone` if the item consists of this statement only.
     New {
@@ -51,7 +51,7 @@ pub(super) enum Where {
     },
 }
 
-/// Plans a command inside an item, and first the beginning of the item if it has not begun.
+/// Plans a command inside an item. If the item has not begun, the plan first begins it.
 pub(super) fn inside<D>(
     facts: &dyn Facts,
     at: &At,
@@ -91,8 +91,8 @@ pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
     }
 }
 
-/// Finds the item for a statement: the named one, else the only open item in which the statement has not begun, else
-/// the next item.
+/// Finds the item for a statement: the item that the caller named, else the only open item in which the statement has
+/// not begun, else a new item.
 pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, WriteError> {
     if *wanted.statement == Named::default() {
         return Ok(Where::Elsewhere);
@@ -118,8 +118,8 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
         .filter(|row| wanted.parent.is_none_or(|parent| parent == row.id))
         .collect();
-    // If the open parallel blocks are nested, as in a recursion, the innermost one counts. Otherwise the given parent
-    // decides, or an error lists the blocks.
+    // If the open parallel blocks are nested, as in a recursion, the innermost block counts. Otherwise the caller has
+    // to name the parent, and a later error lists the blocks.
     let Some(parallel) = standing.innermost(&open) else {
         return Ok(Where::Elsewhere);
     };
@@ -195,7 +195,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
     }
 }
 
-/// Returns the branch or item with this name that contains the statement, at any depth.
+/// Returns the open execution that contains the statement, in the branch or item that the caller named.
 fn named_branch(
     source: &Source,
     found: &Found,
@@ -242,7 +242,7 @@ fn begun_in(facts: &dyn Facts, item: i64, found: &Found) -> Result<bool, WriteEr
     Ok(newest_at(facts, &place, since)?.is_some())
 }
 
-/// Returns the name of the next item: the first announced one that has not begun, else the next number.
+/// Returns the name of the next item: the first announced name that has not begun, else the next free number.
 fn next_name(facts: &dyn Facts, parallel: &Execution) -> Result<String, WriteError> {
     let instance = Instance::of(facts, parallel.id)?;
     let begun = super::parallel::branches_of(facts, &instance)?;

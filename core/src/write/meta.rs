@@ -1,4 +1,4 @@
-//! Builds `execution.metadata` for our rows, with the words of the store's own format (errata F7).
+//! Builds the metadata of execution rows, with the key names of the store's own format (errata F7).
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::Style;
 use super::source::{Found, Source};
 use crate::model::Meta;
 
-/// Keys whose spelling depends on the style.
+/// A metadata key whose spelling depends on the store's style, such as `max` or `max_iterations`.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Word {
     /// The number of rounds of a loop so far.
@@ -50,15 +50,15 @@ impl Keys {
             .number("depth", meta.depth)
     }
 
-    /// Returns the key for the binding that an execution wrote as its result, so that readers need not infer it from
-    /// names and times.
+    /// Returns the keys for the binding that an execution wrote as its result. With these keys, readers need not infer
+    /// the binding from names and times.
     pub(super) fn wrote(name: &str, scope: Option<i64>) -> Keys {
         Keys::default()
             .text("binding", Some(name))
             .number("binding_scope", scope)
     }
 
-    /// Returns the key for the line of a statement, if its text is not unique in the program.
+    /// Returns the key for the line of a statement, if the statement's text is not unique in the program.
     pub(super) fn line(source: &Source, found: &Found) -> Keys {
         let line = found.line.filter(|_| !source.is_told_by_text(found));
         Keys::default().number("program_line", line.map(i64::from))

@@ -114,16 +114,16 @@ pub trait Record {
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Self::Done>, WriteError>;
 }
 
-/// The plan of a command.
+/// What a command writes, and what it returns to its caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<D> {
-    /// The changes, in this order.
+    /// The changes to apply, in this order.
     pub changes: Vec<Change>,
     /// The result for the caller, valid once the changes are written.
     pub done: D,
 }
 
-/// Several commands as one: either all of them are recorded, or none.
+/// Plans several commands as one: either all of them are recorded, or none.
 impl<R: Record> Record for Vec<R> {
     type Done = Vec<R::Done>;
 
@@ -162,8 +162,8 @@ pub trait RunStore {
     /// The error of `work`, or the [`Fault`] of the store.
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError>;
 
-    /// Returns, once, the trouble that followed the last recorded transaction: its data may not survive a power
-    /// failure, or the next writer has to finish it.
+    /// Returns the fault that followed the last recorded transaction, once. The data of this transaction may not
+    /// survive a power failure, or the next writer has to finish the transaction.
     fn told(&mut self) -> Option<Fault> {
         None
     }

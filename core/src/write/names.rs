@@ -1,4 +1,4 @@
-//! Checks the names that commands give to new things (errata B11). Readers accept any name.
+//! Checks the names that commands give to new bindings, agents, gates and files (errata B11). Readers accept any name.
 
 use super::{Style, WriteError};
 
@@ -6,7 +6,7 @@ use super::{Style, WriteError};
 pub const LONGEST: usize = 200;
 
 /// Checks the name of a binding: letters, digits, `_`, `-`, and `.` after an import's alias. A name must not end in
-/// `__` and digits, because a folder marks a frame in that way.
+/// `__` and digits (`x__43`), because in a folder such an ending marks a frame.
 ///
 /// # Errors
 /// [`WriteError::Wrong`] with the fault and a valid form.
@@ -22,7 +22,7 @@ pub fn binding(name: &str) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Checks the name of an agent, a gate, a branch or an alias, with the same letters allowed.
+/// Checks the name of an agent, a gate, a branch or an alias: letters, digits, `_`, `-`, and `.` between two parts.
 ///
 /// # Errors
 /// [`WriteError::Wrong`] with the fault and a valid form.
@@ -62,7 +62,7 @@ pub fn file(what: &'static str, name: &str) -> Result<(), WriteError> {
     ))
 }
 
-/// Applies [`file`] if the store keeps things of this kind in files of their name.
+/// Applies [`file`] if the store is a folder, where the name becomes the name of a file.
 pub(super) fn file_in(style: Style, what: &'static str, name: &str) -> Result<(), WriteError> {
     match style {
         Style::Files => file(what, name),
@@ -74,7 +74,7 @@ pub(super) fn file_in(style: Style, what: &'static str, name: &str) -> Result<()
 pub(super) fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default();
     let stem = stem.trim_end_matches(' ').to_ascii_uppercase();
-    // COM¹ is the same port as COM1.
+    // Windows treats `COM¹` as the same port as `COM1`.
     let port = |kind: &str| {
         stem.strip_prefix(kind).is_some_and(|number| {
             let mut digits = number.chars();
@@ -88,7 +88,7 @@ pub(super) fn is_device(name: &str) -> bool {
         || port("LPT")
 }
 
-/// Returns whether a name ends in `__` and digits.
+/// Returns whether a name ends in `__` and digits (`x__43`), which marks a frame in a folder.
 pub fn frame_like(name: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     stem.len() < name.len() && stem.ends_with("__")

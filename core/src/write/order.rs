@@ -1,4 +1,5 @@
-//! Checks statements against the program's order: some are refused, others are recorded with a note.
+//! Checks a statement that begins against the program's order. A second alternative of a choice is refused; other
+//! deviations are recorded with a note.
 
 use super::instance::{begun_after, meta, newest_at, newest_in, shown};
 use super::place::at_line;
@@ -24,7 +25,7 @@ impl Turn<'_> {
         let Some((listing, statement)) = self.followed() else {
             return Ok(());
         };
-        // Branches and items may take different ways; within one of them, only one way is taken.
+        // Two branches or items may take different alternatives, but each of them takes only one.
         if self.is_beside(listing, statement) && !self.in_scope()? {
             return Ok(());
         }
@@ -105,14 +106,14 @@ impl Turn<'_> {
         Ok(notes)
     }
 
-    /// Returns the program and the statement if statements follow each other in the order of lines: not if a gate leads
-    /// back to a label, nor among branches and items.
+    /// Returns the program and the statement if the statements of the sequence run in the order of lines. Returns
+    /// `None` if the program has labels, to which a gate may lead back, or if the statement is a branch or in an item.
     fn straight(&self) -> Option<(&Listing, u32)> {
         self.followed()
             .filter(|(listing, statement)| !self.is_beside(listing, *statement))
     }
 
-    /// Returns the program and the statement, unless a gate leads back to a label.
+    /// Returns the program and the statement, unless the program has labels, to which a gate may lead back.
     fn followed(&self) -> Option<(&Listing, u32)> {
         let listing = self.source.listing.as_ref()?;
         let statement = self.found.statement?;
@@ -136,7 +137,7 @@ impl Turn<'_> {
         Ok(row.is_some_and(|row| meta(&row).branch.is_some()))
     }
 
-    /// Returns the newest row of a statement in this sequence.
+    /// Returns the newest row of a statement in this sequence, among the rows after `since`.
     fn begun(&self, own: &Statement, since: i64) -> Result<Option<Execution>, WriteError> {
         let place = Place::of_statement(self.parent, own);
         newest_at(self.facts, &place, since.saturating_add(1))

@@ -1,4 +1,4 @@
-//! Plans several commands as one transaction: each command sees the changes of those before it.
+//! Plans several commands as one transaction: each command sees the changes of the commands before it.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ pub(super) struct Overlay<'f> {
     facts: &'f dyn Facts,
     /// New rows, in order of id.
     rows: Vec<Execution>,
-    /// Changed rows of the store.
+    /// Rows of the store, with the planned updates.
     updated: Vec<Execution>,
     bindings: Vec<(Option<i64>, BindingFact)>,
     changes: Vec<Change>,
@@ -34,12 +34,12 @@ impl<'f> Overlay<'f> {
         }
     }
 
-    /// Plans one more command.
+    /// Plans a command on top of the changes so far.
     pub(super) fn plan<R: Record>(&mut self, record: &R, at: &At) -> Result<R::Done, WriteError> {
         self.then(|facts| record.plan(facts, at))
     }
 
-    /// Adds a plan that is computed over everything before it.
+    /// Adds the changes of a plan that is computed on top of the changes so far.
     pub(super) fn then<D>(
         &mut self,
         plan: impl FnOnce(&dyn Facts) -> Result<Plan<D>, WriteError>,
@@ -52,7 +52,7 @@ impl<'f> Overlay<'f> {
         Ok(plan.done)
     }
 
-    /// Returns everything as one plan.
+    /// Returns all changes as one plan, with the result `done`.
     pub(super) fn done<D>(self, done: D) -> Plan<D> {
         Plan {
             changes: self.changes,
@@ -117,7 +117,7 @@ pub(super) fn updated(row: &mut Execution, update: &ExecutionUpdate) {
     }
 }
 
-/// Returns a planned row as it will be read.
+/// Returns a planned row as a store will return it once the row is written.
 pub(super) fn execution(row: &ExecutionRow) -> Execution {
     let time = |at: &Option<String>| at.as_deref().map(Stamp::parse);
     Execution {
@@ -169,7 +169,7 @@ impl Facts for Overlay<'_> {
         let planned = self.rows.iter().rev();
         let mut planned = planned.filter(|row| row.id >= since && place.holds(row));
         let stopped = planned.try_for_each(|row| each(row.clone())).is_break();
-        // Rows that are only planned are not in the store, so the search ends here.
+        // If all rows from `since` on are only planned, the store has none of them.
         if stopped || self.rows.first().is_some_and(|row| since >= row.id) {
             return Ok(());
         }

@@ -16,7 +16,7 @@ use super::{
 use crate::model::{Execution, Meta, Status, Text};
 use crate::trace::Shape;
 
-/// `parallel begin`: begins a parallel block.
+/// The command `parallel begin`, which begins a parallel block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginParallel {
     /// The statement of the block; by default the text `parallel:`.
@@ -25,11 +25,11 @@ pub struct BeginParallel {
     pub parent: Option<i64>,
     /// The name of the item or branch that the block runs in.
     pub item: Option<String>,
-    /// The block's branches, if they are known in advance; by default the program's.
+    /// The block's branches, if they are known in advance; by default the branches in the program.
     pub branches: Vec<String>,
     /// The number of branches that the block waits for: `all`, `first` or `any`; by default the program's, else `all`.
     pub strategy: Option<String>,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -101,11 +101,12 @@ impl BeginParallel {
     }
 }
 
-/// The conditions on which a parallel block ends (docs/reference/formats.md).
+/// The words that state for how many branches a parallel block waits (docs/reference/formats.md).
 const STRATEGIES: [&str; 3] = ["all", "first", "any"];
 
 impl BeginParallel {
-    /// Returns the branches of the block in the program; those without a name get the names that the caller gave.
+    /// Returns the names of the block's branches: the given names, else the program's. The given names must be as many
+    /// as the program's branches, and include every name that the program gives.
     fn all_branches(&self, entry: &mut Entry) -> Result<Vec<String>, WriteError> {
         let statement = entry.found.statement;
         let of_program = statement.map_or_else(Vec::new, |at| entry.source.branches(at));
@@ -133,7 +134,7 @@ impl BeginParallel {
     }
 }
 
-/// `parallel run`: begins a parallel block and all of its branches.
+/// The command `parallel run`, which begins a parallel block and all of its branches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunParallel {
     /// The command that begins the block.
@@ -168,17 +169,17 @@ impl Record for RunParallel {
     }
 }
 
-/// `parallel branch`: begins a branch. The branch ends like any other execution.
+/// The command `parallel branch`, which begins a branch. The branch ends like any other execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Branch {
-    /// The execution id of the parallel block; by default the only open one.
+    /// The execution id of the parallel block; by default the only open parallel block.
     pub parallel: Option<i64>,
     /// The name of the branch.
     pub name: String,
-    /// The branch's statement; by default the one that the program has under this name, else `parallel:name`, as in
-    /// OpenProse.
+    /// The branch's statement; by default the statement that the program has under the branch's name, else the text
+    /// `parallel:name`, as in OpenProse.
     pub statement: Option<Named>,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -241,8 +242,8 @@ impl Record for Branch {
 }
 
 impl Branch {
-    /// Returns the branch's statement: the given one, else the program's. A statement with its own command (a loop, a
-    /// gate) begins inside the branch; the branch then has no statement.
+    /// Returns the branch's statement: the given statement, else the program's. A statement with a command of its own
+    /// (a loop, a gate) begins inside the branch. The branch then has no statement.
     fn found(
         &self,
         source: &Source,
@@ -298,7 +299,8 @@ impl Branch {
                 statement: Some(at),
             });
         }
-        // A branch with a body: its statements run in it. An item has the line of its parallel block or pipe.
+        // The statements of a branch with a body run inside the branch. An item has the line of its parallel block or
+        // pipe.
         let line = statement.filter(|_| items.is_none()).map(|(_, s)| s.line);
         Ok(Found {
             text: crate::trace::branch_text(&parallel.first, &self.name),
@@ -308,12 +310,12 @@ impl Branch {
     }
 }
 
-/// `parallel join`: joins the branches.
+/// The command `parallel join`, which ends a parallel block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Join {
-    /// The execution id of the parallel block; by default the only open one.
+    /// The execution id of the parallel block; by default the only open parallel block.
     pub parallel: Option<i64>,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -352,8 +354,8 @@ impl Record for Join {
     }
 }
 
-/// Refuses to join a parallel block that still waits for branches: for all of them, or for as many as its strategy
-/// needs. The block itself does not count as a branch (errata X3).
+/// Refuses to join a parallel block while it waits for branches, or if it needs a branch that failed. The strategy
+/// decides how many branches it needs. The block's own row does not count as a branch (errata X3).
 fn may_join(
     parallel: &Instance,
     branches: &[(Text, Status)],
@@ -419,13 +421,13 @@ fn may_join(
     ))
 }
 
-/// Returns whether a parallel block continues although a branch failed: `on-fail: "continue"`, `"ignore"`.
+/// Returns whether a parallel block continues even if a branch failed: `on-fail: "continue"`, `"ignore"`.
 pub(super) fn passes_failures(statement: &crate::program::Statement) -> bool {
     matches!(statement.property("on-fail"), Some("continue" | "ignore"))
 }
 
-/// Returns each branch with its status, in order of row id. Branches belong to their `parallel_id` rather than to their
-/// parent (errata X2), because OpenProse's own rows are siblings of their parallel block.
+/// Returns each branch with its status, in order of row id. Branches are found by their `parallel_id`, not by their
+/// parent (errata X2), because in OpenProse's own rows a branch is a sibling of its parallel block.
 pub(super) fn branches_of(
     facts: &dyn Facts,
     parallel: &Instance,
@@ -448,7 +450,7 @@ pub(super) fn branches_of(
         ControlFlow::Continue(())
     };
     facts.children(first.id, &mut take)?;
-    // Without a statement number (`index`), this would pass all rows of the parent.
+    // Branches beside their block are found by the block's statement number (`index`), so a block without one has none.
     if first.index.is_some() {
         facts.executions_back(&Place::of(first), first.id, &mut take)?;
     }

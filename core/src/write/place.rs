@@ -11,8 +11,8 @@ use crate::trace::{Shape, frame_block, shape};
 /// Returns the execution that a statement runs in: the given one, else the only suitable one.
 ///
 /// # Errors
-/// A refusal if the enclosing construct has not begun, if several executions are suitable, or if the given one does not
-/// belong to an enclosing construct.
+/// A refusal if the enclosing construct has not begun, if several executions are suitable, or if the given execution
+/// does not belong to an enclosing construct.
 pub(super) fn parent_of(
     facts: &dyn Facts,
     source: &Source,
@@ -56,8 +56,8 @@ pub(super) fn holder(source: &Source, statement: u32) -> (Option<u32>, u32) {
     (None, statement)
 }
 
-/// Returns whether the contents of a construct need an execution of it. A `try:` or an `if` may be recorded, but need
-/// not be.
+/// Returns whether the statements in a construct need an open execution of the construct. A `try:` or an `if` may be
+/// recorded, but need not be.
 fn holds(kind: Kind) -> bool {
     kind.is_loop() || matches!(kind, Kind::Parallel | Kind::Pipe | Kind::Block)
 }
@@ -84,7 +84,8 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
     Ok(None)
 }
 
-/// Returns the open executions in which a statement may run, all of the innermost enclosing construct that has any.
+/// Returns the open executions in which a statement may run. They belong to the innermost enclosing construct that has
+/// any.
 pub(super) fn candidates<'r>(
     source: &Source,
     standing: &'r Standing,
@@ -102,7 +103,7 @@ pub(super) fn candidates<'r>(
     Vec::new()
 }
 
-/// Returns the open executions of `outer` in which `inner`, directly inside it, may run.
+/// Returns the open executions of the construct `outer` in which `inner`, a statement directly inside `outer`, may run.
 fn fitting<'r>(
     source: &Source,
     standing: &'r Standing,
@@ -111,6 +112,7 @@ fn fitting<'r>(
 ) -> Vec<&'r Execution> {
     let holds_branches = matches!(source.kind(outer), Some(Kind::Parallel | Kind::Pipe));
     // Branches of two parallel blocks may have the same name and, if one block is a branch of the other, the same line.
+    // Therefore the parent of a branch is compared, too.
     let is_elsewhere = |row: &Execution| {
         let above = standing.above(row).next();
         let parallel = above.filter(|above| shape(above) == Shape::Parallel);
@@ -129,7 +131,7 @@ fn is_branch(source: &Source, parallel: u32, statement: u32) -> bool {
         && listing.is_some_and(|l| !l.has_items(parallel) && l.stands_alone(statement))
 }
 
-/// Returns whether a row is an execution of `outer` in which `inner`, directly inside it, may run.
+/// Returns whether a row is an execution of `outer` in which `inner`, a statement directly inside `outer`, may run.
 fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
     let Some(own) = source.get(outer) else {
         return false;
@@ -168,7 +170,8 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
     }
 }
 
-/// Returns the one execution of several in which a statement can begin now: not one that waits for an open child.
+/// Returns the only execution among `fit` in which a statement can begin now. Of several, those with an open child do
+/// not count.
 fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option<i64>, WriteError> {
     let free: Vec<&&Execution> = fit
         .iter()
@@ -177,7 +180,7 @@ fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option
     match (fit, free.as_slice()) {
         ([], _) => Ok(None),
         (_, [one]) => Ok(Some(one.id)),
-        // In a recursion, all candidates wait for the next one; a `catch` belongs to the innermost of them.
+        // In a recursion, each candidate waits for the call inside it. A `catch` belongs to the innermost candidate.
         (_, []) if let Some(one) = standing.innermost(fit) => Ok(Some(one.id)),
         _ => {
             let candidate = |row: &&Execution| {
@@ -352,13 +355,14 @@ fn fits(
 
 enum Container {
     Root,
-    /// A branch of the parallel block, by its first row.
+    /// A branch: the statement of its parallel block, and the branch's row.
     Branch(u32, Execution),
     Statement(u32),
     Block(String),
 }
 
-/// Returns the construct of an execution, or of the nearest one above it; `None` if no row shows it.
+/// Returns the construct of an execution, or of the nearest execution above it that has one. Returns `None` if no row
+/// shows a construct.
 fn container(
     facts: &dyn Facts,
     source: &Source,
@@ -372,7 +376,7 @@ fn container(
         }
         let own = meta(&at);
         if own.branch.is_some() && frame_block(&at).is_none() {
-            // The rows of a branch name their parallel block, even if the branch has another parent.
+            // The parent of a branch is its parallel block.
             let parallel = match at.parent {
                 Some(parent) => facts.execution(parent)?,
                 None => None,

@@ -23,7 +23,7 @@ pub const LARGE: usize = 100_000;
 /// Limit for a summary made from the value, in characters.
 const SUMMARY: usize = 160;
 
-/// `put`: writes a value as a binding.
+/// The command `put`, which writes a value as a binding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Put {
     /// The value's name; `None` uses the next `anon_…` (errata B13).
@@ -33,20 +33,21 @@ pub struct Put {
     pub execution: Option<i64>,
     /// The binding's kind: input, output, let or const; by default the kind in the program, else `let`.
     pub kind: Option<String>,
-    /// The statement that makes the value; by default the statement of the execution, or the one in the program.
+    /// The text of the statement that makes the value; by default the execution's text, or the text of the program's
+    /// statement for this name.
     pub source: Option<String>,
     /// A summary of the value in one sentence; by default the value's first line.
     pub summary: Option<String>,
-    /// The value.
+    /// The value to write.
     pub value: Content,
-    /// Whether the execution is completed too, in the same transaction (errata F9).
+    /// Whether to complete the execution, too, in the same transaction (errata F9).
     pub done: bool,
-    /// The agent that did the work; by default the program's. Used with `memory` and `segment` only.
+    /// The agent that did the work; by default the agent that the program names. Used with `memory` and `segment` only.
     pub agent: Option<String>,
-    /// The agent's new memory, written in the same transaction. Only for memories inside the run; a memory that
+    /// The agent's new memory, written in the same transaction. It must belong to the run, because a memory that
     /// outlives the run has its own store.
     pub memory: Option<String>,
-    /// A summary of the agent's work, recorded as its next segment.
+    /// A summary of the agent's work, recorded as the agent's next segment.
     pub segment: Option<String>,
 }
 
@@ -84,7 +85,8 @@ impl Record for Put {
     }
 }
 
-/// Returns the completion of an execution by the session that wrote the binding `written`.
+/// Returns the plan that completes an execution with the binding `written` as its value. Refuses if the execution's
+/// statement writes another binding, or has no value.
 fn complete(
     facts: &dyn Facts,
     at: &At,
@@ -117,12 +119,12 @@ fn complete(
     close.close(facts, at, keys)
 }
 
-/// Returns why an execution cannot be completed with a value: its statements have the values, and it ends without one.
+/// Returns a refusal if an execution has no value of its own, because the statements inside it write the values.
 fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
     let row = &instance.first;
     let (listing, at) = (source.listing.as_ref()?, source.of_row(row)?);
     let kind = listing.get(at)?.kind;
-    // A branch is a scope, so the subagent that runs it writes its value; the same holds for a pipe.
+    // A branch is a scope, so the subagent that runs the branch writes a value for it. The same holds for a pipe.
     let gives = matches!(kind, Kind::Do | Kind::Call | Kind::Pipe) || meta(row).branch.is_some();
     let first = listing.first_in(Some(at)).filter(|_| !gives)?;
     let line = listing.get(first)?.line;
@@ -145,8 +147,8 @@ fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
 }
 
 impl Put {
-    /// Returns the changes that record which execution wrote an unnamed value: the given one, else the only open one.
-    /// The completion of that execution then names the value, so that readers need not infer it.
+    /// Returns the change that records which execution wrote an unnamed value: the given execution, else the only open
+    /// one. The row that completes this execution then repeats the value's name, so that readers need not infer it.
     fn keep_writer(
         &self,
         facts: &dyn Facts,
@@ -184,7 +186,7 @@ impl Put {
         }))
     }
 
-    /// Fills in the execution that writes the value: the only open statement.
+    /// Returns this command with the only open statement as the execution that writes the value.
     fn of_the_open(&self, facts: &dyn Facts) -> Result<Put, WriteError> {
         let run = facts.run()?;
         if run.status.is_finished() {
@@ -206,7 +208,7 @@ impl Put {
         })
     }
 
-    /// Writes the agent's memory and segment; returns the number of the segment.
+    /// Writes the agent's memory and segment, and returns the number of the segment.
     fn remember(&self, all: &mut Overlay<'_>, at: &At) -> Result<Option<i64>, WriteError> {
         let source = Source::of(all)?;
         let row = match self.execution {
@@ -261,15 +263,15 @@ impl Put {
         Ok(all.plan(&segment, at)?.segment)
     }
 
-    /// Returns the plan for the value alone. A value that completes an execution is its result and belongs to the scope
-    /// of its statement; other values of a called block belong to its frame.
+    /// Returns the plan that only writes the value. If the value is the result of a called block, it belongs to the
+    /// scope of the caller (`result`). Other values of the block belong to the block's frame.
     fn plan_value(
         &self,
         facts: &dyn Facts,
         at: &At,
         result: bool,
     ) -> Result<Plan<BindingWritten>, WriteError> {
-        // A session that outlives an interruption may still write its value; an ended execution may not.
+        // A session that outlives an interruption may still write its value. A run that has ended takes no value.
         let run = facts.run()?;
         if run.status.is_finished() {
             return Err(finished(&run));
@@ -347,8 +349,8 @@ impl Put {
             (None, Some(text)) => one_line(text),
             (None, None) => format!("{} bytes, not text", self.value.len()),
         };
-        // Text beyond the limit and binary data become an attachment, and so does text with a NUL, which would end a
-        // text in SQLite's shell.
+        // Text beyond the limit and binary data become an attachment. So does text with a NUL character, because a NUL
+        // would end the text in SQLite's shell.
         let inline = self.value.text();
         let inline = inline.filter(|text| text.len() <= LARGE && !text.contains('\0'));
         let mut changes = Vec::with_capacity(3);
@@ -394,7 +396,7 @@ impl Put {
 }
 
 impl Put {
-    /// Returns notes on what is recorded although it is probably a slip.
+    /// Returns notes about input that is recorded although it is probably a mistake.
     fn notes(&self, source: &Source, name: &str) -> Vec<String> {
         let mut notes = Vec::new();
         let blank = |text: &str| text.trim().is_empty();
@@ -409,7 +411,7 @@ impl Put {
     }
 }
 
-/// Refuses a value without an execution if open branches each have to write it.
+/// Refuses a value without an execution if open branches write values of this name, each for itself.
 fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(), WriteError> {
     let standing = Standing::of(facts)?;
     let mut own = Vec::new();
@@ -436,8 +438,8 @@ fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(),
     ))
 }
 
-/// Returns the kind and the statement that the program declares for a name: of the writing execution if it binds the
-/// name, else of the only statement that does.
+/// Returns the kind and the statement text that the program declares for a name. They come from the statement of the
+/// writing execution if it binds the name, else from the only statement that binds it.
 fn declared(source: &Source, name: &str, row: Option<&Execution>) -> Option<(BindingKind, String)> {
     let own = row
         .and_then(|row| source.of_row(row))
@@ -451,8 +453,8 @@ fn declared(source: &Source, name: &str, row: Option<&Execution>) -> Option<(Bin
     })
 }
 
-/// Returns the source of a value: a plain statement. A frame or a construct is not a source, because it contains
-/// several statements.
+/// Returns the text of the plain statement that wrote a value. A frame or a construct is not the source of a value,
+/// because it contains several statements.
 fn written_by(row: Option<&Execution>) -> Option<String> {
     let row = row?;
     (shape(row) == Shape::Statement && !row.text.is_empty()).then(|| row.text.to_string())
@@ -482,8 +484,8 @@ fn overwrites(name: &str, kind: &BindingKind, source: Option<&str>) -> WriteErro
     )
 }
 
-/// Returns `anon_001`, and so on, with more digits past 999 and nine at most: stores read at most nine, so a longer
-/// name would be assigned again and again.
+/// Returns the next name for an unnamed value: `anon_001`, with more digits past 999. Stores read at most nine digits,
+/// so a longer name would be assigned again and again.
 fn anonymous(last: u32) -> Result<String, WriteError> {
     const LAST: u32 = 999_999_999;
     match last {
@@ -522,7 +524,7 @@ fn free_attachment(
     }
 }
 
-/// Returns the first line that is not empty, cut.
+/// Returns the first line that is not empty, cut to [`SUMMARY`] characters.
 fn one_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.unwrap_or_default();

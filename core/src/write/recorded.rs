@@ -1,4 +1,4 @@
-//! The results of recording commands, as returned to the caller and printed with `--json`.
+//! Defines the results of recording commands, which are returned to the caller and printed with `--json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::time::Stamp;
 pub struct RunOpened {
     /// The run's id.
     pub run: String,
-    /// The run's folder; relative to the working directory if it is below that.
+    /// The run's folder; relative to the working directory if the folder is below that.
     pub folder: String,
     /// How the run keeps its state: `filesystem` or `sqlite`.
     pub state: String,
@@ -47,9 +47,9 @@ pub struct ExecutionBegun {
     pub parent: Option<i64>,
     /// The `loop_id` of a loop, the `parallel_id` of a parallel, the name of a branch; `None` for other statements.
     pub name: Option<String>,
-    /// The block that the statement calls; `None` if it calls no block.
+    /// The block that the statement calls; `None` if the statement calls no block.
     pub block: Option<String>,
-    /// The depth of that call in frames, from 1; `None` if it calls no block.
+    /// The depth of that call in frames, from 1; `None` if the statement calls no block.
     pub depth: Option<i64>,
     /// The work for a subagent; `None` if the statement is not a session.
     pub task: Option<TaskView>,
@@ -64,7 +64,7 @@ pub struct ExecutionBegun {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ParallelRunning {
-    /// The parallel.
+    /// The parallel block.
     #[serde(flatten)]
     pub parallel: ExecutionBegun,
     /// The block's branches, in the order of the program.
@@ -77,16 +77,16 @@ pub struct ParallelRunning {
 pub struct ExecutionEnded {
     /// The run's id.
     pub run: String,
-    /// Its execution id.
+    /// The execution's id.
     pub id: i64,
-    /// The status that was recorded: `completed`, `failed` or `skipped`; `joined` for a parallel; `iteration` for a loop
-    /// that goes on, `exited` for one that does not.
+    /// The status that was recorded: `completed`, `failed` or `skipped`; `joined` for a parallel; `iteration` for the
+    /// end of a loop's round, `exited` for the end of a loop.
     pub status: String,
     /// The statement's text.
     pub statement: String,
     /// The statement's line in the program, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
-    /// The name of the branch; `None` if it is not a branch.
+    /// The name of the branch; `None` if the execution is not a branch.
     pub branch: Option<String>,
 }
 
@@ -94,7 +94,7 @@ pub struct ExecutionEnded {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ParallelJoined {
-    /// The parallel.
+    /// The parallel block.
     #[serde(flatten)]
     pub parallel: ExecutionEnded,
     /// The block's branches, in the order of the program.
@@ -105,7 +105,7 @@ pub struct ParallelJoined {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BranchStatus {
-    /// The branch.
+    /// The branch's name.
     pub branch: String,
     /// The branch's status; `pending` if it never began.
     pub status: String,
@@ -120,7 +120,7 @@ pub struct LoopRounds {
     pub of: ExecutionEnded,
     /// Number of finished rounds.
     pub iteration: i64,
-    /// The most rounds; `None` if the program sets no limit.
+    /// The limit for the number of rounds; `None` if the program sets no limit.
     pub max: Option<i64>,
 }
 
@@ -138,7 +138,7 @@ pub struct AttemptBegun {
     pub line: Option<i64>,
     /// The number of the attempt, from 2.
     pub attempt: i64,
-    /// The most attempts, the first one included; `None` if the program sets no limit.
+    /// The limit for the number of attempts, the first one included; `None` if the program sets no limit.
     pub max: Option<i64>,
     /// The work for a subagent; `None` if the statement is not a session.
     pub task: Option<TaskView>,
@@ -152,7 +152,7 @@ pub struct BindingWritten {
     pub run: String,
     /// The binding's name.
     pub name: String,
-    /// Its frame; `None` is the root.
+    /// The frame that the binding belongs to; `None` is the root.
     pub execution_id: Option<i64>,
     /// The binding's kind: `input`, `output`, `let` or `const`.
     pub kind: String,
@@ -160,7 +160,7 @@ pub struct BindingWritten {
     pub location: String,
     /// The value's summary: `--summary`, or the value's first line.
     pub summary: String,
-    /// The file inside the run that holds the value; `None` if the binding holds the value itself.
+    /// The file inside the run that contains the value; `None` if the binding contains the value itself.
     pub attachment: Option<String>,
     /// Whether the value replaced an earlier one, which is kept as history.
     pub replaced: bool,
@@ -177,9 +177,9 @@ pub struct BindingWritten {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentWritten {
-    /// The run's id; `None` for an agent of the project, the user or a place of its own.
+    /// The run's id; `None` for an agent of the project, of the user, or in a custom store.
     pub run: Option<String>,
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
     /// How long the agent's memory lives: `execution`, `project`, `user` or `custom`.
     pub scope: String,
@@ -199,7 +199,8 @@ pub struct ImportRegistered {
     pub run: String,
     /// The handle by which the program uses the import.
     pub alias: String,
-    /// The import's own run, which every command takes as RUN; `None` in a database, which keeps no nested runs.
+    /// The name of the import's own run, which every command takes as RUN; `None` in a database, which keeps no nested
+    /// runs.
     pub nested: Option<String>,
     /// Whether the handle was already registered.
     pub again: bool,
@@ -213,9 +214,9 @@ pub struct GateOpened {
     pub run: String,
     /// The gate's id, which `approve` and `reject` take: `ID#2` for the second visit of gate `ID`.
     pub gate: String,
-    /// Which visit of the gate this is, from 1.
+    /// The number of this visit to the gate, from 1.
     pub visit: u32,
-    /// The execution that waits at it.
+    /// The execution that waits at the gate.
     pub execution_id: i64,
     /// The statement's text.
     pub statement: String,
@@ -229,7 +230,7 @@ pub struct GateOpened {
     pub may_decide: String,
     /// The deadline; `None` without a time-out.
     pub deadline: Option<Stamp>,
-    /// The last sealed row of the audit log.
+    /// The head of the audit log after the command.
     pub head: Option<Head>,
 }
 
@@ -241,7 +242,7 @@ pub struct GateDecided {
     pub run: String,
     /// The gate's id.
     pub gate: String,
-    /// `approved` or `rejected`.
+    /// The gate's new status: `approved` or `rejected`.
     pub status: String,
     /// The principal that decided, as claimed (`--as`).
     pub resolved_by: String,
@@ -249,8 +250,8 @@ pub struct GateDecided {
     pub on_behalf_of: Option<String>,
     /// Always true: the identity of the person is not verified.
     pub claimed: bool,
-    /// Whether the gate was decided although its creation has no sealed row (`--override`); a separate log row records
-    /// that.
+    /// Whether the gate was decided although its creation has no sealed row (`--override`). A separate log row records
+    /// the override.
     pub overridden: bool,
     /// How long the gate waited, in milliseconds; `None` if the time of its creation is not recorded.
     pub waited_ms: Option<i64>,
@@ -258,27 +259,27 @@ pub struct GateDecided {
     pub on_reject: Option<String>,
     /// The execution that waited at the gate; `None` if none is recorded.
     pub execution_id: Option<i64>,
-    /// For a decision made on a copy (`gate import`), the copy's claims; `None` if it was made in the run.
+    /// For a decision made on a copy (`gate import`), the copy's claims; `None` if the decision was made in the run.
     pub imported: Option<DecidedOnCopy>,
-    /// The last sealed row of the audit log.
+    /// The head of the audit log after the command.
     pub head: Option<Head>,
 }
 
-/// The claims of a copy about a decision made on it; unverified.
+/// What a copy of the run claims about a decision that was made on it; not verified.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DecidedOnCopy {
-    /// Who decided.
+    /// The principal that decided, as claimed.
     pub by: String,
     /// When the decision was made; `None` if the copy does not say.
     pub decided_at: Option<Stamp>,
 }
 
 impl DecidedOnCopy {
-    /// Returns the claims as keys of the log's metadata.
+    /// Returns the claims as metadata keys for a row of the audit log.
     pub(super) fn keys(&self) -> serde_json::Map<String, serde_json::Value> {
         let mut keys = serde_json::Map::new();
-        // `share` treats the value of this key as the name of a person.
+        // `share` treats the value of the key `principal` as the name of a person.
         keys.insert("principal".to_owned(), self.by.as_str().into());
         if let Some(at) = &self.decided_at {
             keys.insert("decided_at".to_owned(), at.to_string().into());
@@ -295,9 +296,9 @@ pub struct GateTimedOut {
     pub run: String,
     /// The gate's id.
     pub gate: String,
-    /// Always `timeout`.
+    /// The gate's new status, always `timeout`.
     pub status: String,
-    /// Always `system`.
+    /// The principal that decided, always `system`.
     pub resolved_by: String,
     /// The deadline that had passed.
     pub deadline: Option<Stamp>,
@@ -305,6 +306,6 @@ pub struct GateTimedOut {
     pub on_reject: Option<String>,
     /// The execution that waited at the gate; `None` if none is recorded.
     pub execution_id: Option<i64>,
-    /// The last sealed row of the audit log.
+    /// The head of the audit log after the command.
     pub head: Option<Head>,
 }

@@ -12,16 +12,16 @@ use super::{
 };
 use crate::model::Status;
 
-/// `exec retry`: begins another attempt at a failed execution.
+/// The command `exec retry`, which begins another attempt at a failed execution.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Retry {
-    /// The execution.
+    /// The id of the failed execution.
     pub id: i64,
-    /// The most attempts, including the first; by default the program's (`retry: 3`).
+    /// The limit for the number of attempts, including the first; by default the program's (`retry: 3`).
     pub max: Option<i64>,
-    /// The error, if it is not recorded yet; the execution is then marked as failed first.
+    /// The error, if it is not recorded yet. The execution is then first marked as failed.
     pub error: Option<String>,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -88,7 +88,7 @@ impl Record for Retry {
             .and_then(|at| source.get(at))
             .and_then(|s| s.most_attempts());
         let line = instance.line();
-        // If an earlier retry raised the limit, it stays raised.
+        // If an earlier retry raised the limit, the limit stays raised.
         let known = last
             .max
             .filter(|_| last.attempt.is_some() && self.max.is_none());
@@ -121,7 +121,7 @@ impl Record for Retry {
         if style == Style::InPlace {
             changes.push(under_way(keys.done(), Some(None)));
         } else {
-            // The row that opened the execution is marked as under way again.
+            // The update marks the row that opened the execution as running again.
             let opened = instance.first.status == Status::Started && instance.first.id == self.id;
             if style == Style::AppendOnly && opened {
                 changes.push(under_way(Default::default(), None));

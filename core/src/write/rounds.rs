@@ -13,7 +13,7 @@ use super::{
 use crate::model::{Meta, Status};
 use crate::trace::{Shape, shape};
 
-/// `loop begin`: begins a loop.
+/// The command `loop begin`, which begins a loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginLoop {
     /// The loop's statement; by default the text `loop`.
@@ -22,11 +22,11 @@ pub struct BeginLoop {
     pub parent: Option<i64>,
     /// The name of the item or branch that the loop runs in.
     pub item: Option<String>,
-    /// The most rounds of the loop; by default the program's limit.
+    /// The limit for the number of rounds; by default the program's limit.
     pub max: Option<i64>,
     /// The condition that ends the loop, in the program's words.
     pub condition: Option<String>,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -83,17 +83,17 @@ impl BeginLoop {
     }
 }
 
-/// Returns a condition without its asterisks.
+/// Returns a condition without the asterisks of `**…**`.
 fn bare(condition: &str) -> &str {
     condition.trim().trim_matches('*').trim()
 }
 
-/// `loop iterate`: ends a round.
+/// The command `loop iterate`, which ends a round of a loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Iterate {
     /// The loop's execution id; by default the only open loop.
     pub id: Option<i64>,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -131,16 +131,16 @@ impl Record for Iterate {
     }
 }
 
-/// `loop exit`: ends a loop.
+/// The command `loop exit`, which ends a loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExitLoop {
     /// The loop's execution id; by default the only open loop.
     pub id: Option<i64>,
     /// The reason why the loop ended: `condition_satisfied`, `max_reached`, or free text.
     pub reason: Option<String>,
-    /// Whether a round ends first.
+    /// Whether to end the open round first.
     pub round: bool,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -170,13 +170,13 @@ impl Record for ExitLoop {
     }
 }
 
-/// Returns the number of finished rounds.
+/// Returns the number of finished rounds of a loop.
 fn ended_rounds(instance: &Instance) -> i64 {
     meta(&instance.last).iteration.unwrap_or(0)
 }
 
-/// Refuses a statement that would begin another round of a loop that has reached its limit; applies to statements
-/// directly in the loop.
+/// Refuses a statement directly in the loop `parent` if the loop has reached its limit, because the statement would
+/// begin another round.
 pub(super) fn rounds_left(
     facts: &dyn Facts,
     source: &Source,

@@ -11,15 +11,15 @@ use super::{
 use crate::model::{Execution, GateStatus, RunStatus, Status};
 use crate::time::Stamp;
 
-/// `finish`: ends or interrupts the run.
+/// The command `finish`, which ends or interrupts the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finish {
-    /// Completed, failed or interrupted; `None` keeps the status of a run that has ended.
+    /// The run's new status: completed, failed or interrupted. `None` keeps the status of a run that has ended.
     pub status: Option<RunStatus>,
-    /// Whether a run that already has this status is accepted; used when only a follow-up action (`--vacuum`) is
-    /// wanted.
+    /// Whether to accept a run that already has this status, because the caller only wants a follow-up action
+    /// (`--vacuum`).
     pub again: bool,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn finished(run: &RunFact) -> WriteError {
     )
 }
 
-/// Returns the advice for a run that has ended.
+/// Returns the hint for a run that has ended.
 pub(super) fn another(status: &RunStatus) -> &'static str {
     match status {
         RunStatus::Failed => {
@@ -131,8 +131,8 @@ fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError
     }
 }
 
-/// Returns the changes that record a forced completion: a log row for each waiting gate, and a key in the metadata of
-/// every open execution.
+/// Returns the changes that record a forced completion: a log row for each pending gate, and metadata keys for every
+/// open execution.
 fn forced(
     facts: &dyn Facts,
     at: &At,
@@ -143,7 +143,8 @@ fn forced(
     let keys = insisted.keys(Keys::default());
     for (nth, row) in (0..).zip(standing.rows()) {
         let instance = Instance::of(facts, row.id)?;
-        // In a database, the new row must not count as under way: OpenProse queries `status = 'executing'`.
+        // A database gets an update instead of a new row, because OpenProse counts rows with `status = 'executing'` as
+        // running.
         if facts.style() != Style::Files {
             changes.push(Change::UpdateExecution(ExecutionUpdate {
                 id: row.id,
@@ -162,8 +163,8 @@ fn forced(
     Ok(changes)
 }
 
-/// `resume --begin`: continues an interrupted, waiting or failed run, and records this in the log of its gates. A
-/// failed statement continues by `exec retry`, or begins again.
+/// The command `resume --begin`, which continues an interrupted, waiting or failed run and records this in the log of
+/// its gates. A failed statement continues by `exec retry`, or begins again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reopen;
 
@@ -197,7 +198,7 @@ impl Record for Reopen {
     }
 }
 
-/// Returns the row that records the resumption of an ended run, with the earlier end: status and time.
+/// Returns the row that records the resumption of an ended run, with the status and the time of the earlier end.
 fn taken_up(facts: &dyn Facts, at: &At, run: &RunFact) -> Result<ExecutionRow, WriteError> {
     let style = facts.style();
     let ended = run.updated.as_ref().and_then(Stamp::millis);
@@ -217,7 +218,7 @@ fn taken_up(facts: &dyn Facts, at: &At, run: &RunFact) -> Result<ExecutionRow, W
     })
 }
 
-/// Returns the change of the run's status.
+/// Returns the change that sets the run's status.
 fn status(facts: &dyn Facts, at: &At, status: &RunStatus) -> Change {
     Change::Run(RunChange {
         status: Some(status.word().to_owned()),

@@ -1,13 +1,13 @@
 use super::overlay::Overlay;
 use super::{At, Begin, Close, ExecutionEnded, Facts, How, Plan, Record, WriteError};
 
-/// `exec skip --line N`: skips a statement that has not begun.
+/// The command `exec skip --line N`, which skips a statement that has not begun.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skip {
-    /// The statement. The rules for its beginning also apply to skipping it, so a run cannot skip a statement out of
-    /// turn.
+    /// The statement to skip. The rules for beginning a statement also apply to skipping it, so a run cannot skip a
+    /// statement out of turn.
     pub begin: Begin,
-    /// The reason.
+    /// The reason for skipping, if the caller gave one.
     pub reason: Option<String>,
 }
 

@@ -19,14 +19,14 @@ pub struct DecideAsSeen {
     pub run: String,
     /// The gate as the person saw it.
     pub seen: Seen,
-    /// The decision.
+    /// The decision to record.
     pub resolve: ResolveGate,
-    /// The claims of the copy, if the decision was made on one.
+    /// Who decided when, as the decision file claims; `None` if the decision was not made on a copy.
     pub copy: Option<DecidedOnCopy>,
 }
 
 impl DecideAsSeen {
-    /// Returns the decision of a file, in the name that it claims or in the importer's name.
+    /// Returns the decision in a decision file, made by `by`, or else by the person whom the file names.
     pub fn imported(file: &DecisionFile, by: Option<String>) -> DecideAsSeen {
         let text = file.comment.clone();
         DecideAsSeen {
@@ -40,7 +40,8 @@ impl DecideAsSeen {
                         reason: text.unwrap_or_default(),
                     },
                 },
-                // `--as` replaces the person of the copy, so the person represented (`--for`) is dropped too.
+                // `--as` replaces the person who decided on the copy, so the person represented by that one (`--for`)
+                // is dropped.
                 on_behalf_of: file.on_behalf_of.clone().filter(|_| by.is_none()),
                 by: by.unwrap_or_else(|| file.by.clone()),
                 record_timeout: false,
@@ -88,13 +89,13 @@ impl Record for DecideAsSeen {
                 "a gate is decided once: there is nothing left to do",
             ));
         }
-        // Refuses a gate that was decided differently, with an explanation.
+        // `plan_of` refuses a gate that was decided differently, and explains why.
         self.resolve.plan_of(facts, at, self.copy.as_ref())
     }
 }
 
 impl DecideAsSeen {
-    /// Returns whether the gate already has this decision in this name.
+    /// Returns whether the same principal has already decided the gate in the same way.
     fn is_recorded(&self, gate: &Gate) -> bool {
         let status = match self.resolve.decision {
             Decision::Approve { .. } => GateStatus::Approved,
@@ -104,8 +105,8 @@ impl DecideAsSeen {
     }
 }
 
-/// Refuses a gate that differs from the gate as seen. The prompt and the list are compared one by one, so that the
-/// message names the change; the head shows whether the log is still the log as seen.
+/// Refuses a gate that differs from what the person saw. The prompt and the `allow` list are compared one by one, so
+/// that the message names the change. The head shows whether the audit log was changed.
 fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError> {
     let differs = |name, message: String| {
         let show = command("gate show", &[&facts.run()?.name, &gate.id], "");
@@ -120,7 +121,7 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
             "its prompt is not the one that was decided on (the prompt was changed, or the copy is redacted)".to_owned(),
         );
     }
-    // An unreadable list is refused below, with the reason.
+    // `ResolveGate` refuses an unreadable `allow` list, and reports why.
     if let Ok(allow) = Allow::parse(gate.allow.as_deref())
         && allow.entries() != seen.allow
     {
@@ -147,9 +148,9 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
     }
 }
 
-/// Returns why the log does not continue the head as seen, as a rule and a message. Later rows of other gates are
-/// accepted, because otherwise a continuing run would make every decision stale. Later rows of this gate are not
-/// (except views and resumes), because the person did not know of them.
+/// Returns a rule and a message if the log does not continue the head that the person saw. Later rows of other gates
+/// are accepted, because otherwise a continuing run would make every decision stale. Later rows of this gate are
+/// refused, because the person did not know of them. Views and resumes of the gate are accepted.
 fn since(
     facts: &dyn Facts,
     gate: &Gate,

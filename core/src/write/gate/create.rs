@@ -26,7 +26,8 @@ use crate::write::{
 /// Limit for a value that is filled into a prompt, in bytes.
 const SHORT: usize = 500;
 
-/// `gate create`: the program reaches a gate. Values that are not given come from the program.
+/// The command `gate create`, which records that the program reached a gate. Values that the caller leaves out come
+/// from the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CreateGate {
     /// The gate's id in the program; by default the id of the gate at `line`.
@@ -36,17 +37,18 @@ pub struct CreateGate {
     /// Who may decide; any person if neither the caller nor the program names anyone. An empty list admits no principal
     /// (errata G4).
     pub allow: Option<Vec<String>>,
-    /// The timeout (errata F5).
+    /// How long the gate waits for a decision, such as `4h` (errata F5).
     pub timeout: Option<String>,
-    /// What the program does on a rejection.
+    /// What the program does after a rejection.
     pub on_reject: Option<String>,
-    /// The execution that the gate runs in (a branch, a loop, a frame); by default chosen from the open executions.
+    /// The row id of the execution that the gate runs in (a branch, a loop, a frame). By default, the id is chosen from
+    /// the open executions.
     pub parent: Option<i64>,
     /// The name of the item or branch that the gate runs in.
     pub item: Option<String>,
     /// The gate's line in the program; by default found by the gate's id.
     pub line: Option<u32>,
-    /// Overrides given by the caller.
+    /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }
 
@@ -144,7 +146,7 @@ impl CreateGate {
         };
         let created = log.system(&id, AuditKind::Created, columns.created(&prompt, &allow))?;
         let place = log.seq();
-        // If the caller overrode the program, the log records how the gate differs from it.
+        // If the caller overrode the program, the log records how the gate differs from the program.
         let overridden = match entry.insisted.differs() {
             differs if differs.is_empty() => None,
             differs => Some(log.system(&id, AuditKind::Overridden, differs.clone())?),
@@ -187,7 +189,7 @@ impl CreateGate {
     }
 }
 
-/// Returns the value of a name at a statement, if the run has it as a short text.
+/// Returns the value that a name has at a statement, if the value is a text of at most [`SHORT`] bytes.
 fn short_value(
     facts: &dyn Facts,
     listing: &Listing,
@@ -208,7 +210,7 @@ fn short_value(
     Ok(value.filter(|value| !value.is_empty() && value.len() <= SHORT && !value.contains('\0')))
 }
 
-/// Returns the deadline in milliseconds, counted from the recorded second of the gate's creation.
+/// Returns the deadline in milliseconds since 1970 UTC, counted from the recorded second of the gate's creation.
 fn deadline(timeout: Option<&str>, at: &At) -> Result<Option<i64>, WriteError> {
     let Some(text) = timeout else {
         return Ok(None);
@@ -229,7 +231,7 @@ fn same_words(a: &str, b: &str) -> bool {
 }
 
 impl CreateGate {
-    /// Returns the effective values: those given, else the program's.
+    /// Returns the gate's values: each given value, else the program's value.
     fn settled(&self, entry: &mut Entry, statement: Option<u32>) -> Result<CreateGate, WriteError> {
         let mut terms = self.clone();
         let Entry {
@@ -290,8 +292,8 @@ impl CreateGate {
         Ok(terms)
     }
 
-    /// Returns the prompt with the values of the names in braces, and the names without a value. A given prompt stays
-    /// as it is.
+    /// Returns the prompt in which values replace the names in braces, and the names that have no value. No name is
+    /// replaced in a prompt that the caller gave.
     fn filled(
         &self,
         facts: &dyn Facts,
@@ -304,7 +306,8 @@ impl CreateGate {
         };
         let given = self.prompt.is_some();
         let used = listing.uses(at);
-        // `\{x}` is an escaped brace, not a name; the backslash is removed here.
+        // In the program, `\{x}` is an escaped brace, not a name. `prompt` has no backslash, so `used` decides what is
+        // a name.
         let names = names_in_text(&prompt).into_iter();
         let names = names.filter(|name| used.iter().any(|used| used.name == *name));
         let mut values = BTreeMap::new();
@@ -320,8 +323,8 @@ impl CreateGate {
         Ok((prompt, open.collect()))
     }
 
-    /// Returns the number of this visit to the gate. Refuses if the gate is already pending in the same place, because
-    /// the two rows could not be told apart.
+    /// Returns the number of this visit to the gate, from 1. Refuses if the gate is pending in the same parent already,
+    /// because the rows of both visits would look alike.
     fn next_visit(
         &self,
         facts: &dyn Facts,
@@ -347,7 +350,7 @@ impl CreateGate {
         })
     }
 
-    /// Returns the gate's statement in the program: the gate at its line, else the only gate with its id.
+    /// Returns the gate's statement in the program: the gate at the given line, else the only gate with the given id.
     fn statement(&self, source: &Source) -> Result<Option<u32>, WriteError> {
         let Some(listing) = &source.listing else {
             return Ok(None);

@@ -10,11 +10,12 @@ use crate::write::meta::Keys;
 use crate::write::overlay::Overlay;
 use crate::write::{At, Change, Facts, GateTimedOut, Plan, Record, WriteError};
 
-/// `gates expire`: sets every gate past its deadline to `timeout`, once (errata G3, G6, G9). Safe to repeat.
+/// The command `gates expire`, which sets every gate past its deadline to `timeout` (errata G3, G6, G9). Repeating the
+/// command changes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExpireGates {
-    /// The principal, as claimed, who overrides the missing record of a gate's creation in the sealed log; `None`
-    /// refuses such gates.
+    /// The principal, as claimed, who accepts gates whose creation the sealed log does not record. `None` refuses such
+    /// gates.
     pub overrides: Option<String>,
 }
 
@@ -24,7 +25,8 @@ impl Record for ExpireGates {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<GateTimedOut>>, WriteError> {
         let by = self.overrides.as_deref().map(principal).transpose()?;
-        // A due gate with a mismatched id must not be skipped silently, so asking for it reports the fault.
+        // A due gate whose id differs from its file name must not be skipped silently: reading the gate returns the
+        // fault.
         for (id, _) in (facts.misnamed_gates()?.iter()).filter(|(_, gate)| is_due(gate, at)) {
             facts.gate(id)?;
         }
@@ -56,7 +58,7 @@ pub(in crate::write) fn is_due(gate: &Gate, at: &At) -> bool {
     Lifecycle::of(gate, Some(at.now)).overdue
 }
 
-/// Returns the changes that record the time-out of a gate, by `system`.
+/// Returns the plan that records the time-out of a gate, decided by `system`.
 pub(super) fn time_out(
     facts: &dyn Facts,
     at: &At,
@@ -89,7 +91,7 @@ pub(super) fn time_out(
     })
 }
 
-/// Returns the update of the run's `updated_at` (errata X15); a run that has ended keeps its end time.
+/// Returns the change that sets the run's `updated_at` (errata X15). A run that has ended keeps its time.
 pub(super) fn touched(facts: &dyn Facts, at: &At) -> Result<Option<Change>, WriteError> {
     Ok((!facts.run()?.status.is_finished()).then(|| touch(facts, at)))
 }

@@ -9,15 +9,15 @@ use crate::render::gates_json;
 use crate::write::instance::shown;
 use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, Style, WriteError};
 
-/// Number of gates to check, the newest first, in a log without a sealed row.
+/// How many of the newest gates are checked for a lost log, if the log has no sealed row.
 const LOOKED_AT: usize = 64;
 
-/// New rows of the audit log, each sealed after the row before it (errata G7).
+/// Appends rows to the audit log. Each new row is sealed with the hash of the sealed row before it (errata G7).
 #[derive(Debug)]
 pub(super) struct Log<'a> {
     at: &'a At,
     run: String,
-    /// The run's name in commands.
+    /// The run's name in commands: its id, or `postgres:ID`.
     name: String,
     timestamp: String,
     /// The id of the next row.
@@ -25,7 +25,7 @@ pub(super) struct Log<'a> {
     last: Option<Chain>,
 }
 
-/// The content of a row of the log; the recording client and user are added to it.
+/// The content of a new row of the log. [`Log::add`] adds the recording client and the user.
 #[derive(Debug)]
 pub(super) struct Event<'a> {
     pub(super) gate: &'a str,
@@ -54,7 +54,7 @@ impl<'a> Log<'a> {
         })
     }
 
-    /// Returns the next row.
+    /// Returns the change that appends a sealed row for `event`.
     pub(super) fn add(&mut self, event: Event<'_>) -> Result<Change, WriteError> {
         let mut metadata = event.metadata;
         metadata.insert("client".to_owned(), self.at.client.as_str().into());
@@ -78,7 +78,7 @@ impl<'a> Log<'a> {
         Ok(Change::Audit(row))
     }
 
-    /// Returns the next row, for an event without a person.
+    /// Returns the change that appends a sealed row for an event without a person, under the principal `system`.
     pub(super) fn system(
         &mut self,
         gate: &str,
@@ -94,12 +94,12 @@ impl<'a> Log<'a> {
         })
     }
 
-    /// Returns the place of the last row in the chain.
+    /// Returns the number of the last sealed row in the chain.
     pub(super) fn seq(&self) -> Option<i64> {
         i64::try_from(self.last.as_ref()?.seq).ok()
     }
 
-    /// Returns the head: the last row once the changes are written. `None` in a log without sealed rows.
+    /// Returns the head that the log has once the changes are written. `None` if no row is sealed.
     pub(super) fn head(&self) -> Option<Head> {
         self.last.as_ref().map(|last| Head {
             run: self.name.as_str().into(),
@@ -109,7 +109,7 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Refuses to record in a run whose audit log is missing: the decisions in it are unknown, and continuing would hide
+/// Refuses to record in a run whose audit log is missing. The log's decisions are unknown, and a further row would hide
 /// the loss.
 pub(in crate::write) fn log_is_there(facts: &dyn Facts) -> Result<(), WriteError> {
     match facts.lacks_log()? {
@@ -118,9 +118,9 @@ pub(in crate::write) fn log_is_there(facts: &dyn Facts) -> Result<(), WriteError
     }
 }
 
-/// Refuses to start a new chain if the executions of gates name a place in an earlier one: the log or its seals were
-/// lost, and a new chain would hide that. Older versions did not record such a place, so the loss of their logs is not
-/// detected.
+/// Refuses to start a new chain if the execution of a gate refers to a place in an earlier chain. The log or its seals
+/// were then lost, and a new chain would hide the loss. Older versions of Prosescope recorded no such place, so the
+/// loss of their logs is not detected.
 fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
     let gates = facts.gates()?;
     for gate in gates.iter().rev().take(LOOKED_AT) {

@@ -1,5 +1,5 @@
-//! Gates: creating, viewing, deciding and timing them out (errata G1–G12). Every event at a gate is a sealed row of the
-//! audit log, written before the change that it records.
+//! Records the creation, the viewing, the decision and the time-out of gates (errata G1–G12). Each of these events is a
+//! sealed row of the audit log, written before the change that it records.
 //!
 //! | file | does |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `as_seen.rs` | a decision by a person who saw the gate earlier or elsewhere: `gate import`, the buttons of `view` |
 //! | `expire.rs` | `gates expire`, and late decisions |
 //! | `resume.rs` | the log rows of `resume --begin` |
-//! | `log.rs` | new rows of the log, sealed after its last one |
+//! | `log.rs` | new rows of the audit log, each sealed with the hash of the row before |
 //! | `sealed.rs` | comparison of a gate with its sealed rows, before it is decided |
 //! | `waits.rs` | the execution row that waits at a gate |
 
@@ -39,10 +39,11 @@ use crate::gate::allow::RESERVED;
 use crate::model::Gate;
 use crate::text::is_hazard;
 
-/// Limit for a prompt, a comment, or an action on rejection, in bytes. A sealed row must be read whole to be verified.
+/// Limit for a prompt, a comment, or an action on rejection, in bytes. Verifying a sealed row requires reading it
+/// whole.
 const LONGEST_TEXT: usize = 32_000;
 
-/// Returns the gate with exactly this id.
+/// Returns the gate with exactly this id, or an error if this run has none.
 fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     if let Some(gate) = facts.gate(id)? {
         return Ok(gate);
@@ -60,7 +61,8 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     Err(WriteError::not_found(message, hint))
 }
 
-/// Returns a principal's name without blanks around it. Any text is allowed that is read back unchanged.
+/// Returns a principal's name without the blanks around it. Invisible characters are refused, because with them the
+/// name would read as another name.
 ///
 /// # Errors
 /// [`WriteError::Wrong`] for an invalid name, [`WriteError::Refused`] for the name reserved for time-outs.
@@ -90,7 +92,7 @@ pub fn principal(name: &str) -> Result<&str, WriteError> {
     ))
 }
 
-/// Refuses a text that is too long to be read back whole.
+/// Refuses a text of more than [`LONGEST_TEXT`] bytes.
 fn fits(what: &str, text: &str) -> Result<(), WriteError> {
     if text.len() <= LONGEST_TEXT {
         return Ok(());

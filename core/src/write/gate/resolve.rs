@@ -10,24 +10,25 @@ use crate::time::Stamp;
 use crate::write::meta::Keys;
 use crate::write::{At, DecidedOnCopy, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
 
-/// `approve`, `reject`: decides a gate. The name of the person is their claim; it is not verified (errata G4).
+/// The command `approve` or `reject`, which decides a gate. The person's name is a claim and is not verified (errata
+/// G4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolveGate {
-    /// The gate.
+    /// The gate's id.
     pub gate: String,
-    /// Approve or reject.
+    /// The decision: approve or reject.
     pub decision: Decision,
-    /// The principal, as claimed.
+    /// The principal who decides, as claimed.
     pub by: String,
-    /// The principal for which the person acts, as claimed.
+    /// The principal for which the person acts (`--for`), as claimed.
     pub on_behalf_of: Option<String>,
-    /// Whether a due time-out is recorded if the decision comes too late.
+    /// Whether to record the time-out if the decision comes after the deadline.
     pub record_timeout: bool,
-    /// Whether a gate is decided although the log has no sealed row of its creation; the log records this override.
+    /// Whether to decide the gate even if the log has no sealed row of its creation. The log records this override.
     pub overrides: bool,
 }
 
-/// A decision.
+/// A decision about a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// The gate is approved.
@@ -37,15 +38,15 @@ pub enum Decision {
     },
     /// The gate is rejected.
     Reject {
-        /// The reason.
+        /// The reason for the rejection; must not be empty.
         reason: String,
     },
 }
 
-/// The result of a decision.
+/// The result of the command `approve` or `reject`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resolved {
-    /// The decision counts.
+    /// The gate was decided.
     Decided(GateDecided),
     /// The decision came after the deadline and does not count; as requested, the due time-out was recorded instead
     /// (errata G3).
@@ -61,7 +62,8 @@ impl Record for ResolveGate {
 }
 
 impl ResolveGate {
-    /// Returns the plan. For a decision made on a copy, the log also records the copy's claims.
+    /// Returns the plan. If the decision was made on a copy of the run, the log also records what the copy claims about
+    /// it.
     pub(super) fn plan_of(
         &self,
         facts: &dyn Facts,
@@ -143,7 +145,7 @@ impl ResolveGate {
 }
 
 impl Decision {
-    /// Returns the event and the comment.
+    /// Returns the kind of the audit event, and the comment if there is one. Refuses a rejection without a reason.
     fn words(&self) -> Result<(AuditKind, Option<&str>), WriteError> {
         let (kind, text) = match self {
             Decision::Approve { comment } => (AuditKind::Approved, comment.as_deref()),
@@ -184,8 +186,9 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
     })
 }
 
-/// Refuses a decision after the deadline. The program treats a time-out as a rejection, so a command that was meant to
-/// approve must not record one (errata G3). `refused` is a second reason, which a later deadline would not remove.
+/// Returns the refusal of a decision after the deadline. The program treats a time-out as a rejection, so a command
+/// that was meant to approve must not record one (errata G3). `refused` is a further reason, which does not depend on
+/// the deadline.
 fn past_deadline(
     facts: &dyn Facts,
     gate: &Gate,
@@ -221,7 +224,8 @@ fn past_deadline(
     ))
 }
 
-/// Reports the state of a gate that is not pending, and which gate may have been meant.
+/// Returns the refusal for a gate that is not pending. The hint names another visit to the gate that is pending, if
+/// any.
 fn decided_already(facts: &dyn Facts, gate: &Gate) -> Result<WriteError, WriteError> {
     let by = gate.resolved_by.as_deref();
     let by = by.map_or(String::new(), |by| format!(", by {by} (as claimed)"));

@@ -7,9 +7,9 @@ use crate::write::instance::meta;
 use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, WriteError};
 
-/// Returns the gates at which a run continues, with their rows for the log: pending gates, and gates whose decision was
-/// the last event of the run (sqlite.md, "Gate Resolution from Suspended Run"). A pending gate gets a row each time
-/// after the run rested (`rested`).
+/// Returns the ids of the gates at which a run continues, and their rows for the log. These are the pending gates, and
+/// the gates whose decision was the last event of the run (sqlite.md, "Gate Resolution from Suspended Run"). A pending
+/// gate gets a row each time that the run continues after it was not running (`rested`).
 pub(in crate::write) fn resumed(
     facts: &dyn Facts,
     at: &At,
@@ -27,7 +27,7 @@ pub(in crate::write) fn resumed(
         if !pending && !last {
             continue;
         }
-        // A decision gets one row; a pending gate gets one only if the run rested.
+        // A decided gate gets one row. A pending gate gets a further row only if the run was not running.
         if !(pending && rested) {
             let events = facts.gate_events(&gate.id)?;
             let last = events.last();
@@ -44,7 +44,7 @@ pub(in crate::write) fn resumed(
     Ok((names, changes))
 }
 
-/// Returns the log rows for waiting gates of a run that is completed by force.
+/// Returns the log rows for the pending gates of a run that is completed by force.
 pub(in crate::write) fn forced_gates(
     facts: &dyn Facts,
     at: &At,
@@ -62,14 +62,14 @@ pub(in crate::write) fn forced_gates(
         .collect()
 }
 
-/// Gates, identified by their own id and by the row that waits at them.
+/// The gates whose rows are the newest of a run: their ids, and the ids of the rows.
 #[derive(Default)]
 struct Last {
     rows: BTreeSet<i64>,
     gates: BTreeSet<Text>,
 }
 
-/// Returns the gates of the newest rows, back to the first row that is not about a gate.
+/// Returns the gates of the newest execution rows, back to the first row that is not about a gate.
 fn decided_last(facts: &dyn Facts) -> Result<Last, WriteError> {
     let mut last = Last::default();
     facts.newest(&mut |row| match meta(&row).gate_id {

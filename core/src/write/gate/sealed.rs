@@ -13,13 +13,13 @@ use crate::write::instance::shown;
 use crate::write::meta::Keys;
 use crate::write::{Change, Facts, WriteError};
 
-/// The rule for a gate whose creation has no sealed row.
+/// The name of the rule for a gate whose creation has no sealed row.
 const UNSEALED: &str = "gate-creation-unsealed";
 
-/// Advice for a gate that was changed.
+/// The hint for a gate that differs from its sealed rows.
 const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and put back the gate's row, or the log, from a copy";
 
-/// Compares gates with their sealed rows before a decision (docs/reference/audit.md).
+/// A comparison of gates with their sealed rows, made before a decision (docs/reference/audit.md).
 pub(super) struct Measure<'a> {
     facts: &'a dyn Facts,
     /// Whether the log seals the creation of each gate; read once for all gates of a command.
@@ -53,7 +53,7 @@ impl<'a> Measure<'a> {
     /// no evidence that one was removed, and the caller does not override the rule.
     pub(super) fn of(&self, gate: &Gate) -> Result<Measured, WriteError> {
         let facts = self.facts;
-        // A list of gates does not report ambiguous files; reading this one gate does.
+        // `Facts::gates` does not report a gate with ambiguous files, but `Facts::gate` returns a fault for it.
         facts.gate(&gate.id)?;
         let events = facts.gate_events(&gate.id)?;
         let texts = events.iter().map(|event| &event.metadata);
@@ -66,7 +66,8 @@ impl<'a> Measure<'a> {
             return Err(was_changed(&what));
         }
         let issues = contradictions(std::slice::from_ref(gate), &events);
-        // A run that was moved to another store has executions with other ids.
+        // A run that was converted to another store has new execution ids, so a difference in `execution_id` is no
+        // change.
         let is_moved = |issue: &Issue| {
             gate.execution_id.is_some() && issue.location.column.as_deref() == Some("execution_id")
         };
@@ -114,10 +115,10 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// Returns the row that records the override, with the state of the gate at the decision.
+/// Returns the log row that records the override and the gate's present state.
 ///
 /// # Errors
-/// If the gate cannot be recorded: its metadata is not a JSON object, or too long.
+/// A refusal if the gate's metadata is not a JSON object, or if its metadata or its list of principals is too long.
 pub(super) fn overriding(
     log: &mut Log<'_>,
     gate: &Gate,
@@ -159,8 +160,8 @@ fn was_changed(what: &str) -> WriteError {
     )
 }
 
-/// Returns the evidence that the row of a gate's creation was removed or lost its seal. If a person cut that row off
-/// the end of the log and also changed the execution, no evidence is left; therefore every override is recorded.
+/// Returns the evidence that the row of a gate's creation was removed or lost its seal. A person who cut the row off
+/// the end of the log and also changed the execution leaves no evidence. Therefore every override is recorded.
 fn removed(
     facts: &dyn Facts,
     gate: &Gate,
@@ -199,7 +200,8 @@ fn is_ours(event: &AuditEvent) -> bool {
         && metadata.is_some_and(|metadata| Columns::of(&metadata).is_some())
 }
 
-/// Returns the execution that waits at one of our gates, and the chain place that it names for the gate's creation.
+/// Returns the execution that waits at a gate, and the place in the log's chain that it records for the gate's
+/// creation. Returns `None` if the execution records no place.
 pub(super) fn place_of_creation(
     facts: &dyn Facts,
     gate: &Gate,

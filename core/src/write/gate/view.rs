@@ -5,12 +5,12 @@ use super::{known, principal};
 use crate::model::AuditKind;
 use crate::write::{At, Facts, Plan, Record, WriteError};
 
-/// `gate show`: records in the log that a person viewed a gate. The run itself is not changed.
+/// The command `gate show`, which records in the log that a person viewed a gate. Nothing else in the run changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewGate {
-    /// The gate.
+    /// The gate's id.
     pub gate: String,
-    /// The principal, as claimed.
+    /// The principal who views the gate, as claimed.
     pub by: String,
 }
 

@@ -7,8 +7,8 @@ use crate::write::instance::{Instance, meta};
 use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, GateResolution, WriteError};
 
-/// Returns the changes that end the waiting at a gate: the log row, the gate's own change (which gets the keys in
-/// `own`), and the closing row of the waiting execution.
+/// Returns the changes that end the waiting at a gate: a row of the audit log, the gate's new status, and the closing
+/// row of the waiting execution. The log row and the gate also get the metadata keys in `own`.
 pub(super) fn resolved(
     facts: &dyn Facts,
     at: &At,
@@ -36,12 +36,12 @@ pub(super) fn resolved(
     Ok(changes.into_iter().chain(over).collect())
 }
 
-/// Returns the row that closes the execution waiting at a decided gate (errata G13: OpenProse never completes it). The
-/// execution is completed even if the gate was rejected: the program's `on_reject` decides what follows, and the gate
-/// records the decision.
+/// Returns the changes that complete the execution that waits at a decided gate (errata G13: OpenProse never completes
+/// it). A rejection completes the execution, too: the gate records the decision, and the program's `on_reject` decides
+/// what follows.
 ///
-/// Returns `None` if no execution waits: another tool may have omitted it, completed it, or named another row (errata
-/// G2).
+/// Returns no change if no execution waits: another tool may have recorded none, completed it, or recorded another row
+/// (errata G2).
 fn over(
     facts: &dyn Facts,
     at: &At,

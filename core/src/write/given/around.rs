@@ -1,5 +1,5 @@
-//! The questions asked of a run to find the values that a statement receives. Every question is answered by key, so
-//! that a writer needs only a few rows.
+//! Defines the queries that find the values which a statement receives. Each query looks rows up by key, so that a
+//! writer needs only a few rows.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -9,15 +9,16 @@ use crate::trace::frame_block;
 use crate::write::instance::begins;
 use crate::write::{Facts, Fault, Place};
 
-/// The run around a statement.
+/// A run, with the queries that find the values of a statement.
 pub(crate) trait Around {
-    /// Returns an execution row.
+    /// Returns the execution row with this id.
     fn row(&self, id: i64) -> Result<Option<Execution>, Fault>;
 
-    /// Returns the nearest scope, from an execution outward, with a binding of this name; `Some(None)` is the root.
+    /// Returns the nearest scope with a binding of this name, from the execution `from` outward; `Some(None)` is the
+    /// root.
     fn scope_of(&self, name: &str, from: Option<i64>) -> Result<Option<Option<i64>>, Fault>;
 
-    /// Passes the rows of a statement in its parent to `each`, the newest first, until `each` breaks.
+    /// Passes the rows at `place` to `each`, the newest first, until `each` breaks.
     fn back(
         &self,
         place: &Place<'_>,
@@ -27,7 +28,7 @@ pub(crate) trait Around {
     /// Passes the rows before the statement to `each`, the newest first, until `each` breaks.
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
 
-    /// Returns whether an import has this handle.
+    /// Returns whether the run has an import with this handle.
     fn imported(&self, alias: &str) -> Result<bool, Fault>;
 }
 
@@ -64,7 +65,7 @@ impl Around for &dyn Facts {
     }
 }
 
-/// Returns the executions around a statement, innermost first.
+/// Returns the execution `from` and the executions around it, innermost first.
 pub(super) fn chain(run: &dyn Around, from: Option<i64>) -> Result<Vec<Execution>, Fault> {
     let (mut at, mut seen, mut chain) = (from, BTreeSet::new(), Vec::new());
     while let Some(id) = at.filter(|id| seen.insert(*id)) {
@@ -75,7 +76,7 @@ pub(super) fn chain(run: &dyn Around, from: Option<i64>) -> Result<Vec<Execution
     Ok(chain)
 }
 
-/// Returns the newest execution of a statement in a parent: its id and its last row.
+/// Returns the newest execution at `place`: its id and its last row.
 pub(super) fn last_of(
     run: &dyn Around,
     place: &Place<'_>,
@@ -95,10 +96,10 @@ pub(super) fn last_of(
     Ok(found)
 }
 
-/// How many of the newest rows are searched for the error that a `catch` caught, which came shortly before.
+/// How many of the newest rows are searched for the error that a `catch` caught. The failure came shortly before.
 const RECENT: usize = 200;
 
-/// Returns the newest error of a row at these lines, or of a row inside one of them, within the same call of a block.
+/// Returns the newest failed row at these lines, or inside a row at these lines, in the call `frame` of a block.
 pub(super) fn error_in(
     run: &dyn Around,
     lines: std::ops::RangeInclusive<i64>,
@@ -120,7 +121,7 @@ pub(super) fn error_in(
         let around = chain(run, row.parent)?;
         let own = |row: &Execution| row.index.is_some_and(|line| lines.contains(&line));
         let here = std::iter::once(&row).chain(&around);
-        // In another call of the block, the same lines belong to other executions.
+        // Another call of the block ran the same lines, so the frame must match, too.
         let outer = here.skip_while(|row| !own(row)).skip(1);
         let mut frames = outer.filter(|row| frame_block(row).is_some());
         let inside = own(&row) || around.iter().any(own);

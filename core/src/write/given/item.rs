@@ -43,7 +43,7 @@ impl<'a> At<'a> {
         }))
     }
 
-    /// Returns the item that a loop, a `parallel for` or a pipe passes to its body.
+    /// Returns the item, or the counter, that a loop, a `parallel for` or a pipe passes to its body.
     pub(super) fn item(
         &self,
         name: &str,
@@ -56,7 +56,7 @@ impl<'a> At<'a> {
         };
         let is = |property: &str| own.property(property).is_some_and(|says| says == name);
         let row = holder.and_then(|at| rows.get(at));
-        // Finds the innermost branch inside the construct: each branch runs one item.
+        // Finds the innermost branch inside the construct, because each branch runs one item.
         let below = rows.get(..holder.unwrap_or(rows.len())).unwrap_or_default();
         let branch = below.iter().rev().find(|row| is_branch(row));
         let scope = branch.map(|row| row.id);
@@ -123,7 +123,7 @@ impl<'a> At<'a> {
         Ok(found)
     }
 
-    /// Returns the result of the previous operation for an item: the value of its session, if recorded.
+    /// Returns the item that the previous operation of a pipe made: the value of that operation's session, if recorded.
     fn handed_on(
         &self,
         name: &str,
@@ -152,9 +152,9 @@ impl<'a> At<'a> {
         Ok(found)
     }
 
-    /// Returns the operation whose results are the items of this statement's own operation, unless its own is the first
-    /// of the pipe. A `filter` passes its items on unchanged, so it counts only if an earlier operation makes new
-    /// items.
+    /// Returns the operation of a pipe whose results are the items of this statement's operation. The first operation
+    /// has none before it. A `filter` passes its items on unchanged, so an earlier operation that makes new items is
+    /// preferred.
     fn operation_before(&self, pipe: u32) -> Option<Operation> {
         let listing = self.listing;
         let own = listing.get(pipe).filter(|s| s.kind == Kind::Pipe)?;
@@ -200,23 +200,23 @@ impl<'a> At<'a> {
     }
 }
 
-/// One operation of a pipe.
+/// One operation of a pipe, such as `map`.
 struct Operation {
-    /// `map`, `filter`, …
+    /// The operation's name: `map`, `filter`, …
     word: String,
     line: u32,
-    /// The last statement of the operation.
+    /// The index of the operation's last statement.
     last: Option<u32>,
 }
 
 impl Operation {
-    /// Returns whether the operation passes its items on unchanged.
+    /// Returns whether the operation is a `filter`, which passes its items on unchanged.
     fn is_filter(&self) -> bool {
         self.word == "filter"
     }
 }
 
-/// Returns the last row of a loop from its first row.
+/// Returns the newest row of the loop whose first row is `first`.
 fn last_of_loop(run: &dyn Around, first: &Execution) -> Result<Execution, Fault> {
     let own = |row: &Execution| row.meta.as_deref().and_then(|meta| meta.loop_id.clone());
     let mut last = None;

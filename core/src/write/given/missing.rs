@@ -7,7 +7,7 @@ use crate::render::brief::{InputOfTask, InputState};
 use crate::write::{Fault, Place};
 
 impl<'a> At<'a> {
-    /// Returns the input for a name without a binding in reach; `None` if the text is not a name of a value.
+    /// Returns the input for a name without a binding in reach; `None` if the name is not the name of a value.
     pub(super) fn unbound(&self, name: &str, sure: bool) -> Result<Option<Input<'a>>, Fault> {
         let makers: Vec<u32> = self.makers(name).collect();
         let declared = [Kind::Agent, Kind::Block, Kind::Use];
@@ -36,8 +36,8 @@ impl<'a> At<'a> {
         })))
     }
 
-    /// Returns the text that a statement assigns to its name. The program states such a value, and not every writer
-    /// records it.
+    /// Returns the text that a statement assigns to its name, as in `let style = "plain"`. The program contains this
+    /// value, but not every writer records it.
     fn literal(&self, maker: u32) -> Option<Input<'a>> {
         let statement = self.listing.get(maker)?;
         if statement.kind != Kind::Assign {
@@ -72,7 +72,7 @@ impl<'a> At<'a> {
         })
     }
 
-    /// Returns the state of the statement that makes a value, in words.
+    /// Returns why a statement has not made its value, such as `line 7 makes it: skipped`.
     fn why(&self, maker: u32) -> Result<Option<String>, Fault> {
         let Some(own) = self.listing.get(maker) else {
             return Ok(None);
@@ -84,7 +84,8 @@ impl<'a> At<'a> {
         let around = super::chain(self.run, self.from)?.into_iter();
         let mut parents: Vec<Option<i64>> = around.map(|row| Some(row.id)).collect();
         parents.push(None);
-        // Searches from the outermost construct: the contents of a construct ran inside its execution, if that began.
+        // The search begins with the outermost construct, because the statements in a construct run inside its
+        // execution.
         let mut way: Vec<u32> = self.listing.enclosing(maker).collect();
         way.reverse();
         way.push(maker);

@@ -28,7 +28,7 @@ use crate::trace::frame_block;
 /// Limit for the number of calls through which a parameter is traced.
 const DEEPEST: u32 = 32;
 
-/// Returns the inputs of a statement that runs in `from`, in the order of their names. `branch` is the name of the
+/// Returns the inputs of a statement that runs in the execution `from`, ordered by name. `branch` is the name of the
 /// branch if the statement itself is a branch.
 pub(crate) fn inputs(
     run: &dyn Around,
@@ -67,7 +67,8 @@ pub(crate) fn inputs(
     Ok(found)
 }
 
-/// Returns the meaning of one name at a statement that runs in `from`; `None` if it is not the name of a value.
+/// Returns what one name means at a statement that runs in the execution `from`; `None` if it is not the name of a
+/// value.
 pub(crate) fn input(
     run: &dyn Around,
     listing: &Listing,
@@ -99,8 +100,8 @@ struct At<'a> {
     deep: u32,
 }
 
-/// An input. If the program passes a text or an expression for it, also the names in that, the place where they are
-/// resolved, and whether they are certainly names.
+/// An input of a statement. If the program passes a text or an expression for it, `names` has the names in that text,
+/// the place where they are resolved, and whether they are certainly names.
 struct Input<'a> {
     input: InputOfTask,
     names: Option<(At<'a>, Vec<String>, bool)>,
@@ -150,8 +151,8 @@ impl<'a> At<'a> {
     ) -> bool {
         let inside = scope.and_then(|id| rows.iter().position(|row| row.id == id));
         let own = inside.zip(holder);
-        // The agent that executes a loop may write the item as a binding next to the loop, under a name that no line of
-        // the program makes.
+        // The agent that executes a loop may write the item as a binding next to the loop. The binding's name is then
+        // one to which no line of the program gives a value.
         let free = || self.makers(name).next().is_none() && !self.is_parameter(name);
         own.is_some_and(|(inside, holder)| inside <= holder) || free()
     }
@@ -201,7 +202,7 @@ impl<'a> At<'a> {
         all.any(|s| s.kind == kind && s.name.as_deref() == Some(name))
     }
 
-    /// Returns the argument that the call passes for a parameter.
+    /// Returns the argument that a call passes for a parameter of the called block.
     fn parameter(
         &self,
         name: &str,
@@ -272,7 +273,7 @@ fn is_branch(row: &Execution) -> bool {
         .is_some_and(|meta| meta.branch.is_some())
 }
 
-/// Returns the statement of a call: the statement at its line, if the text agrees.
+/// Returns the statement that made a call: the statement at the frame's line, if it calls the frame's block.
 fn call_of(listing: &Listing, frame: &Execution) -> Option<u32> {
     let line = frame.index.and_then(|line| u32::try_from(line).ok())?;
     let at = listing.begun_at(line)?;
@@ -300,7 +301,7 @@ fn bound<'a>(name: &str, binding: &str, scope: Option<i64>) -> Input<'a> {
     })
 }
 
-/// Returns an input whose value only the agent that executes the program has.
+/// Returns an input without a recorded value: only the agent that executes the program has it.
 fn told<'a>(name: &str, what: String) -> Input<'a> {
     plain(InputOfTask {
         state: InputState::Told,

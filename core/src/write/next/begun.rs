@@ -6,7 +6,7 @@ use crate::program::{Listing, StatementKind as Kind};
 use crate::render::brief::NextStep;
 use crate::shell;
 
-/// Returns the next step of the execution `id`; `None` for a session, whose brief contains it.
+/// Returns the next step of the execution `id`; `None` for a session, because its brief contains the next step.
 pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Option<NextStep> {
     let (listing, at) = source.listed(found);
     let listing = listing.as_ref();
@@ -15,7 +15,7 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
     let target = own.and_then(|s| s.target.as_deref());
     let output = own.and_then(|s| s.output()).map(|(name, _)| name);
     let block = target.filter(|_| kind == Kind::Do);
-    // A construct with a body ends without a value, unless the program names one.
+    // A call of a block ends without a value, unless the program gives the value a name.
     let of = Some(kind).filter(|kind| *kind != Kind::Do);
     let ending = Ending::of(of, output);
     let do_it = match kind {

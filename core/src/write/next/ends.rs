@@ -1,4 +1,5 @@
-//! Chooses the command that ends an open execution: with its value, its last round, its branches, or a failure.
+//! Chooses the command that ends an open execution: it writes a value, leaves a loop, joins branches, or records a
+//! failure.
 
 use std::collections::BTreeMap;
 
@@ -20,16 +21,16 @@ pub(super) fn choice(command: impl Into<String>, why: impl Into<String>) -> Next
 
 /// The way in which a statement without a body ends.
 pub(super) enum Ending<'a> {
-    /// With an error.
+    /// The statement ends with an error.
     Throws,
     /// The statement ends with a value, which may have a name.
     Writes(Option<&'a str>),
-    /// Without a value.
+    /// The statement ends without a value.
     Completes,
 }
 
 impl Ending<'_> {
-    /// Chooses the ending by the kind of the statement and the name that it writes.
+    /// Chooses the ending by the statement's kind and by the name of the value that the statement writes.
     pub(super) fn of(kind: Option<Kind>, output: Option<&str>) -> Ending<'_> {
         use Kind::{Arrow, Call, Do, Exec, Resume, Session, Throw};
         match (kind, output) {
@@ -40,7 +41,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Returns the command that ends the statement; it reads a value from standard input.
+    /// Returns the command that ends the statement. A command that writes a value reads it from standard input.
     pub(super) fn command(&self, id: i64) -> String {
         match self {
             Ending::Throws => format!("prosescope exec fail {id} --error TEXT"),
@@ -181,7 +182,7 @@ impl Look<'_> {
                         format!("line {} runs once for each item", first.line),
                     )
                 });
-                // At least one item has to run, if any item was announced.
+                // An announced item that has not begun has to run. If there is none, the construct may also end.
                 Ok(match (missing, begun.is_empty()) {
                     (Some(_), _) => next.into_iter().collect(),
                     (None, true) => next.into_iter().chain(end).collect(),
@@ -262,7 +263,7 @@ impl Look<'_> {
         })
     }
 
-    /// Returns the status of a statement in the same parent as an execution, if it began after that execution.
+    /// Returns the status of `statement` in the parent of `row`, if the statement began after `row`.
     fn since(&self, row: &Execution, statement: u32) -> Result<Option<Status>, WriteError> {
         let Some(own) = self.listing.get(statement) else {
             return Ok(None);

@@ -28,7 +28,7 @@ use crate::program::{Listing, StatementKind as Kind};
 use crate::shell;
 use crate::trace::{Shape, frame_block, is_branch_text, shape};
 
-/// The next command of a run.
+/// The commands that may come next in a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NextView {
@@ -36,7 +36,7 @@ pub struct NextView {
     pub run: String,
     /// The innermost open execution; `None` at the program's top.
     pub execution: Option<i64>,
-    /// Commands that may be recorded now, the likeliest first; if there are several, the run itself decides.
+    /// Commands that may be recorded now, the likeliest first. If there are several, the events of the run decide.
     pub choices: Vec<NextChoice>,
 }
 
@@ -46,11 +46,12 @@ pub struct NextView {
 pub struct NextChoice {
     /// The command. Words in capitals are placeholders.
     pub command: String,
-    /// Why the command comes next, or in which case.
+    /// Why the command comes next, or the condition for it.
     pub why: String,
 }
 
-/// Returns the next command; does not write. `named`: the user named the run, so that the commands have to name it too.
+/// Returns the commands that may come next in a run, without a change to the store. If the user `named` the run, the
+/// commands contain its name.
 ///
 /// # Errors
 /// A [`super::Fault`] if the store cannot answer.
@@ -143,25 +144,25 @@ fn asked(facts: &dyn Facts, now: &At) -> Result<NextView, WriteError> {
 /// Limit for the number of choices.
 const MOST: usize = 24;
 
-/// The data from which the answer is computed.
+/// The data from which the next commands are computed.
 struct Look<'a> {
     facts: &'a dyn Facts,
     now: &'a At,
     source: &'a Source,
     listing: &'a Listing,
-    /// Whether the run has several positions, so that each command has to name its own.
+    /// Whether the run has several positions. Each command then has to name the parent of its position.
     several: bool,
 }
 
-/// The contents of an execution.
+/// The statements inside an execution, or the whole program.
 struct Body {
-    /// The statement around the body; `None` is the program.
+    /// The index of the statement around the body; `None` is the program.
     of: Option<u32>,
-    /// The first statement of the body.
+    /// The index of the first statement of the body.
     first: Option<u32>,
 }
 
-/// The last event in a body.
+/// The newest row in a body.
 struct Last {
     row: Execution,
     failed: bool,
@@ -191,7 +192,7 @@ impl Look<'_> {
         }
     }
 
-    /// Returns the body of an execution; `None` if it has none.
+    /// Returns the body of an execution; `None` if the execution has no body.
     fn body(&self, row: &Execution) -> Result<Option<Body>, WriteError> {
         let of = |of: u32| self.body_of(Some(of));
         if let Some(block) = frame_block(row) {
@@ -243,12 +244,13 @@ impl Look<'_> {
         self.offers(self.listing.after(statement, body.of), row, body)
     }
 
-    /// Returns the last event in an execution or at the program's top; in a loop, within the open round.
+    /// Returns the newest row in an execution, or at the program's top. In a loop, only the open round counts.
     fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
         let parent = row.map(|row| row.id);
         let all = (begun_after(self.facts, parent)?, usize::MAX);
         let last = newest_in(self.facts, parent, all, |_| true)?;
-        // Gates that the agent added itself are skipped: the program continues after its own last statement.
+        // A gate that the agent added to the program is skipped, unless it was rejected: the program continues after
+        // its own last statement.
         let of_program = |row: &Execution| !self.source.is_own_gate(row);
         let last = match last {
             Some(last) if !of_program(&last) && !self.has_failed(&last)? => {
@@ -271,7 +273,7 @@ impl Look<'_> {
         }
     }
 
-    /// Returns whether the program does not continue after a gate.
+    /// Returns whether a gate was rejected or timed out, and the program does not continue after that.
     fn turned_down(&self, gate: &str, statement: Option<u32>) -> Result<bool, WriteError> {
         let Some(gate) = self.facts.gate(gate)? else {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Lists the statements that a run may begin next; conditions may leave several.
+//! Lists the commands for the statements that a run may begin next. A condition leaves several.
 
 use super::super::WriteError;
 use super::super::source::Command;
@@ -9,7 +9,8 @@ use crate::program::{Statement, StatementKind as Kind};
 use crate::trace::{Shape, shape};
 
 impl Look<'_> {
-    /// Returns the statements that may begin in `row`, from `next` on; if none is required, also the end of the body.
+    /// Returns the commands for the statements that may begin in `row`, from `next` on. If none of them has to run, the
+    /// commands that end the body follow.
     pub(super) fn offers(
         &self,
         next: Option<u32>,
@@ -29,7 +30,7 @@ impl Look<'_> {
             }
             if own.kind != Kind::If {
                 all.push(choice(self.command(now, parent), why(own)));
-                // The loop may also be left here, because it may have no items left.
+                // At the start of a round, the loop may also be left, because it may have no items left.
                 if all.len() == 1 && row.is_some_and(|row| self.may_exit(row, now, body)) {
                     let id = parent.unwrap_or_default();
                     all.push(choice(
@@ -54,7 +55,7 @@ impl Look<'_> {
         Ok(all)
     }
 
-    /// Returns the options of a choice.
+    /// Returns the commands that begin the options of a choice.
     pub(super) fn options(&self, statement: u32) -> Vec<NextChoice> {
         let options = self.listing.children(statement);
         options
@@ -92,7 +93,7 @@ impl Look<'_> {
         command
     }
 
-    /// Returns whether the loop around a position may be left before this statement, because a new round has not begun.
+    /// Returns whether the loop `row` may be left before the statement `next`, which would begin a new round.
     fn may_exit(&self, row: &Execution, next: u32, body: &Body) -> bool {
         let counted = self.source.of_row(row).and_then(|at| self.listing.get(at));
         shape(row) == Shape::Loop
@@ -100,7 +101,7 @@ impl Look<'_> {
             && counted.is_none_or(|s| s.kind != Kind::Repeat)
     }
 
-    /// Returns whether the value or import that a statement asks for exists.
+    /// Returns whether the value of an `input` statement, or the import of a `use` statement, exists.
     fn is_there(&self, own: &Statement) -> Result<bool, WriteError> {
         Ok(match (&own.name, own.kind) {
             (Some(name), Kind::Input) => self.facts.binding(name, None)?.is_some(),
