@@ -1,4 +1,5 @@
-//! The audit log as JSON: one log of several, its verification, time-outs, statistics, and waiting times.
+//! Defines the JSON of audit logs: the log of one of several runs, its verification, time-outs, statistics, and waiting
+//! times.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,7 @@ pub struct AuditCheck {
     pub run: String,
     /// How many rows the log has.
     pub rows: u32,
-    /// The head that the caller expected, and whether the chain contains it; `None` if none was given.
+    /// The head that the caller expected, and whether the chain contains it; `None` if the caller gave no head.
     pub expected: Option<ExpectedHead>,
     /// The state of the chain, with the words of [`AuditView::chain`].
     #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]

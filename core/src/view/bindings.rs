@@ -1,4 +1,4 @@
-//! Bindings, values, resolved names and agents as JSON.
+//! Defines the JSON of bindings, values, resolved names and agents.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingsPage {
-    /// How many bindings there are in all. The list has the root's first, then those of each frame.
+    /// How many bindings there are in all. The list has the root's bindings first, then the bindings of each frame.
     pub total: u32,
     /// The position of the first row in the whole list, from 0.
     pub from: u32,
@@ -25,7 +25,7 @@ pub struct BindingsPage {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingRow {
-    /// Index into the run's bindings. Shells pass it back to open the value.
+    /// Index into the run's bindings. Callers open the value by this index.
     pub binding: u32,
     /// The binding's name.
     pub name: String,
@@ -39,7 +39,7 @@ pub struct BindingRow {
     /// The binding's kind as recorded (`let`, `output` …).
     #[cfg_attr(feature = "typescript", ts(as = "super::known::BindingKind"))]
     pub kind: String,
-    /// Bytes of the value; `None` if it is NULL or missing.
+    /// Bytes of the value; `None` if the value is NULL or missing.
     pub len: Option<u64>,
     /// How the value is stored: `text`, `blob`, `null`, `file`, `missing` …
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StoredAs"))]
@@ -52,8 +52,8 @@ pub struct BindingRow {
     pub created: Option<Stamp>,
     /// When the binding was last written.
     pub updated: Option<Stamp>,
-    /// The node that wrote the value: the one that was running at that time. `None` if none was, or if several may have
-    /// written it.
+    /// The node that wrote the value: the node that was running at that time. `None` if no node was running, or if
+    /// several may have written the value.
     #[serde(default)]
     pub written_by: Option<NodeRef>,
     /// Whether `written_by` was inferred from names and order, because times are not recorded.
@@ -65,12 +65,12 @@ pub struct BindingRow {
     /// order; the first 20.
     #[serde(default)]
     pub fields: Vec<(String, String)>,
-    /// Whether a missing part may only not have been given: single files of the run were opened, not its folder.
+    /// Whether a missing part may exist, because only single files of the run were opened, not its folder.
     #[serde(default)]
     pub not_given: bool,
-    /// Bytes of the attachment; `None` although a path is recorded means that the file is missing.
+    /// Bytes of the attachment. `None` means that the file is missing, if a path is recorded.
     pub attachment_len: Option<u64>,
-    /// How many rows have this name and frame (errata S2); more than 1 only if the table lacks the constraint.
+    /// How many rows have this name and frame (errata S2); more than 1 only if the table has no uniqueness constraint.
     pub versions: u32,
     /// How many earlier values of the binding the store keeps (errata B6).
     pub earlier: u32,
@@ -169,7 +169,7 @@ pub struct AgentElsewhere {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentView {
-    /// Index into the run's agents. Shells pass it back to open the memory.
+    /// Index into the run's agents. Callers open the memory by this index.
     pub agent: u32,
     /// The agent's name.
     pub name: String,
@@ -181,7 +181,7 @@ pub struct AgentView {
     /// Whether another store of the same scope has an agent of this name, which the run uses instead.
     #[serde(default)]
     pub shadowed: bool,
-    /// Whether the part with the memory and its times was not readable. Do not report "no memory" then.
+    /// Whether the record of the memory and its times was not readable. The agent may then have a memory.
     #[serde(default)]
     pub memory_unread: bool,
     /// Whether some of the agent's invocations could not be read.

@@ -1,4 +1,4 @@
-//! Results of a check as JSON: the issues of each run, and the rules behind them.
+//! Defines the JSON of a check: the issues of each run, and the rules behind them.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct CheckedRun {
     /// The run's most likely status.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
-    /// The folder that the issues' file names are relative to, as the shell would write it.
+    /// The folder to which the issues' file names are relative, as the calling program writes paths.
     pub folder: String,
     /// The file in that folder to which issues without a file refer: the database, or else the state file.
     pub store: String,
@@ -41,7 +41,7 @@ pub struct CheckedRun {
 }
 
 impl CheckedRun {
-    /// Adds issues that a shell found and that have no place in the run.
+    /// Adds issues that the calling program found and that have no place in the run.
     pub fn add(&mut self, issues: Vec<Issue>) {
         self.counts = self.counts.plus(Counts::of(&issues));
         self.issues

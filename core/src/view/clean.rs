@@ -1,4 +1,4 @@
-//! The plan of `prosescope clean` as JSON: which runs it removes or keeps, and why.
+//! Defines the JSON of `prosescope clean`: which runs the command removes or keeps, and why.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::time::Stamp;
 pub struct CleanPlan {
     /// Runs to remove, in order of name; with `--yes` those that were removed.
     pub remove: Vec<CleanRun>,
-    /// Runs that were asked for and are kept, with reasons, among them those that could not be removed.
+    /// Runs that were asked for and are kept, each with the reason. They include the runs that could not be removed.
     pub keep: Vec<CleanRun>,
     /// Folders that an earlier clean-up began to remove and did not finish.
     pub leftovers: Vec<Leftover>,

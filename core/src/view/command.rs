@@ -1,4 +1,4 @@
-//! Output of commands that is neither a page nor the record of a change: one struct for each command's `--json`.
+//! Defines the `--json` output of commands that neither show a page nor record a change, with one struct for each.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,11 +49,11 @@ pub struct SegmentText {
     pub scope: String,
     /// The segment's number, from 1.
     pub segment: i64,
-    /// When it was recorded.
+    /// When the segment was recorded.
     pub timestamp: Option<Stamp>,
-    /// What the agent was asked; `None` if it is not recorded.
+    /// What the agent was asked; `None` if that is not recorded.
     pub prompt: Option<String>,
-    /// What the agent did; `None` if it is not recorded.
+    /// What the agent did; `None` if that is not recorded.
     pub summary: Option<String>,
 }
 
@@ -118,7 +118,7 @@ pub struct RunsCleaned {
 pub struct RunConverted {
     /// The run's id.
     pub run: String,
-    /// The new folder; relative to the working directory if it is inside of that.
+    /// The new folder; relative to the working directory if the folder is inside of that.
     pub folder: String,
     /// How the copy keeps its state: `filesystem` or `sqlite`.
     pub state: String,
@@ -134,8 +134,8 @@ pub struct RunConverted {
 pub struct RunRepaired {
     /// The run's id.
     pub run: String,
-    /// The copy's folder; relative to the working directory if it is inside of that. `None` if nothing needed repair, so
-    /// that no copy was written.
+    /// The copy's folder; relative to the working directory if the folder is inside of that. `None` if nothing needed
+    /// repair, because then no copy is written.
     pub copy: Option<String>,
     /// The repairs that were made.
     pub repaired: Vec<Done>,

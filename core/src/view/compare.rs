@@ -1,4 +1,4 @@
-//! The result of `prosescope diff` as JSON: two runs of one program, or of two versions of it, row by row.
+//! Defines the JSON of `prosescope diff`, which compares two runs of one program, or of two versions of it, row by row.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct CompareView {
     pub rows: Vec<ComparedRow>,
     /// How many rows `rows` lacks because of its limit of 20,000.
     pub rows_left_out: u32,
-    /// Values that differ and that no row wrote in both runs as far as is known, such as inputs.
+    /// Values that differ and that are not known to be written by a row in both runs, such as inputs.
     pub values: Vec<ComparedValue>,
     /// Agents' memories that differ.
     pub memories: Vec<ComparedValue>,
@@ -110,8 +110,8 @@ pub struct ChangedLine {
     pub mark: char,
     /// The text, cut at 400 characters. Of two long lines it has the part around their first difference.
     pub text: String,
-    /// How many characters at the beginning of `text` are the same as in the line that it replaces, or that replaces
-    /// it; 0 without such a line.
+    /// How many characters at the beginning of `text` are the same as in its counterpart: the line that it replaces, or
+    /// that replaces it; 0 without a counterpart.
     #[serde(default)]
     pub alike: u32,
 }
@@ -210,7 +210,7 @@ pub struct ComparedValue {
     pub cut: bool,
     /// Why `lines` is empty or incomplete.
     pub note: Option<String>,
-    /// Whether the row that wrote it was inferred from names and order, because times are not recorded.
+    /// Whether the row that wrote the value was inferred from names and order, because times are not recorded.
     pub inferred: bool,
 }
 

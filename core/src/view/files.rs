@@ -1,4 +1,4 @@
-//! Imports, state.md, files, tables and issues of a run as JSON.
+//! Defines the JSON of a run's imports, state.md, files, tables and issues.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub struct ImportView {
     pub inputs_schema: Option<String>,
     /// The schema of the outputs, JSON as recorded.
     pub outputs_schema: Option<String>,
-    /// The place of the import's own run, from which a shell opens it; `None` if it has none.
+    /// The place of the import's own run, by which callers open that run; `None` if the import has no run of its own.
     pub place: Option<String>,
     /// The status of the import's own run, as far as it is known without reading all of it.
     pub nested_status: Option<String>,
@@ -98,9 +98,9 @@ pub struct IssueView {
     /// The issue itself.
     #[serde(flatten)]
     pub issue: Issue,
-    /// The node of the trace that the issue is about.
+    /// The index of the trace's node that the issue is about.
     pub node: Option<u32>,
-    /// The binding that the issue is about.
+    /// The index of the binding that the issue is about.
     pub binding: Option<u32>,
     /// The place of the issue in words: `execution row 12`, `state.md line 40`.
     pub place: String,

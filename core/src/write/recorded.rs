@@ -226,7 +226,7 @@ pub struct GateOpened {
     pub prompt: String,
     /// Names in braces in the prompt that have no value.
     pub open_names: Vec<String>,
-    /// Who may decide, in words: `anyone`, `ops-team, raymond`.
+    /// Who may decide, in words: `anyone`, `ops-team or raymond`.
     pub may_decide: String,
     /// The deadline; `None` without a time-out.
     pub deadline: Option<Stamp>,

@@ -1,5 +1,5 @@
-//! Finds the statement that a command names in the program. The program supplies everything that a command leaves out;
-//! a command that contradicts the program is refused (see [`super::Insist`]).
+//! Finds in the program the statement that a command names. The program supplies everything that a command leaves out.
+//! A command that contradicts the program is refused (see [`super::Insist`]).
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::trace::is_branch_text;
 /// A statement as named by the caller: by its line in the program, its text, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Its text, possibly shortened.
+    /// The statement's text, possibly shortened.
     pub text: Option<String>,
-    /// Its line in the program, from 1.
+    /// The statement's line in the program, from 1.
     pub line: Option<u32>,
 }
 
 impl Named {
-    /// Names the statement that begins at a line.
+    /// Returns a reference to the statement that begins at `line`.
     pub fn line(line: u32) -> Named {
         Named {
             text: None,
@@ -33,19 +33,19 @@ pub(super) struct Source {
     pub(super) listing: Option<Listing>,
 }
 
-/// A statement that was looked up.
+/// The result of looking up a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     /// The statement's text: the given text, else the program's.
     pub(super) text: String,
-    /// Its line, from 1, if known.
+    /// The statement's line in the program, from 1, if known.
     pub(super) line: Option<u32>,
-    /// Its index in the listing.
+    /// The statement's index in the listing, if the program has the statement.
     pub(super) statement: Option<u32>,
 }
 
 impl Found {
-    /// Returns the `statement_index` for the statement's rows.
+    /// Returns the value of the column `statement_index` for the statement's rows.
     pub(super) fn index(&self) -> Option<i64> {
         self.line.map(i64::from)
     }
@@ -144,8 +144,9 @@ impl Source {
         )
     }
 
-    /// Returns the statement of a recorded row: the statement at its line if text or kind agree, else the one that
-    /// clearly has its text. Other writers number statements in `statement_index`, so the index alone is not enough.
+    /// Returns the statement of a recorded row: the statement at the row's line if its text or kind agrees, else the
+    /// statement that clearly has the row's text. The line alone is not enough, because other writers count statements
+    /// in `statement_index`.
     pub(super) fn of_row(&self, row: &Execution) -> Option<u32> {
         let line = row.index.and_then(|index| u32::try_from(index).ok());
         let at = line.and_then(|line| self.at_line(line));
@@ -241,8 +242,8 @@ impl Source {
         (!tie.guessed).then_some(tie.statement)
     }
 
-    /// Returns whether an execution owns the values that its statements bind to a name: true for a branch or item if
-    /// other branches or items bind the name too.
+    /// Returns whether a value of this name belongs to the execution itself, not to a scope around it. This holds for a
+    /// branch or item if other branches or items bind the name, too.
     pub(super) fn owns(&self, row: &Execution, parallel: Option<&Execution>, name: &str) -> bool {
         let is_branch = row
             .meta
@@ -253,7 +254,7 @@ impl Source {
         parallel.is_some_and(|(listing, parallel)| listing.own_in_branch(parallel, name))
     }
 
-    /// Refuses a statement that another command records, and names that command.
+    /// Refuses a statement that another command records, and names that command in the message.
     pub(super) fn of_kind(&self, found: &Found, wanted: Command) -> Result<(), WriteError> {
         let Some(statement) = self.statement(found) else {
             return Ok(());
@@ -295,7 +296,7 @@ impl Source {
     }
 }
 
-/// The commands that record statements, by kind.
+/// The kind of command that records a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Command {
     Exec,
@@ -332,7 +333,7 @@ impl Command {
         }
     }
 
-    /// Returns the advice for a statement given to the wrong command.
+    /// Returns the hint that names the right command for a statement.
     fn instead(self, statement: &Statement) -> String {
         let line = statement.line;
         let name = statement.name.as_deref().unwrap_or("NAME");

@@ -1,5 +1,5 @@
-//! The open executions of a run, and the order they enforce: no statement begins after a pending gate, and no parent
-//! ends while a child is open.
+//! Finds the open executions of a run, and refuses commands against their order: no statement begins after a pending
+//! gate, and no parent ends while a child is open.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -11,10 +11,10 @@ use crate::model::{Execution, GateStatus, Status};
 use crate::shell;
 use crate::trace::{Shape, shape};
 
-/// The open instances whose ancestors are all open; an instance inside an ended one is cut off rather than open.
+/// The open executions of a run whose ancestors are all open. An execution inside an ended one counts as cut off.
 #[derive(Debug, Default)]
 pub(super) struct Standing {
-    /// The first rows of these instances, by id.
+    /// The first rows of these executions, by id.
     rows: BTreeMap<i64, Execution>,
 }
 
@@ -27,9 +27,9 @@ impl Standing {
         })?;
         let mut rows: BTreeMap<i64, Execution> = BTreeMap::new();
         for (id, row) in candidates {
-            // Parents have lower ids than their children, so they were visited before.
+            // A parent has a lower id than its children, so the loop visited the parent before.
             let above = match row.parent.filter(|parent| *parent != id) {
-                // Executions of an earlier attempt do not belong to the next one.
+                // An execution of an earlier attempt of its parent is not open in the next attempt.
                 Some(parent) if rows.contains_key(&parent) => {
                     let last = Instance::of(facts, parent)?.last;
                     last.status != Status::Retry || last.id < id
@@ -48,10 +48,12 @@ impl Standing {
         self.rows.values()
     }
 
-    /// Returns the given execution, else the open one of this shape; of nested ones, the innermost.
+    /// Returns the given execution, else the open execution of the shape `wanted`. Of nested executions, the innermost
+    /// counts.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`] if none is open; a refusal that lists them if several are open side by side.
+    /// [`WriteError::NotFound`] if no such execution is open; a refusal that lists the executions if several are open
+    /// side by side.
     pub(super) fn pick(
         &self,
         facts: &dyn Facts,
@@ -65,7 +67,7 @@ impl Standing {
             .rows
             .values()
             .filter(|row| match wanted {
-                // These executions end by `exec complete`, if nothing is open in them.
+                // `exec complete` ends a statement or a call, if nothing is open inside it.
                 Shape::Statement => {
                     matches!(shape(row), Shape::Statement | Shape::Frame)
                         && self.inside(row.id).next().is_none()
@@ -109,7 +111,7 @@ impl Standing {
             .filter(move |row| row.parent == Some(id) && row.id != id)
     }
 
-    /// Returns the open `catch` or `finally` of a `try`; the `try` waits for it.
+    /// Returns the open `catch` or `finally` of the `try` in `row`. The `try` must not end before this handler.
     pub(super) fn handler<'s>(&'s self, source: &Source, row: &Execution) -> Option<&'s Execution> {
         let mut later = self.rows.range(row.id.saturating_add(1)..);
         let (listing, own) = (source.listing.as_ref()?, source.of_row(row)?);
@@ -126,7 +128,7 @@ impl Standing {
         std::iter::successors(up(row.parent), move |at| up(at.parent)).take(self.rows.len() + 1)
     }
 
-    /// Returns the execution that is inside all the others.
+    /// Returns the execution that is inside all others of `all`, if there is one.
     pub(super) fn innermost<'a>(&self, all: &[&'a Execution]) -> Option<&'a Execution> {
         let last = all.last().copied()?;
         let outer = |row: &&Execution| row.id == last.id || self.lies_in(last, row.id);
@@ -172,8 +174,8 @@ impl Standing {
         Ok(())
     }
 
-    /// Returns the open executions in a statement's sequence that must end before it. Branches and items run
-    /// concurrently; a `catch` runs while its `try` is open.
+    /// Returns an open execution that must end before a statement of its sequence begins. Branches and items need not
+    /// wait, because they run concurrently. A `catch` runs while its `try` is open.
     pub(super) fn before<'s>(
         &'s self,
         source: &Source,
@@ -197,7 +199,7 @@ impl Standing {
         })
     }
 
-    /// Refuses a statement that would begin before an open one of its sequence has ended.
+    /// Refuses a statement that would begin before an open execution of its sequence has ended.
     pub(super) fn in_turn(
         &self,
         source: &Source,
@@ -252,8 +254,9 @@ impl Standing {
         ))
     }
 
-    /// Returns the changes that mark rows inside an ended execution (`id`; without one, inside the run) as no longer
-    /// under way. OpenProse queries `status = 'executing'` in a database; the log of a folder needs no such change.
+    /// Returns the changes that mark the open rows inside the ended execution `id` as no longer running. `None` is the
+    /// whole run. In a database, OpenProse counts rows with `status = 'executing'` as running. The log of a folder
+    /// needs no change.
     pub(super) fn cut_off(&self, style: Style, id: Option<i64>) -> Vec<Change> {
         let cut = self
             .rows
@@ -279,8 +282,8 @@ pub(super) fn listed(open: &[&Execution]) -> String {
     }
 }
 
-/// Returns the change of an opening row that is no longer under way: its status becomes `started`, and it gets the end
-/// time. Later rows of the log stay unchanged. Returns `None` if rows are updated anyway, and for a folder.
+/// Returns the change that marks an opening row as no longer running: its status becomes `started`, and it gets the end
+/// time. Returns `None` in the in-place style, where the row is updated anyway, and for a folder.
 pub(super) fn no_longer(style: Style, row: &Execution, ended: Option<String>) -> Option<Change> {
     (style == Style::AppendOnly && row.status.opens()).then(|| {
         Change::UpdateExecution(ExecutionUpdate {
@@ -315,7 +318,7 @@ fn is_open(
         .values()
         .any(|first| super::instance::same(first, row) && first.parent == row.parent)
     {
-        // This is another writer's second row of an execution that is already open.
+        // Another writer recorded a second row for an execution that is already open.
         return Ok(false);
     }
     if !Instance::of(facts, row.id)?.is_open() {
@@ -331,7 +334,7 @@ fn is_open(
 }
 
 /// Returns whether an execution and all its ancestors are open. A parent that does not exist is ignored, because other
-/// writers put numbers of statements there (errata X2).
+/// writers put the number of a statement into the column for the parent (errata X2).
 fn stands(facts: &dyn Facts, id: i64) -> Result<bool, WriteError> {
     let mut at = Some(id);
     let mut seen = std::collections::BTreeSet::new();

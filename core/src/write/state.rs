@@ -1,4 +1,4 @@
-//! Renders state.md of a run during recording, and selects the rows that the writer keeps for the next rendering.
+//! Renders the `state.md` of a run folder during recording, and selects the rows that the next rendering needs.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,15 @@ use crate::trace;
 /// The rendered state of a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FolderState {
-    /// state.md.
+    /// The new content of `state.md`.
     pub text: String,
-    /// Ids of the rows from which this and every later state.md can be rendered; see [`state_md::rows_that_tell`].
+    /// Ids of the rows from which this `state.md` and every later one can be rendered; see
+    /// [`state_md::rows_that_tell`].
     pub rows: BTreeSet<i64>,
 }
 
-/// Renders state.md of a run folder. The run may contain only the rows kept from the last rendering, and those added
-/// since.
+/// Renders the `state.md` of a run folder. The run may contain only the rows that were kept at the last rendering, and
+/// the rows added since.
 pub fn folder_state(run: &Run) -> FolderState {
     let listing = run.program.source.as_deref().map(program::scan);
     let trace = trace::fold(run, listing.as_ref(), None);

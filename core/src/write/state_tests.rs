@@ -46,7 +46,7 @@ do other(first)
 session "Last"
 "#;
 
-/// Lines at which plain statements, loops and parallel blocks begin.
+/// The lines of `PROGRAM` at which plain statements, loops and parallel blocks begin.
 const PLAIN: [u32; 13] = [1, 4, 5, 7, 10, 11, 14, 19, 20, 23, 24, 26, 28];
 const LOOPS: [u32; 3] = [3, 6, 18];
 const PARALLELS: [u32; 2] = [9, 15];
@@ -206,7 +206,7 @@ fn plan<R: Record>(memory: &mut Memory, command: &R) -> Result<Vec<Change>, Writ
 /// An execution that began: its id and its line.
 type Opened = (i64, u32);
 
-/// Returns the line around a line (0 at the root), and the lines that call the block around it.
+/// Returns the lines of the constructs or calls in which a line of `PROGRAM` runs. The list is empty at the root.
 fn inside(line: u32) -> &'static [u32] {
     match line {
         4..=6 => &[3],

@@ -1,4 +1,4 @@
-//! Returns the task of a session, as its program states it; the brief for a subagent is made from this.
+//! Finds the task of a session in its program. The brief for a subagent is rendered from this task.
 
 use super::given::inputs;
 use super::instance::{depth, frame_of, meta};
@@ -11,7 +11,7 @@ use crate::trace::frame_block;
 
 impl TaskView {
     /// Returns the task of a session or a resumed agent, without its frame and inputs; `None` for any other statement.
-    /// `program` declares the agents.
+    /// `program` is the listing that declares the agents.
     pub(crate) fn of(listing: &Listing, at: u32, program: &Listing) -> Option<TaskView> {
         let statement = listing.get(at)?;
         if !matches!(statement.kind, Kind::Session | Kind::Resume) {
@@ -62,7 +62,7 @@ pub(super) fn frame(facts: &dyn Facts, from: Option<i64>) -> Result<Option<Frame
     }))
 }
 
-/// Returns the agent if it keeps a memory: it is declared with `persist:`, or resumed.
+/// Returns the agent of a session if the agent keeps a memory: it is declared with `persist:`, or resumed.
 fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTask> {
     let name = name?;
     let declared = listing
@@ -74,10 +74,10 @@ fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTas
     (keeps || kind == Kind::Resume).then(|| AgentOfTask::new(name, Some(listing)))
 }
 
-/// Returns the binding that an execution's statement writes in the program: name and kind.
+/// Returns the name and the kind of the binding that an execution's statement writes.
 pub(super) fn output_of(source: &Source, row: &Execution) -> Option<(String, String)> {
     let statement = source.get(source.of_row(row)?)?;
-    // For a branch that was begun by its name alone, the name counts.
+    // A branch that was begun by its name alone has the statement of its parallel block, which writes nothing for it.
     if meta(row).branch.is_some() && statement.kind == Kind::Parallel {
         return None;
     }

@@ -23,7 +23,7 @@ fn completed(id: i64) -> Close {
     Close::new(id, How::Completed { binding: None })
 }
 
-/// Expects that this rule refuses the command and that nothing is changed.
+/// Asserts that the rule `expected` refuses the command, and that nothing is changed.
 fn refused<R: Record>(run: &mut Memory, command: &R, expected: &str)
 where
     R::Done: std::fmt::Debug,
@@ -154,7 +154,7 @@ fn an_output_is_named_as_a_binding_is() {
     ));
 }
 
-/// A session that outlives an interruption may write its value; an ended execution may not.
+/// A session that outlives an interruption may still write its value. A run that has ended takes no value.
 #[test]
 fn a_finished_run_takes_no_more_values() {
     let put = Put {
@@ -257,7 +257,7 @@ fn devices_of_windows_name_nothing_in_a_folder() {
             memory: String::new(),
         };
         assert_eq!(run.at(NOW, &remember).is_ok(), fits);
-        // An attachment beside a database gets another name, because Windows reserves this one.
+        // An attachment beside a database gets another name, because Windows reserves `aux`.
         if fits {
             assert_eq!(run.attachments, ["attachments/aux@2.md"]);
         }
@@ -278,7 +278,8 @@ fn a_handle_stands_for_one_source() {
         assert!(run.at(NOW, &add("a/research", None)).unwrap().again);
         refused(&mut run, &add("b/survey", Some("x")), "import-differs");
         assert!(run.attachments.is_empty());
-        // A run without a program stores one that is given later; an existing program stays.
+        // An import that was registered without a program stores one that is given later. A stored program is not
+        // replaced.
         for _ in 0..2 {
             run.at(NOW, &add("a/research", Some("session \"R\"\n")))
                 .unwrap();

@@ -91,7 +91,7 @@ fn consistent(run: &Memory) {
     assert_eq!(report.state, ChainState::Consistent, "{report:?}");
 }
 
-/// Returns the trace of the run's rows and gates.
+/// Returns the status of the gate's only node in the trace of the run.
 fn node_word(run: &Memory, gate: &str) -> String {
     let read = Run {
         id: RUN.into(),
@@ -129,7 +129,7 @@ fn a_gate_is_created_behind_the_row_that_waits_at_it_g2() {
         assert_eq!(meta.gate_id.as_deref(), Some("deploy"));
         assert_eq!(node_word(&run, "deploy"), "pending");
         let created = last_metadata(&run);
-        // `printf 'Go?' | sha256sum`
+        // The hash of the prompt, as from `printf 'Go?' | sha256sum`.
         assert_eq!(
             created["prompt_hash"],
             "sha256:7a1da86cb32b78a521d13237a75b86b1ce97a42c11589a26d3e5da4c5334beef"
@@ -255,7 +255,7 @@ fn a_decision_is_one_transaction_with_the_log_first_g7() {
         }
         assert_eq!(run.audit[1].comment.as_deref(), Some("LGTM"));
         assert_eq!(done.head.unwrap().count, 2);
-        // OpenProse never completes the waiting row; our writer does.
+        // OpenProse never completes the waiting row, but Prosescope does.
         assert_eq!(run.executions.last().unwrap().status, Status::Completed);
         assert_eq!(node_word(&run, "deploy"), "approved");
         consistent(&run);

@@ -1,4 +1,5 @@
-//! A store in memory: plain lists, and all changes made.
+//! Provides a store in memory for tests of recording commands. It keeps rows in plain lists, and the changes of the
+//! last command.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -23,7 +24,7 @@ use crate::write::{
 /// The run's id.
 pub(crate) const RUN: &str = "20260125-120000-abc123";
 
-/// A run in memory.
+/// A run in memory, in which tests record instead of a folder or a database.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory {
     pub(crate) style: Style,
@@ -36,7 +37,7 @@ pub(crate) struct Memory {
     pub(crate) imports: Vec<(String, ImportFact)>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) audit: Vec<AuditEvent>,
-    /// How many `execution` rows were passed to plans.
+    /// How many execution rows were passed to plans, as a measure of a command's cost.
     pub(crate) handed: Cell<usize>,
     /// The changes of the last command.
     pub(crate) changes: Vec<Change>,
@@ -283,7 +284,8 @@ impl Facts for Memory {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // This store answers like a folder, which keeps current rows separately.
+        // In the style of a folder, the store leaves out ended rows, because a folder keeps the current rows
+        // separately.
         let over = |row: &&Execution| {
             let mut later = self.executions.iter().filter(|other| other.id > row.id);
             later.any(|other| Place::of(row).holds(other) && other.status.is_terminal())

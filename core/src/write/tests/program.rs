@@ -58,7 +58,7 @@ fn run(style: Style) -> Memory {
     run
 }
 
-/// Returns the rule of a refusal, or the error.
+/// Returns the name of the rule that refuses the command, or the error's message.
 fn refusal<R: Record<Done: std::fmt::Debug>>(run: &mut Memory, command: &R) -> String {
     let before = run.executions.clone();
     let error = run.at(NOW, command).unwrap_err();
@@ -417,7 +417,7 @@ fn nothing_ends_around_what_is_open() {
     }
 }
 
-/// A waiting gate blocks later statements and the end of the run (D4).
+/// A pending gate blocks later statements and the end of the run (D4).
 #[test]
 fn nothing_begins_after_a_gate_that_waits() {
     for style in STYLES {
@@ -457,7 +457,7 @@ fn nothing_begins_after_a_gate_that_waits() {
         assert_eq!(run.audit.last().unwrap().kind, AuditKind::Forced);
         assert_eq!(run.gates[0].status, GateStatus::Pending);
 
-        // A gate in one branch does not block the other.
+        // A gate in one branch does not block the other branch.
         let mut run = self::run(style);
         let parallel = BeginParallel {
             statement: Named::line(7),
@@ -536,7 +536,7 @@ fn an_import_keeps_its_schemas() {
     }
 }
 
-/// An opening row is marked as under way exactly as long as its instance is open (D17).
+/// An opening row has the status `executing` exactly as long as its execution is open (D17).
 #[test]
 fn a_row_says_executing_while_it_is_true() {
     let mut run = run(Style::AppendOnly);
@@ -558,7 +558,7 @@ fn a_row_says_executing_while_it_is_true() {
     assert_eq!(executing(&run), [id]);
     done(&mut run, "plan", id);
     assert_eq!(executing(&run), [] as [i64; 0]);
-    // Abandoned branches are not marked as under way either.
+    // Abandoned branches do not keep the status `executing` either.
     let begin = BeginParallel {
         statement: Named::line(7),
         ..BeginParallel::default()

@@ -11,7 +11,8 @@ use crate::write::{
     CreateGate, ExpireGates, FaultKind, Insist, ResolveGate, Style, ViewGate, WriteError,
 };
 
-/// Creates a gate by OpenProse's own SQL, in a run whose log seals creations.
+/// Returns a run whose log seals creations, with a second gate that has no sealed row, as OpenProse's own SQL creates
+/// it.
 fn inserted(style: Style) -> Memory {
     let mut run = run_with_gate(style);
     let mut gate = run.gates[0].clone();
