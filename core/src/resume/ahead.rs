@@ -1,5 +1,5 @@
-//! Lists the statements ahead of every position: the rest of its body, then the statements after each enclosing one,
-//! frame by frame out to the program's end.
+//! Lists the statements ahead of every position: the rest of the position's body, then the statements after each
+//! enclosing statement, frame by frame out to the program's end.
 
 use super::walk::Walk;
 use super::{Facts, Plan, Scopes};
@@ -9,8 +9,8 @@ use crate::view::{How, Stop};
 
 /// Limit for the number of statements ahead that a plan lists.
 pub(super) const MOST: usize = 4_000;
-/// Limit for the number of frames around a position that are searched from the inside outward, and again from the
-/// outside inward; frames in between are skipped.
+/// How many of the innermost frames around a position are searched, and how many of the outermost. Frames in between
+/// are skipped.
 pub(super) const FRAMES: usize = 64;
 
 /// A position: a place where a run waits or runs, or where a failed run can begin again.
@@ -20,7 +20,7 @@ pub struct Stand {
     pub node: Option<NodeId>,
     /// Why the run is at this place.
     pub stop: Stop,
-    /// The node of the frame around it.
+    /// The node of the frame around the position; `None` at the root.
     pub frame: Option<NodeId>,
     /// The execution from which names at the position are resolved; `None` is the root.
     pub scope: Option<i64>,
@@ -30,7 +30,7 @@ pub struct Stand {
     pub next: Option<usize>,
 }
 
-/// A statement ahead.
+/// A statement that may run when the run continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ahead {
     /// The statement: an index into [`crate::program::Listing::statements`].
@@ -45,8 +45,8 @@ pub struct Ahead {
     pub stand: usize,
 }
 
-/// Returns the last failure inside an open node that no handler handled (`None`: in the whole program); the run is at
-/// that place. Only rows record the order that this needs.
+/// Returns the last failure inside an open node if no handler handled it; the run continues at this failure. `None`
+/// stands for the whole program. Only rows record the order of events that this needs.
 fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
     if !facts.run.told_by_rows() {
         return None;
@@ -72,8 +72,8 @@ fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
     }
 }
 
-/// Returns the first cause of the run's failure if that is inside a failed node, else the failed node. A run that was
-/// resumed before therefore continues at the same place as the first time.
+/// Returns the first cause of the run's failure if the cause is inside a failed node, else the failed node. Therefore a
+/// run that was resumed before continues at the same place as the first time.
 fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
     let Some(cause) = facts.trace.first_cause else {
         return failed;
@@ -124,7 +124,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let scopes = Scopes::of(facts);
     for (node, stop) in stops(facts, &mut plan.notes) {
         let own = node.and_then(|at| facts.node(at));
-        // The position is inside a frame in which no statement has started yet.
+        // If the node is a frame in which no statement has started yet, the position is inside that frame.
         let inside = match own {
             Some(own) if own.kind.is_frame() => node,
             _ => own.and_then(|own| own.parent),

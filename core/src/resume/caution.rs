@@ -9,7 +9,7 @@ use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{Risk, Stop};
 
-/// Limit for the number of positions.
+/// Limit for the number of positions for which cautions are listed.
 const STANDS: usize = 50;
 /// Limit for the number of enclosing nodes examined around each position.
 const LEVELS: usize = 64;
@@ -104,8 +104,8 @@ impl Look<'_> {
         self.outside(at, statement);
     }
 
-    /// Adds a binding of the statement's name in its own frame: the session may have written it before the statement
-    /// was recorded as completed.
+    /// Adds a caution if the statement's own frame has a binding of the statement's name. The session may have written
+    /// the binding before the statement was recorded as completed.
     fn written(&mut self, stand: &Stand, at: NodeId, statement: &Statement) {
         let facts = self.facts;
         let is_own = statement.binds.as_deref() != Some("input") && statement.text.contains('=');
@@ -131,7 +131,8 @@ impl Look<'_> {
         self.add(Risk::Written, at, text);
     }
 
-    /// Adds a caution if an agent has more segments than completed turns.
+    /// Adds a caution if an agent has more segments than completed sessions: its memory may contain this session
+    /// already.
     fn turn(&mut self, at: NodeId, statement: &Statement) {
         let facts = self.facts;
         let agent = statement.target.as_deref();
@@ -159,7 +160,7 @@ impl Look<'_> {
         }
     }
 
-    /// Adds the effects outside the run that a statement or its agent declares.
+    /// Adds cautions about effects outside of the run that a statement or its agent declares.
     fn outside(&mut self, at: NodeId, statement: &Statement) {
         let Some(listing) = self.facts.listing else {
             return;
@@ -184,7 +185,7 @@ impl Look<'_> {
         }
     }
 
-    /// Adds the finished branches of a parallel block around a position.
+    /// Adds a caution that lists the finished branches of a parallel block around a position.
     fn branches(&mut self, level: NodeId, node: &Node) {
         let inner = self.facts.inner(Some(level));
         let done = inner.filter(|(_, node)| node.status == NodeStatus::Completed);
@@ -200,7 +201,7 @@ impl Look<'_> {
         }
     }
 
-    /// Adds the finished rounds of a loop around a position.
+    /// Adds a caution that counts the finished rounds of a loop around a position.
     fn rounds(&mut self, level: NodeId, node: &Node) {
         let inner = self.facts.inner(Some(level));
         let rounds = inner.filter_map(|(at, round)| match round.kind {

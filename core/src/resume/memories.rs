@@ -11,7 +11,7 @@ use crate::view::NeedState;
 /// An agent whose memory the statements ahead read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
     /// The lifetime of the agent's memory, as the program declares it.
     pub scope: AgentScope,
@@ -40,7 +40,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             continue;
         };
         if this.kind == Kind::Session {
-            // A session of a persistent agent creates its memory.
+            // A session of a persistent agent creates the agent's memory.
             begun.insert(agent);
         } else if this.kind == Kind::Resume {
             let memory = memories.entry(agent).or_insert_with(|| {
@@ -65,8 +65,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     plan.memories = memories.into_values().collect();
 }
 
-/// Returns the recorded agent. If two stores have the same scope, the first counts, even if only the other has a
-/// memory.
+/// Returns the index of the recorded agent with a memory. If two stores have the scope `scope`, only the first counts.
 fn found(facts: Facts<'_>, agent: &str, scope: &AgentScope) -> Option<usize> {
     let agents = facts.run.agents.iter().enumerate();
     let named = agents.filter(|(_, a)| *a.name == *agent);

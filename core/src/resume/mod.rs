@@ -8,7 +8,7 @@
 //!     └──► gates and what each outcome means ──► what to do next, in order (steps)
 //! ```
 //!
-//! This module never writes, and every unknown fact becomes a note. A finished run has no position; a failed run can
+//! This module never writes, and every unknown fact becomes a note. A completed run has no position; a failed run can
 //! begin again at its first cause.
 //!
 //! | question | module |
@@ -18,7 +18,7 @@
 //! | What may have happened already? | `caution` |
 //! | What does a gate's outcome mean? | `outcome` |
 //! | Which steps come next, in order? | [`steps()`] |
-//! | Which sections do shells show? | [`sections()`] |
+//! | Which sections do user interfaces show? | [`sections()`] |
 //! | Which prompt hands the run to a model? | [`prompt()`] |
 
 mod ahead;
@@ -50,9 +50,9 @@ pub use steps::steps;
 pub struct Facts<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The trace of its executions.
+    /// The trace of the run's executions.
     pub trace: &'a Trace,
-    /// The scanned program; for a run without one, the trace in its state file, scanned like a program.
+    /// The scanned program; for a run without a program, the trace in the state file, scanned like a program.
     pub listing: Option<&'a Listing>,
 }
 
@@ -69,7 +69,7 @@ pub struct Plan {
     pub needs: Vec<Need>,
     /// The agents whose memory the statements ahead read.
     pub memories: Vec<Memory>,
-    /// The gates that were decided directly before a position, so the run does not ask for them again.
+    /// The gates that were decided directly before a position. The plan does not ask for their decisions again.
     pub decided: Vec<NodeId>,
     /// The effects that may have happened already, so repeating them is a risk.
     pub cautions: Vec<Caution>,
@@ -77,7 +77,7 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
-/// Plans how to continue a run. Linear in the trace; at most 4000 statements ahead are listed.
+/// Plans how to continue a run. The time grows linearly with the trace; at most 4000 statements ahead are listed.
 pub fn plan(facts: Facts<'_>) -> Plan {
     let mut plan = ahead(facts);
     needs::look(facts, &mut plan);
@@ -107,12 +107,12 @@ impl<'a> Facts<'a> {
         inner.filter_map(move |at| Some((at, trace.node(at)?)))
     }
 
-    /// Returns the program's statement to which a node is tied.
+    /// Returns the index of the program's statement that begins at a node's line, if there is one.
     pub(crate) fn statement(&self, node: NodeId) -> Option<u32> {
         self.listing?.begun_at(self.node(node)?.line?)
     }
 
-    /// Returns the innermost node with a statement, among a node and those around it, together with the statement.
+    /// Returns the innermost node with a program statement, among a node and the nodes around it, and that statement.
     fn tied(&self, node: Option<NodeId>) -> Option<(&'a Node, u32)> {
         let mut upward = self.trace.upward(node);
         upward.find_map(|at| Some((self.node(at)?, self.statement(at)?)))

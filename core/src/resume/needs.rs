@@ -1,4 +1,4 @@
-//! Finds the names that the statements ahead use: where each name has its value, and which have none.
+//! Finds the names that the statements ahead use, the source of each name's value, and the names without a value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +18,11 @@ const LINES: usize = 12;
 /// A name that statements ahead use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Need {
-    /// The name.
+    /// The name, such as `draft`, or `research.findings` for a value of an import.
     pub name: String,
     /// The execution from which the name is resolved; `None` is the root.
     pub scope: Option<i64>,
-    /// The source of its value.
+    /// The source of the name's value.
     pub from: Origin,
     /// The lines of statements ahead that use the name, in the order of execution.
     pub lines: Vec<u32>,
@@ -39,7 +39,7 @@ pub struct Origin {
     pub binding: Option<u32>,
     /// The program line that will first make the value, or that should have bound it already.
     pub line: Option<u32>,
-    /// The reason, in words.
+    /// Why the name means this binding, or why the value is missing, in words.
     pub reason: String,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let mut stand = usize::MAX;
     for item in &plan.ahead {
         if item.stand != stand {
-            // Values made by another position may come too late, so each position starts with its own set.
+            // Statements ahead of another position may make values too late, so each position starts with its own set.
             stand = item.stand;
             names.elsewhere.extend(std::mem::take(&mut names.made));
         }
@@ -100,7 +100,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     plan.needs = names.needs;
 }
 
-/// The place where a name is made or used: a frame, and the block called in it.
+/// The place where a name is made or used: the execution id of a frame, and the index of the block called in the frame.
 type Place = (Option<i64>, Option<u32>);
 
 struct Names<'a> {
@@ -147,8 +147,8 @@ impl Names<'_> {
         }
     }
 
-    /// Returns the base name: `draft.summary` is a part of `draft`, unless a value has the full name or `draft` is an
-    /// import.
+    /// Returns the base name of a dotted name: `draft.summary` is a part of `draft`, unless a value has the full name
+    /// or `draft` is an import.
     fn whole(&mut self, item: &Ahead, name: String) -> String {
         match name.split_once('.') {
             Some((whole, _))
@@ -242,7 +242,7 @@ impl Names<'_> {
         }
     }
 
-    /// Returns the statement that called a frame, in words.
+    /// Returns the text of the statement that called the frame `scope`, as the end of a sentence.
     fn call(&self, scope: Option<i64>) -> String {
         let trace = self.facts.trace;
         let text = scope.and_then(|id| {
@@ -252,8 +252,8 @@ impl Names<'_> {
         text.map_or(String::new(), |text| format!(": `{text}`"))
     }
 
-    /// Resolves names that one position lacks, but that another position in a parallel branch, or a called block, may
-    /// make. In OpenProse, a block's names are its own, but real programs use them after the call.
+    /// Marks missing names as made if a statement ahead of another position, or in a called block, makes them. In
+    /// OpenProse, a block's names are its own, but real programs use them after the call.
     fn join(&mut self) {
         let mut anywhere: BTreeMap<&str, u32> = BTreeMap::new();
         for ((_, name), (line, _)) in &self.elsewhere {
@@ -333,8 +333,8 @@ impl Names<'_> {
         !self.bound.contains(name) && self.declared.contains(name)
     }
 
-    /// Returns the origin of a name that an enclosing statement provides, with the call of its frame if there is a
-    /// scope.
+    /// Returns the origin of a name that an enclosing statement provides. With a scope, the reason quotes the call of
+    /// that frame.
     fn given(&self, how: Given, around: u32, scope: Option<i64>) -> Origin {
         let this = self.listing.get(around);
         let line = this.map_or(0, |s| s.line);

@@ -10,7 +10,7 @@ use crate::text::short;
 use crate::trace::NodeId;
 use crate::view::{GateOutcomes, How};
 
-/// Describes the outcomes of gates; prepared once for any number of gates.
+/// An index of a plan, from which the outcomes of any number of gates are described.
 #[derive(Debug, Clone)]
 pub struct Outlook<'a> {
     pub(crate) facts: Facts<'a>,
@@ -20,7 +20,7 @@ pub struct Outlook<'a> {
 }
 
 impl<'a> Outlook<'a> {
-    /// Indexes the plan once.
+    /// Builds the index of the plan's positions.
     pub fn new(facts: Facts<'a>, plan: &'a Plan) -> Outlook<'a> {
         let stands = plan.stands.iter().enumerate().rev();
         Outlook {
@@ -101,8 +101,8 @@ impl<'a> Outlook<'a> {
         if let Some(handler) = handler {
             return format!("`{shown}` is caught at line {}", handler.line);
         }
-        // A `try` around the call of a block may catch errors of the block, and a parallel block may continue without a
-        // branch.
+        // The run may continue even without a handler here: a `try` around the call of a block may catch errors of the
+        // block, and a parallel block may continue without a branch.
         let is_outer = |of: &Statement| matches!(of.kind, Kind::Block | Kind::Parallel);
         let ends = |listing: &Listing, gate| {
             let mut around = listing.enclosing(gate);

@@ -1,8 +1,8 @@
 //! Writes the plan for continuing a run as a prompt for a model.
 //!
-//! A run's text is untrusted. Every text from the run is inside a fence that it cannot close, the words around call it
-//! data, and text outside the fences never comes from the run. The prompt has a limited length and does not contain
-//! values, but the commands that print them.
+//! A run's text is untrusted. Every text from the run is inside a fence that it cannot close, and the text before the
+//! fences calls it data. Text outside of the fences never comes from the run. The prompt has a limited length. It does
+//! not contain values, but the commands that print them.
 
 use std::fmt::Write as _;
 
@@ -115,7 +115,7 @@ pub(crate) fn lines(of: &Section) -> Vec<String> {
 }
 
 /// Writes a heading, an introduction, and a fenced block of the run's text; writes nothing if the block is empty.
-/// `title` and `about` must be our own words, not text of the run.
+/// `title` and `about` must be text of Prosescope, not of the run.
 fn section(out: &mut String, title: &str, about: &str, language: &str, lines: Vec<String>) {
     if lines.is_empty() {
         return;

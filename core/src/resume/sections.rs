@@ -1,10 +1,10 @@
-//! The sections that explain how to continue a run. All shells use these words, each with its own layout.
+//! Builds the sections that explain how to continue a run. All user interfaces use these words, each in its own layout.
 
 use crate::view::{
     GateOutcomeView, Item, PositionView, ResumeView, Section, Sections, Stop, Tone, icon, tone,
 };
 
-/// Returns the sections of a view. Text from the run is kept apart from text that Prosescope wrote.
+/// Returns the sections of a view. Titles and explanations never contain text from the run.
 pub fn sections(view: &ResumeView) -> Sections {
     let cautions = view.cautions.iter().map(|caution| {
         let (mark, tone) = match caution.risk.is_open() {

@@ -1,4 +1,4 @@
-//! Lists the next steps, in order.
+//! Lists the steps that continue a run, in order.
 
 use crate::text::short;
 use crate::view::{GateOutcomeView, NeedState, ResumeView, StepView, Stop};

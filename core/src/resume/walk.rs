@@ -26,10 +26,11 @@ pub(super) struct Walk<'a> {
     pub(super) notes: Vec<String>,
     /// Whether statements ahead may be missing from the list.
     pub(super) cut: bool,
-    /// Whether the statement after which the present position continues failed.
+    /// Whether the present position continues after a statement that failed.
     failed: bool,
     pub(super) stand: usize,
-    /// The gate decided last before the present position, and whether the program does not simply continue after it.
+    /// The gate that was decided last before the present position, and whether its refusal keeps the program from
+    /// continuing normally.
     pub(super) decided: Option<(NodeId, bool)>,
     /// The gates by id; of several rows with one id, the first.
     gates: BTreeMap<&'a str, &'a Gate>,
@@ -93,7 +94,8 @@ impl<'a> Walk<'a> {
         self.ahead.len() >= MOST
     }
 
-    /// Collects the statements from a node on, including itself; for `None`, from the end of the last ended statement.
+    /// Collects the statements from a node on, the node's own statement included. For `None`, the walk starts after the
+    /// statement that ended last.
     pub(super) fn from(&mut self, node: Option<NodeId>) {
         let found = node.and_then(|at| Some((at, self.facts.node(at)?)));
         self.failed = found.is_some_and(|(_, own)| own.status == NodeStatus::Failed);
@@ -129,7 +131,7 @@ impl<'a> Walk<'a> {
         self.cut = true;
     }
 
-    /// Collects the statements in blocks called ahead, and in the blocks that those call.
+    /// Collects the statements in the blocks that statements ahead call, and in the blocks that these blocks call.
     pub(super) fn called(&mut self) {
         while let Some((block, around)) = self.calls.pop_front() {
             let called = Some(block);
@@ -157,8 +159,8 @@ impl<'a> Walk<'a> {
             self.behind(statement, self.around(own));
             return None;
         }
-        // In a loop, the last round counts; after a finished round comes the next. Rows may be written out of order, so
-        // the statement that is last in the program counts as the last one.
+        // In a loop, the last round counts, or the next round if the last one is complete. Rows may be written out of
+        // order, so the recorded statement that is last in the program counts as the last one.
         let within = match facts.inner(node).last() {
             Some((_, last)) if last.kind.is_round() && last.status == NodeStatus::Completed => None,
             Some((at, last)) if last.kind.is_round() => Some(Some(at)),
@@ -216,8 +218,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns whether the program simply continues after a statement. After a rejected gate, it does so only if the
-    /// gate has such an action.
+    /// Returns whether the program simply continues after a statement. After a rejected or timed-out gate, it continues
+    /// only if the gate's `on_reject` is an action such as `continue`.
     fn goes_on(&mut self, at: NodeId, node: &Node, statement: u32) -> bool {
         let NodeKind::Gate { gate } = &node.kind else {
             return true;
@@ -231,7 +233,7 @@ impl<'a> Walk<'a> {
         goes_on
     }
 
-    /// Continues after a node that is not tied to a program line.
+    /// Continues after `parent`, or after the nearest node around `parent` that has a program line.
     fn out_of(&mut self, parent: Option<NodeId>) {
         if let Some((node, statement)) = self.facts.tied(parent) {
             self.behind(statement, self.around(node));
@@ -290,7 +292,7 @@ impl<'a> Walk<'a> {
                 frame = outer.get(skipped).copied().unwrap_or(frame);
             }
         }
-        // A call that is not tied to a line is inside a node that is.
+        // If the call has no program line, the nearest node around the call that has one is used.
         let Some((node, call)) = self.facts.tied(Some(frame)) else {
             self.unknown(
                 "the line of a frame's call is unknown: the statements after it are unknown",
@@ -300,8 +302,8 @@ impl<'a> Walk<'a> {
         Some((call, self.around(node)))
     }
 
-    /// Walks the statements that follow a statement in the same body. Returns true if an earlier position was walked
-    /// through here, so that the rest is already listed.
+    /// Walks the statements that follow a statement in the same body. Returns true if the walk from an earlier position
+    /// already listed the rest, or if the list is full.
     fn beside(&mut self, statement: u32, around: Inside) -> bool {
         let parent = self.listing.get(statement).and_then(|s| s.parent);
         // Branches run in parallel, and of several options or handlers only one runs, so siblings do not follow each
@@ -348,8 +350,8 @@ impl<'a> Walk<'a> {
         false
     }
 
-    /// Walks the branches of a parallel block that have not ended or not begun. All positions in branches lead to their
-    /// parallel block, so only the first one walks these branches.
+    /// Walks the branches of a parallel block that have not begun. The walks from all positions in branches reach the
+    /// parallel block, but only the first walk lists these branches.
     fn branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
         let around = node.map_or(around, |at| self.inside(Some(at)));
         let key = (parallel, node, around.scope, around.called);
@@ -469,7 +471,7 @@ impl<'a> Walk<'a> {
             called: around.called,
             stand: self.stand,
         });
-        // A call that is under way has its own frame; the position in that frame is walked separately.
+        // A call that is running has its own frame; the position in that frame is walked separately.
         let under_way = how == How::Here && around.called.is_none();
         let calls = this.kind == Kind::Do && !under_way;
         let target = this.target.as_deref().filter(|_| calls);

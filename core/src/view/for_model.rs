@@ -1,4 +1,5 @@
-//! A run as text for a language model (`prosescope show --for-model`), and its closing sentence on replaced secrets.
+//! Defines the text about a run for a language model (`prosescope show --for-model`), and adds its closing sentence on
+//! replaced secrets.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +65,7 @@ pub struct ForModel {
     pub tokens: u64,
     /// Parts that were left out or shortened to fit the size: `the program: lines 12 to 40 of 210`.
     pub left_out: Vec<String>,
-    /// Whether no secrets were replaced, so that the text may contain some.
+    /// Whether no secrets were replaced, so that the text may contain secrets.
     pub raw: bool,
     /// The secrets and personal details that were replaced in the text, by name.
     pub replaced: Vec<ReplacedInText>,

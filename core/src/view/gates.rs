@@ -1,4 +1,4 @@
-//! Gates and the audit log of a run as JSON.
+//! Defines the JSON of a run's gates and of its audit log.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct GatesView {
 }
 
 impl GateView {
-    /// Returns a clause that the deadline passed, and when; `None` for a gate that can still be decided.
+    /// Returns a clause that states when the deadline passed; `None` for a gate that is not overdue.
     pub fn passed(&self) -> Option<String> {
         let deadline = self.deadline.as_ref().filter(|_| self.overdue)?;
         let at = deadline.spoken();
@@ -72,7 +72,7 @@ pub struct GateView {
     pub waited: Option<String>,
     /// The id of the execution that waits at the gate.
     pub execution_id: Option<i64>,
-    /// The gate's node in the trace.
+    /// The index of the gate's node in the trace.
     pub node: Option<u32>,
     /// A warning that no sealed row of the audit log records the gate's creation; only in logs that seal creations.
     #[serde(default)]
@@ -81,11 +81,11 @@ pub struct GateView {
     pub history: Vec<AuditRow>,
     /// The column `metadata`, as recorded.
     pub metadata: Option<String>,
-    /// The gate's content that a decision made elsewhere is checked against; `None` after the decision, or if `allow`
-    /// cannot be read.
+    /// The gate's content, with which a decision that was made elsewhere is compared; `None` after the decision, or if
+    /// `allow` cannot be read.
     #[serde(default)]
     pub seen: Option<Seen>,
-    /// The command that records the time-out; `None` unless the gate is overdue, when decisions are refused.
+    /// The command that records the time-out; `None` unless the gate is overdue. Decisions are then refused.
     #[serde(default)]
     pub expire_command: Option<String>,
     /// The command that approves the gate.
@@ -94,7 +94,7 @@ pub struct GateView {
     pub reject_command: String,
 }
 
-/// The audit log.
+/// The audit log, with the result of its verification.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditView {
@@ -104,9 +104,10 @@ pub struct AuditView {
     /// `contradicted` (a gate differs from its sealed rows), or `gone` (the run shows that there was a log).
     #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]
     pub chain: String,
-    /// The reason for that state in one sentence, with the first bad row. The word "proof" is never used.
+    /// The reason for that state in one sentence, with the first bad row. It never claims a "proof": anyone can compute
+    /// hashes.
     pub chain_reason: String,
-    /// The last sealed row, as a decision prints it; absent if the rows are from several runs.
+    /// The log's head, as decisions print it; absent if the rows are from several runs.
     pub head: Option<Head>,
     /// The issues that the verification found.
     pub issues: Vec<Issue>,

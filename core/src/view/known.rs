@@ -1,5 +1,5 @@
-//! TypeScript types for fields of views that contain one of a set of words. The words are those of the core's enums. If
-//! a run may record other words, the type also allows any text.
+//! Defines TypeScript types for fields of views that contain one of a set of words. The words are those of the core's
+//! enums. If a run may record other words, the type also allows any text.
 
 use std::path::PathBuf;
 
@@ -51,8 +51,8 @@ macro_rules! sets {
 }
 
 sets! {
-    /// The status of a run. `unknown` means that it is not recorded, `agents` that this is a store of agents. A run may
-    /// record a word that OpenProse does not define.
+    /// The status of a run. `unknown` means that no status is recorded, `agents` that the source is a store of agents.
+    /// A run may record a word that OpenProse does not define.
     RunStatus = [model::RunStatus::WORDS, &["unknown", "agents"]].concat(), "or any";
 
     /// The form that a run was read as, in words. Other versions may have further forms.
@@ -91,7 +91,7 @@ fn statements() -> Vec<&'static str> {
     static KNOWN: [NodeStatus; 15] = NodeStatus::KNOWN;
     let mut words: Vec<&str> = KNOWN.iter().map(NodeStatus::word).collect();
     words.extend(DERIVED);
-    // Attempts have the status words of their rows.
+    // An attempt has the status word of its row, so these words are possible, too.
     let of_rows = model::Status::WORDS.iter().copied();
     words.extend(of_rows.filter(|word| KNOWN.iter().all(|known| known.word() != *word)));
     words

@@ -1,4 +1,4 @@
-//! Plain structs that every shell shows, so that all screens show the same facts.
+//! Defines plain structs of facts about a run. Every user interface shows these structs, so that all screens agree.
 //!
 //! There is one struct for each page, built by [`crate::session::pages`]. `prosescope … --json` prints its serde form,
 //! and the browser's worker sends the same form. Structs do not contain large values: lists have lengths and previews,
@@ -119,11 +119,11 @@ use serde::{Deserialize, Serialize};
 pub enum Tone {
     /// The status is completed, approved or recovered.
     Ok,
-    /// Running.
+    /// The status means that something is running.
     Run,
-    /// Waiting for a person.
+    /// The status means that the run waits for a person.
     Wait,
-    /// Failed, rejected or broken.
+    /// The status is failed, rejected, timed out or broken.
     Bad,
     /// The status is not reached, skipped, abandoned or unknown.
     Quiet,

@@ -1,4 +1,4 @@
-//! Rows of the trace, their details, and the program's lines as JSON.
+//! Defines the JSON of the trace's rows, of their details, and of the program's lines.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeRef {
-    /// Index into the trace. Shells pass it back to open the node.
+    /// The node's index in the trace. Callers open the node by this index.
     pub node: u32,
     /// The execution id of the node's first row; `None` for derived nodes such as rounds.
     pub id: Option<i64>,
@@ -21,7 +21,7 @@ pub struct NodeRef {
     /// The node's status in words.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
-    /// The nodes around this one, outermost first: `loop › round 2 › do process(half)`; empty at the root.
+    /// The nodes around this node, outermost first: `loop › round 2 › do process(half)`; empty at the root.
     pub path: String,
     /// The statement's line in the program.
     pub line: Option<u32>,
@@ -101,8 +101,8 @@ pub(crate) const RECOVERED: &str = "recovered";
 /// The status of a node that was running when the run was interrupted or became silent.
 pub(crate) const WAS_EXECUTING: &str = "was executing";
 
-/// The status of a node that was waiting then for another part of the run. Gates are excluded: they can still be
-/// decided.
+/// The status of a node that waited for another part of the run when the run was interrupted or became silent. A gate
+/// does not get this status, because it can still be decided.
 pub(crate) const WAS_WAITING: &str = "was waiting";
 
 /// The statuses that no row records, because they are derived.
@@ -146,13 +146,13 @@ pub struct TreeRow {
     pub attempts: u32,
     /// The limit on attempts or rounds.
     pub max: Option<u32>,
-    /// The branch's name.
+    /// The branch's name, if the row is a branch.
     pub branch: Option<String>,
-    /// The round's number.
+    /// The round's number, if the row is a round.
     pub round: Option<u32>,
-    /// The frame's depth.
+    /// The frame's depth, if the row is a call.
     pub depth: Option<u32>,
-    /// The gate's id.
+    /// The gate's id, if the row is a gate.
     pub gate: Option<String>,
     /// The beginning of the first value that was passed to a call; `None` if it is not recorded or was not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,7 +198,7 @@ pub struct TreeRow {
 pub struct NodeDetail {
     /// The row of the trace.
     pub row: TreeRow,
-    /// The nodes around this one, outermost first; at most the hundred nearest.
+    /// The nodes around this node, outermost first; at most the hundred nearest.
     pub path: Vec<NodeRef>,
     /// The text of the statement, in full.
     pub text: String,
@@ -208,9 +208,9 @@ pub struct NodeDetail {
     pub rows: Vec<RowView>,
     /// The execution id of the frame whose bindings the node sees first; `None` is the root.
     pub frame: Option<i64>,
-    /// Why the line is a guess, as a clause; `None` if it is recorded.
+    /// Why the line is a guess, as a clause; `None` if the line is recorded.
     pub line_why: Option<String>,
-    /// Which part of the position in the tree was inferred, in a sentence; `None` if it is recorded.
+    /// Which part of the position in the tree was inferred, in a sentence; `None` if the position is recorded.
     pub inferred_why: Option<String>,
     /// Properties of the statement in the program: retries, conditions, prompts.
     pub properties: Vec<PropertyView>,
@@ -237,7 +237,7 @@ pub struct RowView {
 pub struct ProgramView {
     /// The program's name or path.
     pub path: Option<String>,
-    /// The origin of the source. `None` if the run has no source; the lines are then those of the state file's trace.
+    /// The origin of the source. `None` if the run has no source; the lines are then the trace in the state file.
     pub source_from: Option<String>,
     /// A note about the source: `no program in this run`, `the run holds no program; this is its state file's trace`.
     pub note: Option<String>,
@@ -257,7 +257,7 @@ pub struct ProgramLine {
     pub line: u32,
     /// The text of the line.
     pub text: String,
-    /// The kind of the statement that begins here, kebab-case; empty elsewhere.
+    /// The kind of the statement that begins on this line, kebab-case; empty if none begins.
     pub kind: String,
     /// The role of the line: `statement`, `property`, `continuation`, `comment` or `blank`.
     #[cfg_attr(
@@ -281,7 +281,7 @@ pub struct ProgramLine {
     pub node_count: u32,
     /// Whether the line of at least one node is a guess.
     pub guessed: bool,
-    /// Properties of the statement that begins here (the first 50).
+    /// Properties of the statement that begins on this line (the first 50).
     pub properties: Vec<PropertyView>,
     /// Bindings that this line wrote (the first 50).
     pub bindings: Vec<BindingRef>,

@@ -1,4 +1,4 @@
-//! The overview of a run as JSON: status, start and end, counts, the first failure, and the next command.
+//! Defines the JSON of a run's overview: status, start and end, counts, the first failure, and the next command.
 
 use serde::{Deserialize, Serialize};
 
@@ -143,7 +143,7 @@ impl Overview {
         }
     }
 
-    /// Returns the words for a missing time, which depend on whether the rows that may have it were readable.
+    /// Returns the words for a missing time: `not recorded`, or `not readable` if the statements could not be read.
     pub fn no_time(&self) -> &'static str {
         match self.is_unread(Part::Statements) {
             true => "not readable",

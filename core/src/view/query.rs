@@ -1,4 +1,4 @@
-//! Tables and stored questions of a run as JSON, for `prosescope query`.
+//! Defines the JSON of a run's tables and stored questions, for `prosescope query`.
 
 use serde::{Deserialize, Serialize};
 

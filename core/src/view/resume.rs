@@ -1,4 +1,4 @@
-//! How to continue a run, as JSON: positions, needed values, open gates, cautions and steps.
+//! Defines the JSON of `prosescope resume`: positions, needed values, open gates, cautions and steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -100,9 +100,9 @@ pub struct DoneView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PositionView {
-    /// Why the run stands there.
+    /// Why the run stands at this position.
     pub how: Stop,
-    /// The node at this position; `None` for `between`.
+    /// The node at this position; `None` if `how` is `between`.
     pub node: Option<NodeRef>,
     /// The execution id of the frame around the position; `None` is the root.
     pub frame: Option<i64>,
@@ -172,7 +172,7 @@ words! {
         /// The run stands at the statement.
         #[default]
         Here = "here",
-        /// The statement follows one that runs.
+        /// The statement follows a statement that runs.
         Next = "next",
         /// The statement is in a loop's body and runs if there is another round.
         Again = "again",
@@ -305,7 +305,7 @@ words! {
         Begun = "begun",
         /// The statement's result exists already.
         Written = "written",
-        /// An agent's memory may contain the turn already.
+        /// An agent's memory may contain the session already.
         Memory = "memory",
         /// The statement may have changed things outside of the run.
         Outside = "outside",
@@ -313,18 +313,18 @@ words! {
         Attempts = "attempts",
         /// Some branches of a parallel are done.
         Branches = "branches",
-        /// Some rounds of a loop, or a part of one, are done.
+        /// Some rounds of a loop, or a part of a round, are done.
         Rounds = "rounds",
     }
 }
 
 impl Risk {
-    /// Returns whether an action may be half done. Cautions about branches and rounds only report finished work.
+    /// Returns whether the action may be half done. Cautions about branches and rounds only report finished work.
     pub fn is_open(self) -> bool {
         !matches!(self, Risk::Branches | Risk::Rounds)
     }
 
-    /// Returns whether a person should check what was done; the other risks only report finished work.
+    /// Returns whether a person should check what the action did. The other risks do not need this check.
     pub fn looks_back(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! The list of runs as JSON.
+//! Defines the JSON of the list of runs.
 
 use crate::schema::POSTGRES_PREFIX;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct RunList {
     pub issues: Vec<Issue>,
 }
 
-/// The rule of the issue that runs may be missing from a list, because a place could not be read.
+/// The rule for an issue about a place that could not be read. Runs may then be missing from the list.
 pub(crate) const LEFT_OUT: &str = "reading-failed";
 
 impl RunList {
@@ -36,12 +36,12 @@ impl RunList {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunSummary {
-    /// The run's id, or the name of its folder if it has none.
+    /// The run's id, or the name of its folder if the run has no id.
     pub id: String,
     /// The name of the run's folder or file, which commands take. A copied run has the same id but another folder name.
     #[serde(default)]
     pub name: String,
-    /// The run's place inside the source: its folder, or its database file. Shells pass it back to open the run.
+    /// The run's place inside the source: its folder, or its database file. Callers open the run by this place.
     pub place: String,
     /// The program's name.
     pub program: Option<String>,
@@ -58,7 +58,7 @@ pub struct RunSummary {
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub failure: Option<String>,
     /// A completed run's first output at the root, with its size and the number of other outputs: `verdict, 477 B`.
-    /// `None` if there is none or the list did not look for it.
+    /// `None` if there is no output, or if the list did not look for outputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub wrote: Option<String>,

@@ -1,4 +1,4 @@
-//! Results of a search as JSON: hits by run and by kind.
+//! Defines the JSON of a search: hits by run and by kind.
 
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,7 @@ pub struct Hit {
     /// The execution id of that node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
-    /// The line of the program.
+    /// The line of the hit in the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The index of the binding that contains the hit, among the run's bindings.
@@ -92,10 +92,10 @@ pub struct Hit {
     /// The index of the agent whose memory or segment contains the hit, among the run's agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<u32>,
-    /// The number of the agent's segment.
+    /// The number of the agent's segment that contains the hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<i64>,
-    /// The id of the gate.
+    /// The id of the gate that contains the hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
     /// The path inside the run of the file that contains the hit.
@@ -104,7 +104,7 @@ pub struct Hit {
     /// The table of the database, if OpenProse does not define the table or its column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// The line of the text, from 1.
+    /// The line of the hit in its text, from 1.
     pub text_line: u64,
     /// Position of the match in the whole text, in bytes.
     pub offset: u64,

@@ -1,4 +1,4 @@
-//! The sections of the text output of `prosescope resume`: headings, lines and commands.
+//! Defines the sections of the text output of `prosescope resume`: headings, lines and commands.
 
 use super::{GateView, NodeRef, Tone, icon, tone};
 use crate::text::short;
@@ -40,7 +40,7 @@ pub struct Item {
     pub text: String,
     /// Indented lines below the text.
     pub below: Vec<String>,
-    /// The error of the row.
+    /// The error of the node that the line is about.
     pub error: Option<String>,
     /// Commands that carry out the line's advice or help with it.
     pub commands: Vec<String>,
@@ -52,7 +52,7 @@ impl From<String> for Item {
     }
 }
 
-/// Builds a line with a node's text and status, its place below, and its error.
+/// Builds a line with a node's text, status and error, and with the node's place below.
 impl From<&NodeRef> for Item {
     fn from(node: &NodeRef) -> Item {
         let id = node.id.map_or(String::new(), |id| format!(" #{id}"));

@@ -1,8 +1,8 @@
-//! The result of `prosescope share` as JSON: the file, and the secrets that were replaced.
+//! Defines the JSON of `prosescope share`: the file, and the secrets that were replaced.
 
 use serde::{Deserialize, Serialize};
 
-/// A shared file, or with `--report` the description of one.
+/// A shared file, or with `--report` the description of such a file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunShared {
@@ -12,7 +12,7 @@ pub struct RunShared {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub file: Option<String>,
-    /// The fingerprint of the key that signed the file, `SHA256:…`; absent if it is not signed.
+    /// The fingerprint of the key that signed the file, `SHA256:…`; absent if the file is not signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub signed: Option<String>,
@@ -38,7 +38,7 @@ pub struct RunShared {
     pub sealed_anew: Vec<LogSealedAnew>,
 }
 
-/// A place at which a secret is replaced. It does not contain any part of the secret.
+/// A place at which a secret is replaced. No field contains any part of the secret.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SecretFound {

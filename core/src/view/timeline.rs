@@ -1,4 +1,4 @@
-//! The timeline of a run as JSON: when each row of the trace was running.
+//! Defines the JSON of a run's timeline: when each row of the trace was running.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +29,8 @@ pub struct Timeline {
     pub longest: Vec<Longest>,
     /// The load along the axis, in parts of equal length; empty for a run with at most 2,000 rows.
     pub dense: Vec<Dense>,
-    /// Whether nothing ran at the same time as anything else, so that the run's end waited for every row. `None` if
-    /// branches without times leave that open.
+    /// Whether no two rows ran at the same time. The run's end then waited for every row. `None` if that is unknown,
+    /// because branches have no times.
     pub sequential: Option<bool>,
 }
 
@@ -41,7 +41,7 @@ impl Timeline {
         self.bars.get(at)
     }
 
-    /// Returns the real time since the first recorded one at a position on the axis, in milliseconds.
+    /// Returns the real time between the first recorded time and a position on the axis, in milliseconds.
     pub fn passed(&self, place: u64) -> u64 {
         let mut passed = place;
         for gap in self.gaps.iter().filter(|gap| gap.at < place) {
@@ -102,7 +102,7 @@ pub struct Bar {
 pub enum BarEnd {
     /// The row's end is recorded.
     Recorded,
-    /// The end is taken from the rows inside of this one.
+    /// The end is taken from the rows inside of this row.
     Inner,
     /// The row did not end; its bar reaches to the run's last sign of life.
     Open,

@@ -1,4 +1,4 @@
-//! A parsed duration as JSON, for the JavaScript package.
+//! Defines the JSON of a parsed duration, for the JavaScript package.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Parts of a run that could not be read, as JSON.
+//! Defines the JSON of the parts of a run that could not be read.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl Part {
 pub struct Unread {
     /// The place that could not be read: `table bindings of state.db`, `gates`.
     pub what: String,
-    /// The reason.
+    /// Why the place could not be read.
     pub why: String,
     /// What to do next; may be empty.
     pub next: String,

@@ -1,4 +1,4 @@
-/// Defines an enum whose members have one word each, used in JSON and in lines of text.
+/// Defines an enum with one word for each member. JSON and text output contain this word.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $member:ident = $word:literal,)* }) => {
         $(#[$about])*

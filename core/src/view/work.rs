@@ -1,4 +1,4 @@
-//! The work of one statement as JSON: its prompt, its inputs, its answers and its attempts.
+//! Defines the JSON of one statement's work: its prompt, its inputs, its answers and its attempts.
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ pub struct Excerpt {
 pub enum Seen {
     /// The present value is the received one: nothing wrote the binding since.
     Same,
-    /// The value was replaced later. The earlier one is shown if the run keeps it.
+    /// The value was replaced later. The earlier value is shown if the run keeps it.
     Replaced,
     /// The records do not show whether the value was replaced.
     #[default]
