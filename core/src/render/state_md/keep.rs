@@ -1,4 +1,4 @@
-//! Selects the rows that a program needs in memory to render a run's next state.md.
+//! Selects the rows that a writer must keep in memory to render a run's next state.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,19 +12,20 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 /// Returns the ids of the rows that the run's present state.md and all later ones depend on; other rows are history.
 /// The number of rows is limited by the program's size and by what is open, not by how much ran.
 ///
-/// Of each selected instance, the first and the last row are needed. Of a loop, the rows that ended its last round are
-/// needed, and those that ended rounds in which something present began. These instances are selected, with all
+/// Of each selected instance, the first and the last row are needed. Of a loop, the row that ended the last round is
+/// needed, and the rows that ended rounds in which a selected instance began. These instances are selected, with all
 /// instances around them:
 ///
 /// - open ones, and the branches of an open parallel;
 /// - in each open frame, and at the root: the last instance of each statement;
-/// - in every instance that continues: the last instance of a statement if it failed, because it may be tried again;
+/// - in every instance that continues: the last instance of a statement if it failed, because the statement may be
+///   tried again;
 /// - the last instance of each index and text, because rows show how the run counts indices, which assigns lines;
 /// - the last frame of each block, which determines the annotations once no frame of the block is open.
 ///
-/// A new round of a loop replaces the annotations of the round before it, and after the loop those from before it apply
-/// again, so instances inside and outside of each open loop are selected separately. Without its program, all rows are
-/// needed.
+/// A new round of a loop replaces the annotations of the previous round. After the loop, the annotations from before
+/// the loop apply again. Therefore instances inside and outside of each open loop are selected separately. Without the
+/// program, all rows are needed.
 pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BTreeSet<i64> {
     let Some(listing) = program else {
         return run.executions.iter().map(|row| row.id).collect();
@@ -54,7 +55,7 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
             keep(&mut kept, at);
         }
     }
-    // In preorder, descendants come after their node, so this reversed pass selects everything around.
+    // In preorder, descendants come after their node, so this reversed pass selects every node around a selected node.
     for (at, node) in trace.nodes.iter_enumerated().rev() {
         if let (Some(true), Some(above)) = (kept.get(at), node.parent) {
             keep(&mut kept, above);
@@ -128,8 +129,8 @@ struct Speaking<'a> {
     statements: BTreeMap<(Option<NodeId>, Option<NodeId>, u32), NodeId>,
     /// The key is the block and the open loop.
     frames: BTreeMap<(&'a Text, Option<NodeId>), NodeId>,
-    /// Statements whose last instance failed and may be tried again. The key is the node around it, which continues,
-    /// and the statement.
+    /// Statements whose last instance failed and may be tried again. The key is the node around the statement, which
+    /// continues, and the statement.
     failed: BTreeMap<(Option<NodeId>, u32), NodeId>,
 }
 
@@ -176,7 +177,7 @@ impl<'a> Speaking<'a> {
         speaking
     }
 
-    /// Returns the nodes that determine annotations now or may do so later.
+    /// Returns the nodes that determine annotations now, or may do so later.
     fn all(&self, trace: &Trace) -> BTreeSet<NodeId> {
         let last: BTreeSet<NodeId> = self.frames.values().copied().collect();
         let counts = |frame: &Option<NodeId>| {

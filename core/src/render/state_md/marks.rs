@@ -16,7 +16,8 @@ pub(super) struct Marks<'a> {
     pub(super) listing: &'a Listing,
     /// The node of each statement, by the statement's index.
     pub(super) of: Vec<Option<NodeId>>,
-    /// Completed statements of an open frame whose block was called again inside of it, by statement of the block.
+    /// The nodes of statements that completed in an open frame whose block was called again inside the frame, by
+    /// statement.
     outer: BTreeMap<u32, NodeId>,
     /// The frame around each node.
     above: TiVec<NodeId, Option<NodeId>>,
@@ -112,7 +113,8 @@ impl<'a> Marks<'a> {
         Some(self.frame.get(name.unwrap_or_default()).copied())
     }
 
-    /// Returns the open frame that runs the block around a statement. `Err` if the block is not running.
+    /// Returns the open frame that runs the block around a statement; `Ok(None)` outside of blocks. `Err` if the block
+    /// is not running.
     pub(super) fn open_frame(&self, statement: u32) -> Result<Option<&'a Node>, ()> {
         let Some(frame) = self.current(statement) else {
             return Ok(None);
@@ -131,14 +133,15 @@ impl<'a> Marks<'a> {
         self.is_open(self.above.get(node).copied().flatten())
     }
 
-    /// Returns whether a frame's nodes mark a statement: in a block, only those of the frame that runs it now.
+    /// Returns whether the nodes of a frame annotate a statement. In a block, only the frame that runs the block now
+    /// does so.
     fn speaks_of(&self, statement: u32, frame: Option<NodeId>) -> bool {
         let current = self.current(statement).flatten();
         current.is_none_or(|current| frame == Some(current))
     }
 
-    /// Assigns anonymous bindings to sessions: by the statement that a binding records, or else in order if their
-    /// numbers are equal.
+    /// Assigns anonymous bindings to sessions: by the statement that a binding records, or else in order, if there are
+    /// as many bindings as sessions.
     fn tie_anonymous(&mut self) {
         let unnamed: Vec<&Binding> = self
             .run
@@ -198,7 +201,8 @@ impl<'a> Marks<'a> {
         line.annotation.as_ref()?.path.clone()
     }
 
-    /// Returns the path of a value from an outer frame whose inner call has not come as far. The path shows its frame.
+    /// Returns the path of a value that an outer frame wrote, if the inner call of its block has not reached the
+    /// statement. The path contains the frame's id.
     fn path_in_outer(&self, statement: u32) -> Option<Text> {
         let at = *self.outer.get(&statement)?;
         let frame = self.above.get(at).copied().flatten()?;
@@ -311,7 +315,7 @@ pub(super) fn ahead(kind: StatementKind) -> Annotation {
     }
 }
 
-/// Returns the status of a row for a node's status.
+/// Returns the row status that corresponds to a node's status.
 pub(super) fn status(status: &NodeStatus) -> Status {
     match status {
         NodeStatus::Pending => Status::Pending,
@@ -333,7 +337,7 @@ pub(super) fn status(status: &NodeStatus) -> Status {
     }
 }
 
-/// The paths of bindings.
+/// The paths of a run's bindings, relative to the run.
 pub(super) struct Paths<'a> {
     pub(super) run: &'a Run,
     /// The paths in the index of the state file, by name and frame. If two rows have the same key, the first one

@@ -44,7 +44,8 @@ fn header(out: &mut String, file: &StateFile) {
         }
     }
     for (key, said) in &file.extra {
-        // An extra key that OpenProse defines would be read back as a field; it stays extra only if that field is set.
+        // An extra key that OpenProse defines is escaped, because it would be read back as a field, unless that field
+        // is set.
         let key = guarded(key, &[':'], |raw| {
             raw.is_empty()
                 || raw.starts_with(['#', '`', '~', '*', '-', '+', '|'])

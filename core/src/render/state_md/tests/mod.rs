@@ -420,7 +420,7 @@ fn normal(mut file: StateFile) -> StateFile {
     file.agents
         .retain(|a| a.scope != Some(AgentScope::Other("".into())));
     file.status = file.status.filter(|s| !s.word().is_empty());
-    // The trace is split into lines like a viewer splits it.
+    // Line numbers are not compared, because the generated files have none.
     file.trace.iter_mut().for_each(|l| l.line = None);
     file.bindings
         .iter_mut()

@@ -48,7 +48,7 @@ fn body() -> impl Strategy<Value = Vec<Made>> {
     ];
     let any = leaf.prop_recursive(3, 16, 3, |inner| {
         let few = || proptest::collection::vec(inner.clone(), 1..4);
-        // Only one branch may have any statement, so that two frames of one block never run at the same time.
+        // At most one branch is a call, so that two frames of one block never run at the same time.
         let branches = (
             proptest::collection::vec(session(), 1..3),
             proptest::option::of((0..2u8).prop_map(Made::Call)),
@@ -93,7 +93,7 @@ fn once(body: Vec<Made>, called: &mut [bool; 2]) -> Vec<Made> {
     body.into_iter().map(one).collect()
 }
 
-/// A generated program: its source, and the statement at each line.
+/// The source of a generated program, with the number of its lines and statements so far.
 #[derive(Default)]
 struct Writer {
     source: String,
