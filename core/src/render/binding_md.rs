@@ -45,7 +45,7 @@ pub fn write(row: &BindingRow, created: Option<&str>) -> String {
     out
 }
 
-/// Returns a fence of backticks that is longer than any in the lines, so that none of them closes it.
+/// Returns a fence of backticks that is longer than every fence in the lines, so that no line closes it.
 pub(super) fn ticks<'t>(lines: impl Iterator<Item = &'t str>) -> String {
     let begin = |line: &str| line.trim_start().bytes().take_while(|&b| b == b'`').count();
     let longest = lines.map(begin).max().unwrap_or(0);

@@ -1,9 +1,9 @@
-//! Briefs: the instructions that a VM gives to a subagent, with the place of its output and the command that writes it
-//! (OpenProse's sqlite.md, "From Subagents"; filesystem.md, "Subagent Output Writing").
+//! Writes briefs: the instructions that a VM gives to a subagent, with the place of the output and the command that
+//! writes the output (OpenProse's sqlite.md, "From Subagents"; filesystem.md, "Subagent Output Writing").
 //!
-//! OpenProse has the VM insert the value into SQL or into a file's form, where a quote in the value does harm. These
-//! briefs name `prosescope` commands that read the value from standard input. On request they add `sqlite3` commands
-//! with a bound parameter.
+//! In OpenProse, the VM inserts the value into SQL or into a file, where a quote in the value does harm. Therefore a
+//! brief names `prosescope` commands, which read the value from standard input. On request, it adds `sqlite3` commands,
+//! which read the value from a file.
 
 use std::fmt::Write as _;
 
@@ -16,19 +16,19 @@ use crate::shell::{command, option, word};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TaskView {
-    /// The name of the binding that the session writes; `None` for an anonymous one (`put --anon`).
+    /// The name of the binding that the session writes; `None` for an anonymous binding (`put --anon`).
     pub binding: Option<String>,
-    /// The kind of the binding: `input`, `output`, `let` or `const`; `None` for an anonymous one.
+    /// The kind of the binding: `input`, `output`, `let` or `const`; `None` for an anonymous binding.
     pub kind: Option<String>,
     /// The place of the output: a file, or a row of a database.
     pub location: String,
     /// The frame in which the session's names are resolved; `None` is the root.
     pub frame: Option<FrameView>,
-    /// The persistent agent that carries out the session; `None` if it keeps no memory.
+    /// The persistent agent that carries out the session; `None` if no agent with a memory does.
     pub agent: Option<AgentOfTask>,
-    /// The session's prompt; `None` if the statement has none.
+    /// The session's prompt; `None` if the statement has no prompt.
     pub prompt: Option<String>,
-    /// The error of the previous attempt; `None` if there was none or its error was not recorded.
+    /// The error of the previous attempt; `None` if there was no attempt or its error was not recorded.
     pub failed: Option<String>,
     /// The values that the session receives: the names in its prompt and its context.
     pub inputs: Vec<InputOfTask>,
@@ -46,7 +46,7 @@ pub struct InputOfTask {
     pub name: String,
     /// How the value can be read.
     pub state: InputState,
-    /// The command that prints the value, or a larger value that contains it; `None` if it is not in a binding.
+    /// The command that prints the value, or a larger value that contains it; `None` if the value is not in a binding.
     pub get: Option<String>,
     /// The value itself, if it is a text of the program or an error. Names in braces inside of it are inputs, too.
     pub value: Option<String>,
@@ -77,7 +77,7 @@ pub enum InputState {
     Unknown,
 }
 
-/// The step after a statement begins that the VM carries out itself, without a subagent.
+/// What the VM does itself, without a subagent, after a statement has begun.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NextStep {
@@ -113,8 +113,8 @@ pub struct AgentOfTask {
 }
 
 impl AgentOfTask {
-    /// Creates an agent with its declaration in the program. The memory of an undeclared agent lives as long as the
-    /// run.
+    /// Creates an agent with its scope and path as the program declares them. The memory of an undeclared agent lives
+    /// as long as the run.
     pub fn new(name: &str, program: Option<&Listing>) -> AgentOfTask {
         let scope = program.and_then(|program| program.agent_scope(name));
         let scope = scope.unwrap_or_default();
@@ -153,7 +153,7 @@ pub struct Brief {
 }
 
 impl Brief {
-    /// Returns the task with its instructions.
+    /// Returns the task with its instructions and with the commands for its inputs and its output.
     pub fn told(mut self) -> TaskView {
         self.find_inputs();
         TaskView {
@@ -175,14 +175,14 @@ impl Brief {
         }
     }
 
-    /// Returns the command that writes the output, which it reads from standard input.
+    /// Returns the command that writes the output. The command reads the output from standard input.
     pub fn put(&self) -> String {
         let run = option("--run", &self.run);
         let mut put = match &self.task.binding {
             Some(name) => format!("prosescope put {} {run}", word(name)),
             None => format!("prosescope put --anon {run}"),
         };
-        // The execution's row records the statement, which gives the kind and the source.
+        // With an execution, `put` takes the kind and the source from the recorded statement.
         if let Some(id) = self.execution {
             let _ = write!(put, " --execution {id}");
         } else {
@@ -202,7 +202,8 @@ impl Brief {
         put
     }
 
-    /// Returns whether the command that writes the output also writes the agent's memory, which the run then contains.
+    /// Returns whether the command that writes the output also writes the agent's memory. It does so for a memory of
+    /// the run.
     fn remembers(&self) -> bool {
         self.done
             && self.execution.is_some()
@@ -235,7 +236,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         let _ = writeln!(out, "An earlier attempt failed:\n\n{}\n", quoted(error));
     }
     inputs(&mut out, &task.inputs);
-    // The subagent writes by a command, so the row inside of the database is of no use to it.
+    // The subagent writes by a command, so it needs the path of the database, but not the row in it.
     let place = task.location.split(" (bindings table").next();
     let place = place.unwrap_or_default();
     let _ = writeln!(out, "Your output is kept in:\n  {place}\n");
@@ -270,7 +271,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
     out
 }
 
-/// Writes the inputs: first the commands that print values, then known values, then the missing ones.
+/// Writes the inputs: first the commands that print values, then known values, then the missing values.
 fn inputs(out: &mut String, inputs: &[InputOfTask]) {
     let of =
         |states: &'static [InputState]| inputs.iter().filter(|input| states.contains(&input.state));
@@ -320,7 +321,7 @@ fn inputs(out: &mut String, inputs: &[InputOfTask]) {
     }
 }
 
-/// Joins the lines of a note, which may contain texts of the program.
+/// Returns a note on one line. Texts of the program in a note may have several lines.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! The result of an SQL query as CSV, for other programs.
+//! Writes the result of an SQL query as CSV, for other programs.
 
 use crate::database::query::QueryView;
 

@@ -1,4 +1,4 @@
-//! File names for saved values: safe on every file system, and never with an ending that starts a program.
+//! Makes file names for saved values. A name is safe on every file system, and its ending never starts a program.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ const HARMLESS: &[&str] = &[
 const MOST: usize = 120;
 
 /// Returns the file name for a saved value. A name from a run may end in `.exe` or `.html`, so an ending that fits the
-/// value's format is appended unless the own ending is known to be harmless.
+/// value's format is appended, unless the name's own ending is known to be harmless.
 pub fn download_name(name: &str, format: ValueFormat) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let clean: String = last

@@ -20,7 +20,7 @@ pub fn import(row: &ImportRow) -> String {
     line(row.columns())
 }
 
-/// Returns the file of a pending gate.
+/// Returns the content of a pending gate's file.
 pub fn pending(row: &GateRow) -> String {
     let mut file = row.columns();
     let allow = serde_json::from_str(&row.allow).unwrap_or_else(|_| row.allow.as_str().into());
@@ -29,7 +29,8 @@ pub fn pending(row: &GateRow) -> String {
     whole(file)
 }
 
-/// Returns the file of a decided gate. `pending` is the text of its file before the decision, whose metadata is kept.
+/// Returns the content of a decided gate's file. `pending` is the text of the gate's pending file, whose metadata is
+/// kept.
 pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
     let mut file = row.columns();
     for [column, alike] in ALIKE {

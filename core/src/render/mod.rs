@@ -1,4 +1,5 @@
-//! Facts as text: the files of a run folder, narration markers, briefs for subagents, CSV, and names of saved files.
+//! Renders facts as text: the files of a run folder, narration markers, briefs for subagents, CSV, and names of saved
+//! files.
 
 pub mod binding_md;
 pub mod brief;

@@ -21,7 +21,7 @@ pub fn write(row: &SegmentRow) -> String {
         out.push_str(&format!("prompt: \"\"\"\n{prompt}\n\"\"\"\n"));
     } else {
         out.push_str("prompt: |\n");
-        // Blank lines of the prompt are left out, because a blank line would end it when read.
+        // Blank lines of the prompt are left out, because a blank line would end the prompt when read.
         for line in prompt.lines().filter(|line| !line.trim().is_empty()) {
             out.push_str(&format!("  {line}\n"));
         }

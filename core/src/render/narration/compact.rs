@@ -1,4 +1,4 @@
-//! Compact markers: one where a construct begins, and one for the end of each statement and construct.
+//! Writes compact markers: one at the beginning of each construct, and one at the end of each statement and construct.
 
 use super::places::Place;
 use super::{MOST, Narrator};
@@ -33,7 +33,7 @@ impl Narrator<'_> {
         self.push_marker(place, &text);
     }
 
-    /// Writes the marker of an end, or of a statement that did not end: `3→ research ✓`.
+    /// Writes the marker of a node that ended, or of a statement that has not ended: `3→ research ✓`.
     pub(super) fn ended(&mut self, place: &Place, node: &Node) {
         let open = node.status.is_open() && !matches!(node.status, NodeStatus::Other(_));
         let cut = matches!(
@@ -115,8 +115,8 @@ impl Narrator<'_> {
     }
 }
 
-/// Returns the words for a gate: `gate:ship ✓ approved`. Without an id the name would be the statement's text, so the
-/// statement's number has to identify the gate.
+/// Returns the words for a gate: `gate:ship ✓ approved`. Without an id, `gate` is the statement's text, which is left
+/// out because the statement's number identifies the gate.
 fn gated(gate: &str, status: &NodeStatus) -> String {
     let name = match gate.contains(char::is_whitespace) {
         true => String::new(),

@@ -1,11 +1,11 @@
-//! Narration of a run that a compact log records: the lines of that log, with its own numbers, rounds and stops.
+//! Narrates a run that a compact log records: repeats the lines of the log, with their own numbers, rounds and stops.
 
 use super::Narrator;
 use super::places::Place;
 use crate::model::{CompactLog, Run};
 use crate::trace::{NodeId, NodeKind, NodeStatus};
 
-/// The note after a statement without a line in the log, whose end follows from its binding alone.
+/// The note after a statement without a line in the log. Its end was inferred from the binding that it wrote.
 const DERIVED: &str = "(inferred from its binding; the log has no line for it)";
 
 /// Returns the log if it is the run's only record of statements.

@@ -1,12 +1,12 @@
-//! Narration: the markers, one per line, with which a VM records in its conversation what happened.
+//! Writes the narration of a run: markers, one per line, with which a VM records in its conversation what happened.
 //!
 //! | style | written | source |
 //! |---|---|---|
 //! | [`Style::Compact`] | `1→ research ✓`, `3→ ∥start a,b`, `5→ loop:2/5 exit(**done**)` | sqlite.md, "Compact Narration"; the state files of later versions (docs/reference/formats.md) |
 //! | [`Style::Positions`] | `[Position] Statement 3: …`, `[Success] …`, `[Error] …` | sqlite-earlier.md, postgres.md |
 //!
-//! The marks and words are those that [`crate::decode::compact_log`] reads. If a compact log records the run, its own
-//! lines are used (`log.rs`), because a VM continues from the log's numbers and rounds.
+//! The marks and words are those that [`crate::decode::compact_log`] reads. If a compact log records the run, the log's
+//! own lines are used (`log.rs`), because a VM continues from the log's numbers and rounds.
 //!
 //! `places` determines the number, branch and frame of a node. `compact` and `positions` write the markers of one
 //! style.
@@ -33,7 +33,7 @@ pub enum Style {
     Positions,
 }
 
-/// Returns the markers of a run, or those of one node and everything inside of it.
+/// Returns the markers of a run, or only the markers of one node and of everything inside of it.
 pub fn narrate(
     run: &Run,
     trace: &Trace,
@@ -56,7 +56,8 @@ pub fn narrate(
         narrator.log(log, from, to, only.is_none());
         return narrator.out;
     }
-    // The nodes around the current one, outermost first: those above `only`, then those entered and not yet left.
+    // The nodes around the current node, outermost first: the nodes above `only`, then the nodes entered and not yet
+    // left.
     let mut open: Vec<Place> = Vec::new();
     let above = only.and_then(|at| trace.node(at)?.parent);
     let above: Vec<NodeId> = trace.upward(above).collect();

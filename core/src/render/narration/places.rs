@@ -1,4 +1,4 @@
-//! The positions of nodes in a narration: statement number, branch letter and frame.
+//! Determines the place of each node in a narration: statement number, branch letter and frame.
 
 use typed_index_collections::TiVec;
 
@@ -6,24 +6,25 @@ use crate::model::{CompactLog, Run};
 use crate::program::{Listing, StatementKind};
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-/// The longest head in bytes. Parallels that are nested deeper share the head of the one around them.
+/// The longest head in bytes (`3a.b` is a head). A parallel that is nested deeper has the head of the parallel around
+/// it.
 const LONGEST: usize = 16;
 
-/// The position of a node.
+/// The place of a node in a narration.
 pub(super) struct Place {
     pub(super) at: NodeId,
     /// The number of the outermost statement around the node; `None` if it is unknown.
     pub(super) number: Option<u64>,
     /// The number with the branch: `3`, or `3a` in the first branch of the third statement.
     pub(super) head: String,
-    /// The id of the call that the node runs in. The id of a call itself belongs to the nodes inside of it.
+    /// The id of the call that the node runs in. For a call, this is the call around it.
     pub(super) frame: Option<i64>,
-    /// The id of the frame in which the nodes inside of this one run.
+    /// The id of the frame in which the nodes inside of this node run.
     inside: Option<i64>,
 }
 
 impl Place {
-    /// Creates the position of a node whose number and frame are unknown.
+    /// Creates the place of a node whose number and frame are unknown.
     pub(super) fn unknown(at: NodeId) -> Place {
         Place {
             at,
@@ -39,7 +40,7 @@ pub(super) struct Places<'a> {
     run: &'a Run,
     trace: &'a Trace,
     listing: Option<&'a Listing>,
-    /// The first lines of the statements that a log numbers, in order.
+    /// The first lines of the statements that get a number in a log, in order.
     counted: Vec<u32>,
     /// The position of each node among its siblings, from 0.
     ordinals: TiVec<NodeId, u32>,
@@ -59,7 +60,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Determines the position of a node from the position of the node around it.
+    /// Determines the place of a node from the place of the node around it.
     pub(super) fn of(&mut self, at: NodeId, around: Option<&Place>) -> Option<Place> {
         let node = self.trace.node(at)?;
         if around.is_none() {
@@ -94,8 +95,8 @@ impl<'a> Places<'a> {
         log.lines.get(*line as usize)?.number.map(u64::from)
     }
 
-    /// Returns the number of an outermost node: that of its statement among the statements of the program's top level.
-    /// A statement inside a choice, `try` or loop that has no execution of its own gets the number of that construct.
+    /// Returns the number of an outermost node: the number of its statement among the statements of the program's top
+    /// level. A statement inside a choice, `try` or loop without an execution gets the number of that construct.
     fn number(&self, node: &Node) -> Option<u64> {
         let Some(listing) = self.listing else {
             let row = self.run.executions.get(node.first_row? as usize);

@@ -1,4 +1,4 @@
-//! Markers in the older style: a line for each position, and a line for its outcome.
+//! Writes markers in the older style: a line for each position, and a line for its outcome.
 
 use super::compact::follows;
 use super::places::Place;
@@ -66,7 +66,7 @@ impl Narrator<'_> {
         }
     }
 
-    /// Returns the comment of a gate's decision.
+    /// Returns the comment of a gate's decision, as the end of a marker.
     fn comment(&self, node: &Node) -> String {
         let NodeKind::Gate { gate } = &node.kind else {
             return String::new();

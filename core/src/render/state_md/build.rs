@@ -12,7 +12,7 @@ use crate::model::{
 use crate::program::{Listing, Statement, StatementKind, scan};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, recorded, source_of_trace};
 
-/// The least and the most lines of the program that are written after the last line that ran.
+/// How many lines of the program are written after the last line that ran: at least and at most.
 const AHEAD: (usize, usize) = (5, 10);
 /// The deepest indentation of a trace that is built from nodes without a program.
 const DEEPEST: u32 = 40;
@@ -20,7 +20,7 @@ const DEEPEST: u32 = 40;
 /// How much of the program a state file contains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RenderOptions {
-    /// Whether it contains the whole program, not only the lines that ran and five to ten after them.
+    /// Whether the file contains the whole program, not only the lines that ran and five to ten lines after them.
     pub whole_program: bool,
 }
 
@@ -37,7 +37,7 @@ pub fn from_run(
 /// Builds the content of a run's state.md: its annotated source, open constructs, index and call stack.
 ///
 /// Without a program, the source is taken from the run's own state file, or else from the statements' texts. If there
-/// are several rounds or frames, the annotations are those of the current one.
+/// are several rounds or frames, the annotations show the current round or frame.
 pub fn state_file_of(
     run: &Run,
     trace: &Trace,
@@ -223,8 +223,8 @@ impl Window {
     }
 }
 
-/// Returns the last line to write: at most ten lines after the last one that ran, at least five, preferably at the end
-/// of a statement or paragraph.
+/// Returns the last line to write: at most ten and at least five lines after the last line that ran, preferably at the
+/// end of a statement or paragraph.
 fn end(listing: &Listing, last: u32) -> u32 {
     let count = listing.lines.len();
     let (least, most) = (last as usize + AHEAD.0, last as usize + AHEAD.1);
@@ -264,8 +264,8 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
         let above = node.parent;
         over.push(above.is_some_and(|p| over.get(p) == Some(&true) || closed(p)));
         let own = spoken.get(&at).copied().or_else(|| {
-            // If this frame called its block again, the line shows the inner call. This frame waits for it and keeps
-            // the statement.
+            // If this frame called its block again, the line shows the inner call. This frame waits for that call and
+            // keeps its own statement.
             let waits = node.descendants > 0 && !node.derived && marks.in_open_frame(at);
             marks.listing.statement_at(node.line.filter(|_| waits)?)
         });
@@ -299,7 +299,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
                         status.clone_from(now);
                     }
                 }
-                // Branches come in the order of the program; those that the program lacks come last.
+                // Branches come in the order of the program; branches that the program lacks come last.
                 branches.sort_by_key(|(name, _)| {
                     let line = own.and_then(|own| marks.listing.branch_of(own, name));
                     line.unwrap_or(u32::MAX)

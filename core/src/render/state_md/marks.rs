@@ -337,7 +337,7 @@ pub(super) fn status(status: &NodeStatus) -> Status {
     }
 }
 
-/// The paths of a run's bindings, relative to the run.
+/// The paths of a run's bindings, as the index of a state file has them.
 pub(super) struct Paths<'a> {
     pub(super) run: &'a Run,
     /// The paths in the index of the state file, by name and frame. If two rows have the same key, the first one
