@@ -28,7 +28,7 @@ pub struct TaskView {
     pub agent: Option<AgentOfTask>,
     /// The session's prompt; `None` if the statement has no prompt.
     pub prompt: Option<String>,
-    /// The error of the previous attempt; `None` if there was no attempt or its error was not recorded.
+    /// The error of the previous attempt; `None` if there was no previous attempt, or if its error was not recorded.
     pub failed: Option<String>,
     /// The values that the session receives: the names in its prompt and its context.
     pub inputs: Vec<InputOfTask>,

@@ -24,7 +24,7 @@ const HARMLESS: &[&str] = &[
     "txt", "webp", "yaml", "yml",
 ];
 
-/// The most characters of a name before its ending.
+/// Limit for a name before its ending, in characters.
 const MOST: usize = 120;
 
 /// Returns the file name for a saved value. A name from a run may end in `.exe` or `.html`, so an ending that fits the

@@ -26,7 +26,7 @@ pub struct Stand {
     pub scope: Option<i64>,
     /// The program's statement at the position; `None` if unknown.
     pub statement: Option<u32>,
-    /// Index into [`Plan::ahead`] of the first statement that runs when the run continues here.
+    /// Index into [`Plan::ahead`] of the first statement that runs when the run continues at this position.
     pub next: Option<usize>,
 }
 
@@ -46,7 +46,7 @@ pub struct Ahead {
 }
 
 /// Returns the last failure inside an open node if no handler handled it; the run continues at this failure. `None`
-/// stands for the whole program. Only rows record the order of events that this needs.
+/// stands for the whole program. Returns `None` for a run without rows, because only rows record the order of events.
 fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
     if !facts.run.told_by_rows() {
         return None;

@@ -131,8 +131,8 @@ impl Look<'_> {
         self.add(Risk::Written, at, text);
     }
 
-    /// Adds a caution if an agent has more segments than completed sessions: its memory may contain this session
-    /// already.
+    /// Adds a caution if an agent has more segments than completed sessions. The agent's memory may contain this
+    /// session already.
     fn turn(&mut self, at: NodeId, statement: &Statement) {
         let facts = self.facts;
         let agent = statement.target.as_deref();

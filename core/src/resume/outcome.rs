@@ -26,7 +26,7 @@ impl<'a> Outlook<'a> {
         Outlook {
             facts,
             plan,
-            // If a node has several positions, its first one is used.
+            // If a node has several positions, the first position is used.
             stands: stands.filter_map(|(i, s)| Some((s.node?, i))).collect(),
         }
     }

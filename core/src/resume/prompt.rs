@@ -12,9 +12,9 @@ use crate::view::{NeedState, ResumeView, Section, numbers};
 
 /// Approximate limit for the whole prompt, in characters.
 const MOST: usize = 16_000;
-/// Limit for the lines of one block.
+/// Limit for the number of lines in one fenced block.
 const LINES: usize = 40;
-/// Limit for one line, in characters.
+/// Limit for the length of one line, in characters.
 const LINE: usize = 300;
 
 /// Returns the prompt, in Markdown.

@@ -11,7 +11,7 @@ use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::How;
 
-/// Collects the statements ahead, from one position after the other.
+/// A walk that collects the statements ahead of each position, one position after the other.
 pub(super) struct Walk<'a> {
     facts: Facts<'a>,
     listing: &'a Listing,
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Continues inside a node, or inside the program, after the statement recorded last in it.
+    /// Continues inside a node, or inside the program, after the last statement that is recorded inside.
     fn resume(&mut self, node: Option<NodeId>, statement: Option<u32>) {
         let mut at = (node, statement);
         while let Some((node, statement)) = self.resume_in(at.0, at.1) {
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Does one level of [`Walk::resume`]. Returns the last statement if no record shows that it ended; the walk then
-    /// continues inside it.
+    /// continues inside that statement.
     fn resume_in(&mut self, node: Option<NodeId>, statement: Option<u32>) -> Option<(NodeId, u32)> {
         let facts = self.facts;
         let around = self.inside(node);
@@ -255,8 +255,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks the rest of a statement whose body ended, and returns the statement after which the run continues; for a
-    /// block, that is its call.
+    /// Walks the rest of a statement whose body ended, and returns the statement after which the run continues. After a
+    /// block, the run continues after the call of the block.
     fn out(&mut self, body: u32, around: Inside, frames: usize) -> Option<(u32, Inside)> {
         let kind = self.kind(body)?;
         match kind {

@@ -122,7 +122,7 @@ pub struct ResolutionView {
 }
 
 impl ResolutionView {
-    /// Returns the candidate that the name means, if it means any.
+    /// Returns the candidate that the name means, if there is one.
     pub fn winner(&self) -> Option<&CandidateView> {
         self.candidates.iter().find(|c| c.outcome == Outcome::Wins)
     }

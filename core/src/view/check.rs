@@ -21,7 +21,7 @@ pub struct CheckReport {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CheckedRun {
-    /// The run's id, or the name of its folder if it has none.
+    /// The run's id, or the name of its folder if the run has no id.
     pub run: String,
     /// The program's name.
     pub program: Option<String>,

@@ -8,7 +8,7 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CleanPlan {
-    /// Runs to remove, in order of name; with `--yes` those that were removed.
+    /// Runs to remove, in order of name; with `--yes`, the runs that were removed.
     pub remove: Vec<CleanRun>,
     /// Runs that were asked for and are kept, each with the reason. They include the runs that could not be removed.
     pub keep: Vec<CleanRun>,

@@ -106,7 +106,7 @@ pub struct ComparedPrograms {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ChangedLine {
-    /// `-` for a line that only A has, `+` for one that only B has.
+    /// `-` for a line that only A has, `+` for a line that only B has.
     pub mark: char,
     /// The text, cut at 400 characters. Of two long lines it has the part around their first difference.
     pub text: String,
@@ -158,7 +158,7 @@ pub struct ComparedRow {
     pub differs: Vec<Difference>,
     /// Whether it is a guess that the two rows are counterparts: the statement was edited, or its line is a guess.
     pub guessed: bool,
-    /// How many rows below this one are not listed, because one run alone records this row and all of them.
+    /// How many rows below this row are not listed, because one run alone records this row and all of them.
     pub below: u32,
     /// How much longer B took than A, in milliseconds; negative if B took less. `None` unless both durations are
     /// recorded and differ.
@@ -214,7 +214,7 @@ pub struct ComparedValue {
     pub inferred: bool,
 }
 
-/// A value for which it is unknown whether it differs.
+/// A value that could not be compared, so that it may differ.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NotCompared {

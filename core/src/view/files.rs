@@ -13,7 +13,7 @@ use crate::time::Stamp;
 pub struct ImportsView {
     /// The imports, in the store's order.
     pub imports: Vec<ImportView>,
-    /// Places of the runs that contain this one, outermost first; empty unless this run is an import itself.
+    /// Places of the runs that contain this run, outermost first; empty unless this run is an import itself.
     pub above: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct ImportView {
     pub outputs_schema: Option<String>,
     /// The place of the import's own run, by which callers open that run; `None` if the import has no run of its own.
     pub place: Option<String>,
-    /// The status of the import's own run, as far as it is known without reading all of it.
+    /// The status of the import's own run, as far as known without reading the whole run.
     pub nested_status: Option<String>,
     /// Bindings of this run that have the handle as prefix, at most 200. If several imports share a handle, only the
     /// first one lists them.
@@ -62,7 +62,7 @@ pub struct StateMdView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StateLine {
-    /// `=` if both versions have the line, `+` if only the rendered one does, `-` if only the file does.
+    /// `=` if both versions have the line, `+` if only the rendered version has it, `-` if only the file has it.
     #[cfg_attr(feature = "typescript", ts(type = "\"=\" | \"+\" | \"-\""))]
     pub mark: char,
     /// The text of the line.

@@ -104,8 +104,8 @@ pub struct AuditView {
     /// `contradicted` (a gate differs from its sealed rows), or `gone` (the run shows that there was a log).
     #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]
     pub chain: String,
-    /// The reason for that state in one sentence, with the first bad row. It never claims a "proof": anyone can compute
-    /// hashes.
+    /// The reason for that state in one sentence, with the first bad row. The text never claims a "proof", because
+    /// anyone can compute hashes.
     pub chain_reason: String,
     /// The log's head, as decisions print it; absent if the rows are from several runs.
     pub head: Option<Head>,

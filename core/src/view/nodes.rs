@@ -154,7 +154,8 @@ pub struct TreeRow {
     pub depth: Option<u32>,
     /// The gate's id, if the row is a gate.
     pub gate: Option<String>,
-    /// The beginning of the first value that was passed to a call; `None` if it is not recorded or was not requested.
+    /// The beginning of the first value that was passed to a call; `None` if the value is not recorded or was not
+    /// requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
     /// For the trace on a screen: how many of the blocks around this row, from the outside in, also contain the first
@@ -171,7 +172,7 @@ pub struct TreeRow {
     pub duration: Option<String>,
     /// The row's error, cut at 400 characters.
     pub error: Option<String>,
-    /// Bindings that the row wrote, as far as the records show, also those whose value was overwritten later.
+    /// Bindings that the row wrote, as far as the records show, including bindings that were overwritten later.
     pub bindings: Vec<BindingRef>,
     /// The statement's line in the program.
     pub line: Option<u32>,
@@ -183,7 +184,7 @@ pub struct TreeRow {
     pub inferred: bool,
     /// Whether the row was derived from other rows; no record exists for it.
     pub derived: bool,
-    /// Whether the run stands at this row: the program continues here.
+    /// Whether this row is a current position of the run, at which the program continues.
     pub position: bool,
     /// Whether this row is the first cause of the failure. In a completed run: the first failure that was not
     /// recovered.
@@ -285,7 +286,7 @@ pub struct ProgramLine {
     pub properties: Vec<PropertyView>,
     /// Bindings that this line wrote (the first 50).
     pub bindings: Vec<BindingRef>,
-    /// Whether the run stands at this line: the program continues here.
+    /// Whether this line is a current position of the run, at which the program continues.
     pub position: bool,
 }
 

@@ -52,8 +52,8 @@ pub struct Overview {
     pub last_sign_from: Option<String>,
     /// The age of `last_sign`, if `now` is given: `3d 4h ago`.
     pub last_sign_ago: Option<String>,
-    /// When a file of the run was last changed, if the run records no times. This is weaker than a sign of life,
-    /// because copies and checkouts change it, too.
+    /// When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign
+    /// of life, because copies and checkouts change it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_changed: Option<Stamp>,
     /// Whether the run is recorded as running but has had no sign of life for a day.
@@ -71,15 +71,15 @@ pub struct Overview {
     pub statements_done: u32,
     /// How many statements of the program may run; `None` without the source.
     pub statements_in_program: Option<u32>,
-    /// How many statements have each status, including those that did not start.
+    /// How many statements have each status, including statements that did not start.
     pub by_status: Vec<StatusCount>,
     /// How many nodes were retried.
     pub retried: u32,
     /// How many nodes failed and were recovered.
     pub recovered: u32,
-    /// The nodes at which the run stands (the first 20).
+    /// The nodes at the current positions of the run (the first 20).
     pub positions: Vec<NodeRef>,
-    /// At how many nodes the run stands in all.
+    /// How many current positions the run has in all.
     #[serde(default)]
     pub position_count: u32,
     /// The first cause of a failure. In a completed run: the first failure that was not recovered.

@@ -8,7 +8,7 @@ pub use crate::database::query::{QueryColumn, QueryTable, QueryView};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct QueryTables {
-    /// The tables: first those with the run's interpreted data, then the run's own.
+    /// The tables: first the tables with the run's interpreted data, then the run's own tables.
     pub tables: Vec<QueryTable>,
     /// The stored questions, which callers use by name.
     pub questions: Vec<StoredQuestion>,

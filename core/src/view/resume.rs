@@ -96,11 +96,11 @@ pub struct DoneView {
     pub last_sign: Option<Stamp>,
 }
 
-/// A place at which the run stands: the program continues there.
+/// A current position of the run, at which the program continues.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PositionView {
-    /// Why the run stands at this position.
+    /// Why the run is at this position.
     pub how: Stop,
     /// The node at this position; `None` if `how` is `between`.
     pub node: Option<NodeRef>,
@@ -125,7 +125,7 @@ pub struct PositionView {
     /// For a gate that was rejected or timed out: what the decision means. For a failure: which enclosing block the
     /// next attempt starts with.
     pub meaning: Option<String>,
-    /// The first statement to run from here.
+    /// The first statement to run at this position.
     pub next: Option<AheadView>,
     /// The commands that begin another attempt at a failed node; empty without a failure, or if no record has an id.
     #[serde(default)]
@@ -133,7 +133,7 @@ pub struct PositionView {
 }
 
 words! {
-    /// Why a run stands at a position.
+    /// Why a run is at a position.
     Stop {
         /// The statement began and its end is not recorded.
         #[default]
@@ -169,7 +169,7 @@ pub struct AheadView {
 words! {
     /// The circumstances under which a remaining statement runs.
     How {
-        /// The run stands at the statement.
+        /// The statement is at a current position of the run.
         #[default]
         Here = "here",
         /// The statement follows a statement that runs.
@@ -243,7 +243,7 @@ pub struct MemoryNeedView {
     pub agent: String,
     /// How long the memory lives, as the program declares it.
     pub scope: String,
-    /// Whether the memory exists, a remaining session begins it, or it is missing.
+    /// Whether the memory exists, is begun by a remaining session, or is missing.
     pub state: NeedState,
     /// The store that contains the memory.
     pub store: String,

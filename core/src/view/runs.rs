@@ -53,7 +53,8 @@ pub struct RunSummary {
     pub stale: bool,
     /// The reason for the status, in one sentence.
     pub reason: String,
-    /// The first line of a failed run's first error. `None` if no error is recorded or the list did not look for it.
+    /// The first line of a failed run's first error. `None` if no error is recorded, or if the list did not look for
+    /// errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub failure: Option<String>,
@@ -75,8 +76,8 @@ pub struct RunSummary {
     pub age: Option<String>,
     /// The last sign of life, which is the latest time that the run records.
     pub last_sign: Option<Stamp>,
-    /// When a file of the run was last changed, if the run records no times. This is weaker than a sign of life,
-    /// because copies and checkouts change it, too.
+    /// When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign
+    /// of life, because copies and checkouts change it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_changed: Option<Stamp>,
     /// Time from the start to the last sign of life, in milliseconds; `None` unless both are recorded.

@@ -41,7 +41,7 @@ pub struct SearchedRun {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum HitKind {
-    /// Statements: executed ones, and those of the program that were not executed.
+    /// Executed statements, and statements of the program that were not executed.
     Statements,
     /// Errors of statements.
     Errors,
@@ -65,7 +65,7 @@ pub enum HitKind {
 pub struct HitGroup {
     /// The kind.
     pub kind: HitKind,
-    /// The first 50 hits, with at most 5 of one place.
+    /// The first 50 hits, at most 5 of them from one place.
     pub hits: Vec<Hit>,
     /// How many more lines match.
     pub more: u64,

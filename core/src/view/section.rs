@@ -6,7 +6,7 @@ use crate::text::short;
 /// Advice on continuing a run, as one section for each subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sections {
-    /// The places at which the run stands.
+    /// The current positions of the run.
     pub stands: Section,
     /// The actions that may have happened already.
     pub cautions: Section,

@@ -26,7 +26,7 @@ pub struct RunShared {
     pub bytes: u64,
     /// Whether secrets were left as they are (`--raw`).
     pub raw: bool,
-    /// The replaced secrets, in order of place (the first 10,000); with `raw`, those that would be replaced.
+    /// The replaced secrets, in order of place (the first 10,000); with `raw`, the secrets that would be replaced.
     pub found: Vec<SecretFound>,
     /// How often each rule replaced a secret, by kind of place.
     pub replaced: Vec<SecretsReplaced>,

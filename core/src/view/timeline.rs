@@ -15,7 +15,7 @@ pub struct Timeline {
     pub from: Option<Stamp>,
     /// The last recorded time.
     pub until: Option<Stamp>,
-    /// The time from the first recorded time to the last one, in words.
+    /// The time from the first recorded time to the last recorded time, in words.
     pub took: Option<String>,
     /// The length of the axis, in milliseconds of drawn time.
     pub len: u64,

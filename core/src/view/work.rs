@@ -22,13 +22,13 @@ pub struct NodeWork {
     pub context: Vec<GivenName>,
     /// How many more names the statement received.
     pub more_context: u32,
-    /// A note on all of these names, or why they are not known.
+    /// A note on all names in `context`, or why the names are not known.
     pub context_note: Option<String>,
     /// The bindings that the statement wrote.
     pub answers: Vec<AnswerView>,
     /// Why the answer is missing or not known.
     pub answer_note: Option<String>,
-    /// The attempts, as far as rows record them; empty if there was only one.
+    /// The attempts, as far as rows record them; empty if there was only one attempt.
     pub attempts: Vec<AttemptView>,
     /// Facts about the attempts that the rows do not record.
     pub attempts_note: Option<String>,
@@ -66,7 +66,7 @@ pub struct Excerpt {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Seen {
-    /// The present value is the received one: nothing wrote the binding since.
+    /// The present value is the value that the statement received, because nothing wrote the binding since.
     Same,
     /// The value was replaced later. The earlier value is shown if the run keeps it.
     Replaced,
@@ -90,7 +90,7 @@ pub struct GivenName {
     pub written_by: Option<NodeRef>,
     /// Why the name referred to this binding, or to none.
     pub why: String,
-    /// Whether the present value is the one that the statement received.
+    /// Whether the present value is the value that the statement received.
     pub seen: Seen,
     /// Whether `seen` was inferred from the order of the statements, because the recorded times do not decide it.
     pub inferred: bool,
@@ -107,7 +107,7 @@ pub struct GivenName {
 pub struct AnswerView {
     /// The binding; `overwritten` means that its present value is from a later write.
     pub binding: BindingRef,
-    /// The first lines of the value that the statement wrote, not of a later one; `None` if that value was not kept.
+    /// The first lines of the value that the statement wrote, not of a later value; `None` if that value was not kept.
     pub value: Option<Excerpt>,
     /// The statement that replaced the value, if it is known.
     pub replaced_by: Option<NodeRef>,

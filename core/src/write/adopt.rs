@@ -41,7 +41,7 @@ struct Event<'a> {
     /// The recorded id, if the event opens a frame. Other events get an id later.
     id: Option<i64>,
     status: Status,
-    /// Metadata keys of this row, beside those that name its instance.
+    /// Metadata keys of this row, beside the keys that name its instance.
     keys: Keys,
     error: Option<String>,
 }
@@ -79,7 +79,8 @@ impl<'a> Told<'a> {
         }
         if node.attempts > 1 {
             self.push(at, node, Status::Failed, Keys::default());
-            // The recorded error belongs to the last attempt: if that attempt failed too, its row gets the error.
+            // The recorded error belongs to the last attempt. If the last attempt failed too, only its own row gets the
+            // error.
             if let Some(failed) = self.events.last_mut() {
                 failed.error.take_if(|_| node.status == NodeStatus::Failed);
             }

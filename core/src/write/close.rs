@@ -125,8 +125,8 @@ impl Close {
     }
 }
 
-/// Refuses to complete an execution that has not written its binding: the given binding, else the one that the program
-/// names. Returns the metadata keys that record the binding.
+/// Refuses to complete an execution that has not written its binding: the given binding, else the binding that the
+/// program names. Returns the metadata keys that record the binding.
 fn outputs(
     facts: &dyn Facts,
     open: &mut Ending,

@@ -88,7 +88,7 @@ pub struct Fault {
 /// The kind of a store's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Another process wrote for longer than this one could wait.
+    /// Another process kept writing for longer than the command may wait.
     Busy,
     /// The disk, or the quota, is full.
     Full,

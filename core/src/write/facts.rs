@@ -17,8 +17,8 @@ pub enum Style {
     Files,
 }
 
-/// The queries with which a plan reads its store. They look rows up by key, so that a query costs the same in a run of
-/// ten rows and in a run of a hundred thousand.
+/// The queries with which a plan reads its store. Each query looks rows up by key, so that it costs the same in a run
+/// of ten rows and in a run of a hundred thousand.
 pub trait Facts {
     /// Returns how the store writes.
     fn style(&self) -> Style;

@@ -22,8 +22,8 @@ pub struct AddImport {
     pub inputs_schema: Option<String>,
     /// The imported program's outputs as JSON; by default from the earlier registration.
     pub outputs_schema: Option<String>,
-    /// The imported program's text. A folder keeps it in the nested run. For a database, it is stored in a file at the
-    /// same path beside the database.
+    /// The imported program's text. A folder keeps the text in the nested run. For a database, the text is stored in a
+    /// file at the same path beside the database.
     pub program: Option<String>,
     /// The name of the imported program's file; by default made from the handle.
     pub name: Option<String>,

@@ -17,7 +17,7 @@ use crate::text::cut;
 pub(super) struct Instance {
     /// The instance's first row, whose id is the instance's id.
     pub(super) first: Execution,
-    /// The instance's last row. It equals the first row in the in-place style, or if there is only one row.
+    /// The instance's last row. In the in-place style, or if the instance has only one row, this is the first row.
     pub(super) last: Execution,
     /// The id of the next instance of the same statement in the same parent, if the statement began again.
     pub(super) again: Option<i64>,
@@ -79,7 +79,8 @@ fn latest(
     if facts.style() == Style::InPlace {
         return Ok((facts.execution(since)?.filter(|_| like.id == since), None));
     }
-    // A construct has an id of its own in each run, so its newest row suffices. A plain statement may have begun again.
+    // Each run of a construct has an id of its own, so the newest row with the id suffices. A plain statement may have
+    // begun again.
     let own = meta(like);
     let named = own.loop_id.is_some() || own.parallel_id.is_some() || own.gate_id.is_some();
     let mut rows = Vec::new();
@@ -147,8 +148,8 @@ pub(super) fn begun_again(
     Ok(newest.filter(|row| !same(first, row)).map(|row| row.id))
 }
 
-/// Returns whether a row opens its instance. In a folder's log, a row with a binding but without a start time opens
-/// none: it only records which value was written.
+/// Returns whether a row opens its instance. In a folder's log, a row with a binding but without a start time opens no
+/// instance, because it only records which value was written.
 pub(super) fn begins(row: &Execution) -> bool {
     let keeps = row.started.is_none() && meta(row).binding.is_some();
     row.status.opens() && !keeps

@@ -8,7 +8,7 @@ use crate::model::Execution;
 use crate::program::{Statement, StatementKind as Kind};
 use crate::trace::{Shape, frame_block, shape};
 
-/// Returns the execution that a statement runs in: the given one, else the only suitable one.
+/// Returns the execution that a statement runs in: the given execution, else the only suitable execution.
 ///
 /// # Errors
 /// A refusal if the enclosing construct has not begun, if several executions are suitable, or if the given execution
@@ -43,8 +43,8 @@ pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
     found
 }
 
-/// Returns the innermost enclosing construct that needs an execution, and the statement directly inside it: the given
-/// statement or one around it.
+/// Returns the innermost enclosing construct that needs an execution, and the statement directly inside it. This is the
+/// given statement or a statement around it.
 pub(super) fn holder(source: &Source, statement: u32) -> (Option<u32>, u32) {
     let mut inner = statement;
     for at in around(source, statement) {
@@ -124,7 +124,8 @@ fn fitting<'r>(
     standing.rows().filter(fits).collect()
 }
 
-/// Returns whether a statement directly in a parallel block is itself a branch, rather than a statement inside one.
+/// Returns whether a statement directly in a parallel block is itself a branch, rather than a statement inside a
+/// branch.
 fn is_branch(source: &Source, parallel: u32, statement: u32) -> bool {
     let listing = source.listing.as_ref();
     source.kind(parallel) == Some(Kind::Parallel)
@@ -170,8 +171,8 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
     }
 }
 
-/// Returns the only execution among `fit` in which a statement can begin now. Of several, those with an open child do
-/// not count.
+/// Returns the only execution among `fit` in which a statement can begin now. Of several executions, those with an open
+/// child do not count.
 fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option<i64>, WriteError> {
     let free: Vec<&&Execution> = fit
         .iter()

@@ -107,7 +107,7 @@ pub struct ParallelJoined {
 pub struct BranchStatus {
     /// The branch's name.
     pub branch: String,
-    /// The branch's status; `pending` if it never began.
+    /// The branch's status; `pending` if the branch never began.
     pub status: String,
 }
 
@@ -183,7 +183,7 @@ pub struct AgentWritten {
     pub agent: String,
     /// How long the agent's memory lives: `execution`, `project`, `user` or `custom`.
     pub scope: String,
-    /// The database or folder that keeps the agent; `None` if the run keeps it.
+    /// The database or folder that keeps the agent; `None` if the run keeps the agent.
     pub store: Option<String>,
     /// The number of the segment that was added; `None` if the memory was written.
     pub segment: Option<i64>,
@@ -265,7 +265,7 @@ pub struct GateDecided {
     pub head: Option<Head>,
 }
 
-/// What a copy of the run claims about a decision that was made on it; not verified.
+/// What a copy of the run claims about a decision that was made on the copy; not verified.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DecidedOnCopy {

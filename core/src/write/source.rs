@@ -57,8 +57,8 @@ impl Source {
         Ok(Source { listing })
     }
 
-    /// Looks up a statement. A text that does not clearly match one in the program gets no line, because models shorten
-    /// and reword statements.
+    /// Looks up a statement. A text that does not clearly match a statement of the program gets no line, because models
+    /// shorten and reword statements.
     ///
     /// # Errors
     /// [`WriteError::Wrong`] if neither text nor line was given, the text is only a number, or both name different
@@ -174,7 +174,7 @@ impl Source {
         }
         let gate = row.meta.as_deref().and_then(|meta| meta.gate_id.as_deref());
         if let (Some(gate), Some(listing)) = (gate, &self.listing) {
-            // Accepts the only gate with this name; if there are several, line or text must decide.
+            // Accepts the only gate with this name. Of several gates with this name, the line or the text decides.
             if let [only] = listing.gates_named(crate::gate::visit(gate).0) {
                 return Some(*only);
             }

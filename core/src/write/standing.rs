@@ -11,7 +11,7 @@ use crate::model::{Execution, GateStatus, Status};
 use crate::shell;
 use crate::trace::{Shape, shape};
 
-/// The open executions of a run whose ancestors are all open. An execution inside an ended one counts as cut off.
+/// The open executions of a run whose ancestors are all open. An execution inside an ended execution counts as cut off.
 #[derive(Debug, Default)]
 pub(super) struct Standing {
     /// The first rows of these executions, by id.

@@ -12,7 +12,7 @@ use crate::trace;
 pub struct FolderState {
     /// The new content of `state.md`.
     pub text: String,
-    /// Ids of the rows from which this `state.md` and every later one can be rendered; see
+    /// Ids of the rows from which this `state.md` and every later `state.md` can be rendered; see
     /// [`state_md::rows_that_tell`].
     pub rows: BTreeSet<i64>,
 }

@@ -78,7 +78,7 @@ impl Narrator<'_> {
         format!("{}{last} exit{why}", mark(words::LOOP))
     }
 
-    /// Returns the name that a statement binds, or else its text, followed by its status.
+    /// Returns the name that a statement binds, or else the statement's text, followed by the status: `research ✓`.
     pub(super) fn statement(&self, node: &Node, inside: Option<i64>) -> String {
         let inside = inside.map_or(String::new(), |id| format!("#{id} "));
         let named = match &node.kind {

@@ -5,7 +5,8 @@ use super::places::Place;
 use crate::model::{CompactLog, Run};
 use crate::trace::{NodeId, NodeKind, NodeStatus};
 
-/// The note after a statement without a line in the log. Its end was inferred from the binding that it wrote.
+/// The note after a statement without a line in the log. The statement's end was inferred from the binding that it
+/// wrote.
 const DERIVED: &str = "(inferred from its binding; the log has no line for it)";
 
 /// Returns the log if it is the run's only record of statements.

@@ -13,7 +13,7 @@ const LONGEST: usize = 16;
 /// The place of a node in a narration.
 pub(super) struct Place {
     pub(super) at: NodeId,
-    /// The number of the outermost statement around the node; `None` if it is unknown.
+    /// The number of the outermost statement around the node; `None` if the number is unknown.
     pub(super) number: Option<u64>,
     /// The number with the branch: `3`, or `3a` in the first branch of the third statement.
     pub(super) head: String,

@@ -257,7 +257,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
         .filter_map(|(s, n)| Some(((*n)?, s)))
         .collect();
     let live = live(marks.trace);
-    // A construct inside of an ended one has ended, too, even if no record shows that.
+    // A construct inside of an ended construct has ended, too, even if no record shows that.
     let mut over: TiVec<NodeId, bool> = TiVec::with_capacity(live.len());
     for (at, node) in marks.trace.nodes.iter_enumerated() {
         let closed = |p| marks.trace.node(p).is_some_and(|n| !n.status.is_open());
@@ -270,7 +270,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
             marks.listing.statement_at(node.line.filter(|_| waits)?)
         });
         let statement = own.and_then(|s| marks.listing.get(s));
-        // The node has a line in the program, but a later pass over that line is shown there instead.
+        // Whether the node's line in the program shows a later pass over that line instead of this node.
         let passed = statement.is_none() && node.line.is_some();
         let gone = over.last() == Some(&true) || live.get(at) != Some(&true);
         if !node.status.is_open() || passed || gone {

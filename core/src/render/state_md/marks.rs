@@ -61,7 +61,7 @@ impl<'a> Marks<'a> {
         }
         for (at, node) in trace.nodes.iter_enumerated() {
             let frame = marks.above.get(at).copied().flatten();
-            // A statement that only comes next is marked by `Window`, not here.
+            // `Window` marks the statements that come next, so they are left out.
             let comes = node.inferred && node.status == NodeStatus::Pending;
             // A gate without a record may belong to any frame or round.
             let met = matches!(node.kind, NodeKind::Gate { .. })
@@ -175,7 +175,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Returns the path of a statement's value if it is written.
+    /// Returns the path of a statement's value if the value is written.
     fn path(&self, statement: u32, node: Option<&Node>) -> Option<Text> {
         let frame = match self.current(statement) {
             None => None,
@@ -370,7 +370,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Returns for each node whether it is present, which means not in an earlier round of a loop.
+/// Returns for each node whether the node is current, which means not in an earlier round of a loop.
 pub(super) fn live(trace: &Trace) -> TiVec<NodeId, bool> {
     let mut last: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for (at, node) in trace.nodes.iter_enumerated() {

@@ -44,8 +44,8 @@ fn header(out: &mut String, file: &StateFile) {
         }
     }
     for (key, said) in &file.extra {
-        // An extra key that OpenProse defines is escaped, because it would be read back as a field, unless that field
-        // is set.
+        // A key that OpenProse defines is escaped, unless its field is set. Otherwise the key would be read back as
+        // that field.
         let key = guarded(key, &[':'], |raw| {
             raw.is_empty()
                 || raw.starts_with(['#', '`', '~', '*', '-', '+', '|'])
@@ -264,7 +264,7 @@ fn table_row(out: &mut String, mut cells: Vec<String>, more: &[Text], other: &[(
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-/// Prints a section that OpenProse does not define. Headings inside of it that would end it are escaped.
+/// Prints a section that OpenProse does not define. A heading in its text that would end the section is escaped.
 fn section(out: &mut String, name: &str, text: &str) {
     let name = guarded(name, &[], is_known_heading);
     out.push_str(format!("\n## {name}").trim_end());

@@ -40,8 +40,8 @@ impl DecideAsSeen {
                         reason: text.unwrap_or_default(),
                     },
                 },
-                // `--as` replaces the person who decided on the copy, so the person represented by that one (`--for`)
-                // is dropped.
+                // `--as` replaces the person who decided on the copy. The principal for whom that person acted
+                // (`--for`) is dropped, too.
                 on_behalf_of: file.on_behalf_of.clone().filter(|_| by.is_none()),
                 by: by.unwrap_or_else(|| file.by.clone()),
                 record_timeout: false,

@@ -91,7 +91,7 @@ pub(super) fn time_out(
     })
 }
 
-/// Returns the change that sets the run's `updated_at` (errata X15). A run that has ended keeps its time.
+/// Returns the change that sets the run's `updated_at` (errata X15). A run that has ended keeps the time of its end.
 pub(super) fn touched(facts: &dyn Facts, at: &At) -> Result<Option<Change>, WriteError> {
     Ok((!facts.run()?.status.is_finished()).then(|| touch(facts, at)))
 }

@@ -12,7 +12,8 @@ use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, Style, WriteEr
 /// How many of the newest gates are checked for a lost log, if the log has no sealed row.
 const LOOKED_AT: usize = 64;
 
-/// Appends rows to the audit log. Each new row is sealed with the hash of the sealed row before it (errata G7).
+/// A writer that appends rows to the audit log. Each new row is sealed with the hash of the sealed row before it
+/// (errata G7).
 #[derive(Debug)]
 pub(super) struct Log<'a> {
     at: &'a At,

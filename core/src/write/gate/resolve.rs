@@ -62,8 +62,8 @@ impl Record for ResolveGate {
 }
 
 impl ResolveGate {
-    /// Returns the plan. If the decision was made on a copy of the run, the log also records what the copy claims about
-    /// it.
+    /// Returns the plan. If the decision was made on a copy of the run, the log also records the copy's claims about
+    /// the decision.
     pub(super) fn plan_of(
         &self,
         facts: &dyn Facts,
@@ -187,8 +187,8 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
 }
 
 /// Returns the refusal of a decision after the deadline. The program treats a time-out as a rejection, so a command
-/// that was meant to approve must not record one (errata G3). `refused` is a further reason, which does not depend on
-/// the deadline.
+/// that was meant to approve must not record a time-out (errata G3). `refused` is a further reason, which does not
+/// depend on the deadline.
 fn past_deadline(
     facts: &dyn Facts,
     gate: &Gate,

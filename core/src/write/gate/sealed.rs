@@ -53,7 +53,8 @@ impl<'a> Measure<'a> {
     /// no evidence that one was removed, and the caller does not override the rule.
     pub(super) fn of(&self, gate: &Gate) -> Result<Measured, WriteError> {
         let facts = self.facts;
-        // `Facts::gates` does not report a gate with ambiguous files, but `Facts::gate` returns a fault for it.
+        // `Facts::gates` does not report a gate with ambiguous files, but `Facts::gate` returns a fault for such a
+        // gate.
         facts.gate(&gate.id)?;
         let events = facts.gate_events(&gate.id)?;
         let texts = events.iter().map(|event| &event.metadata);
@@ -200,8 +201,8 @@ fn is_ours(event: &AuditEvent) -> bool {
         && metadata.is_some_and(|metadata| Columns::of(&metadata).is_some())
 }
 
-/// Returns the execution that waits at a gate, and the place in the log's chain that it records for the gate's
-/// creation. Returns `None` if the execution records no place.
+/// Returns the execution that waits at a gate, and the place in the log's chain that this execution records for the
+/// gate's creation. Returns `None` if the execution records no place.
 pub(super) fn place_of_creation(
     facts: &dyn Facts,
     gate: &Gate,

@@ -152,9 +152,8 @@ impl<'a> At<'a> {
         Ok(found)
     }
 
-    /// Returns the operation of a pipe whose results are the items of this statement's operation. The first operation
-    /// has none before it. A `filter` passes its items on unchanged, so an earlier operation that makes new items is
-    /// preferred.
+    /// Returns the operation of a pipe whose results are the items of this statement's operation; `None` for the first
+    /// operation. A `filter` passes its items on unchanged, so an earlier operation that makes new items is preferred.
     fn operation_before(&self, pipe: u32) -> Option<Operation> {
         let listing = self.listing;
         let own = listing.get(pipe).filter(|s| s.kind == Kind::Pipe)?;

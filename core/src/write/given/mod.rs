@@ -67,8 +67,8 @@ pub(crate) fn inputs(
     Ok(found)
 }
 
-/// Returns what one name means at a statement that runs in the execution `from`; `None` if it is not the name of a
-/// value.
+/// Returns what one name means at a statement that runs in the execution `from`; `None` if the name is not the name of
+/// a value.
 pub(crate) fn input(
     run: &dyn Around,
     listing: &Listing,
@@ -100,8 +100,8 @@ struct At<'a> {
     deep: u32,
 }
 
-/// An input of a statement. If the program passes a text or an expression for it, `names` has the names in that text,
-/// the place where they are resolved, and whether they are certainly names.
+/// An input of a statement. If the program passes a text or an expression for the input, `names` has the names in that
+/// text, the place where they are resolved, and whether they are certainly names.
 struct Input<'a> {
     input: InputOfTask,
     names: Option<(At<'a>, Vec<String>, bool)>,
@@ -273,7 +273,8 @@ fn is_branch(row: &Execution) -> bool {
         .is_some_and(|meta| meta.branch.is_some())
 }
 
-/// Returns the statement that made a call: the statement at the frame's line, if it calls the frame's block.
+/// Returns the statement that made a call: the statement at the frame's line, if this statement calls the frame's
+/// block.
 fn call_of(listing: &Listing, frame: &Execution) -> Option<u32> {
     let line = frame.index.and_then(|line| u32::try_from(line).ok())?;
     let at = listing.begun_at(line)?;
@@ -301,7 +302,7 @@ fn bound<'a>(name: &str, binding: &str, scope: Option<i64>) -> Input<'a> {
     })
 }
 
-/// Returns an input without a recorded value: only the agent that executes the program has it.
+/// Returns an input without a recorded value. Only the agent that executes the program has the value.
 fn told<'a>(name: &str, what: String) -> Input<'a> {
     plain(InputOfTask {
         state: InputState::Told,

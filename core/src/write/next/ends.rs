@@ -182,7 +182,7 @@ impl Look<'_> {
                         format!("line {} runs once for each item", first.line),
                     )
                 });
-                // An announced item that has not begun has to run. If there is none, the construct may also end.
+                // An announced item that has not begun has to run. Without such an item, the construct may also end.
                 Ok(match (missing, begun.is_empty()) {
                     (Some(_), _) => next.into_iter().collect(),
                     (None, true) => next.into_iter().chain(end).collect(),
