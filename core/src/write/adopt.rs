@@ -13,10 +13,10 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 /// Returns rows for everything that the state file of a run records as executed. Commands then append further rows. The
 /// rows have no times, because the state file has none.
 ///
-/// A frame keeps its recorded id, because bindings refer to the frame by it. Events before the first frame get lower
-/// ids, so that the ids are in the order of the trace. An event after the inner frames of its frame gets an id after
-/// all others, if the next id belongs to a frame. A pending statement that was only inferred gets no row. A pending
-/// gate without a file gets none either: `gate create` records that gate.
+/// A frame keeps its recorded id, because bindings refer to the frame by this id. Events before the first frame get
+/// lower ids, so that the ids are in the order of the trace. An event after the inner frames of its frame gets an id
+/// after all others, if the next id belongs to a frame. A pending statement that was only inferred gets no row. A
+/// pending gate without a file gets no row either: `gate create` records that gate.
 pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<ExecutionRow> {
     let mut told = Told {
         run,

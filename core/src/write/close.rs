@@ -336,7 +336,7 @@ fn written(
             let wrote = binding.updated.as_ref().and_then(Stamp::millis);
             match (begun, wrote) {
                 (Some(begun), Some(wrote)) if wrote < begun => format!(
-                    "binding {name} {place} is older than it ({} against {})",
+                    "binding {name} {place} was written at {}, before the execution began at {}",
                     Stamp::At(wrote),
                     Stamp::At(begun)
                 ),

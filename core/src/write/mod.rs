@@ -146,9 +146,9 @@ pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteEr
 /// - **One writer at a time**, across processes: the answers of [`Facts`] to `work` are still true when its changes are
 ///   applied. Of two commands that decide a gate at once, the second one sees the first one's decision.
 /// - **Reading returns exactly what was written**, through the next writer's [`Facts`] and through a
-///   [`crate::session::Session`]. A session has the same trace, bindings, agents, gates, audit log and imports for every
-///   store that got the same commands. A value comes back byte for byte.
-/// - **In order.** A reader never sees a change without the earlier ones of the list: an attachment is visible before
+///   [`crate::session::Session`]. A session has the same trace, bindings, agents, gates, audit log and imports for
+///   every store that got the same commands. A value comes back byte for byte.
+/// - **In order.** A reader never sees a change without the earlier changes of the list: an attachment is visible before
 ///   the binding that names it, an execution before its gate, an audit row before the gate that it is about.
 /// - **No data is lost.** Replaced values and memories are kept as earlier versions; rows of the audit log and
 ///   attachments are never overwritten; unknown files and tables stay in place.

@@ -431,7 +431,7 @@ fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(),
     Err(WriteError::refused(
         "binding-of-a-branch",
         format!(
-            "{name} belongs to a branch, each of which writes its own: {}",
+            "each branch writes its own {name}, and no branch was given: {}",
             listed(&own)
         ),
         "`--execution ID` names the branch that writes it",
@@ -477,7 +477,7 @@ fn overwrites(name: &str, kind: &BindingKind, source: Option<&str>) -> WriteErro
     WriteError::refused(
         "binding-fixed",
         format!(
-            "{name} is there already and does not change ({}{by})",
+            "{name} exists already and cannot be replaced ({}{by})",
             kind.word()
         ),
         "only the same statement may write it again (--source); take another name, or `let`",
@@ -492,7 +492,7 @@ fn anonymous(last: u32) -> Result<String, WriteError> {
         0..LAST => Ok(format!("anon_{:03}", last + 1)),
         LAST.. => Err(WriteError::refused(
             "anonymous-used-up",
-            format!("anon_{LAST} is there already, and the last of its kind"),
+            format!("anon_{LAST} exists already, and it is the last name of this form"),
             "give the value a name",
         )),
     }

@@ -63,7 +63,7 @@ impl Record for Retry {
                     "execution {} was begun again, as execution {again}",
                     self.id
                 ),
-                "record the next event for the later one",
+                "record the next event for the later execution",
             ));
         }
         open_parent(facts, instance.first.parent)?;

@@ -20,7 +20,8 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 /// - in each open frame, and at the root: the last instance of each statement;
 /// - in every instance that continues: the last instance of a statement if it failed, because the statement may be
 ///   tried again;
-/// - the last instance of each index and text, because rows show how the run counts indices, which assigns lines;
+/// - the last instance of each statement number (`index`) and text, because these rows show how the run numbers its
+///   statements, and so assign lines to rows;
 /// - the last frame of each block, which determines the annotations once no frame of the block is open.
 ///
 /// A new round of a loop replaces the annotations of the previous round. After the loop, the annotations from before

@@ -67,11 +67,11 @@ impl Record for DecideAsSeen {
             return Err(WriteError::refused(
                 "decision-of-another-run",
                 format!(
-                    "the decision is of run {}, and this is run {}: nothing was decided",
+                    "the decision was made for run {}, but this is run {}: nothing was decided",
                     shown(&self.run),
                     shown(&run.id)
                 ),
-                "name the run that the decision is of",
+                "give the run for which the decision was made",
             ));
         }
         let gate = known(facts, &self.resolve.gate)?;

@@ -50,7 +50,7 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     }
     let message = match facts.gate_elsewhere(id)? {
         Some(other) => format!(
-            "gate {} is of another run of this database, {}: only the newest one, {}, is written to",
+            "gate {} belongs to run {} of this database, but commands write only to its newest run, {}",
             shown(id),
             shown(&other),
             shown(&facts.run()?.name)

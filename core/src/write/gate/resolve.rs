@@ -235,7 +235,7 @@ fn decided_already(facts: &dyn Facts, gate: &Gate) -> Result<WriteError, WriteEr
         other.status == GateStatus::Pending && visit(&other.id).0 == visit(&gate.id).0
     });
     let hint = match again {
-        Some(again) => format!("it was met again: gate {} waits", again.id),
+        Some(again) => format!("the gate was reached again: gate {} waits", again.id),
         None => "a gate is decided once; nothing was changed".to_owned(),
     };
     Ok(WriteError::refused(

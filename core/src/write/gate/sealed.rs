@@ -50,7 +50,7 @@ impl<'a> Measure<'a> {
     ///
     /// # Errors
     /// A refusal by the rule `gate-changed`; or by `gate-creation-unsealed` if the creation has no sealed row, there is
-    /// no evidence that one was removed, and the caller does not override the rule.
+    /// no evidence that the row was removed, and the caller does not override the rule.
     pub(super) fn of(&self, gate: &Gate) -> Result<Measured, WriteError> {
         let facts = self.facts;
         // `Facts::gates` does not report a gate with ambiguous files, but `Facts::gate` returns a fault for such a

@@ -109,7 +109,7 @@ impl<'a> At<'a> {
                 };
                 let around = match at == maker {
                     true => String::new(),
-                    false => format!(", as was what it lies in (line {})", statement.line),
+                    false => format!(", like the construct around it (line {})", statement.line),
                 };
                 return Ok(Some(format!("line {line} makes it: {ended}{around}")));
             }

@@ -218,7 +218,10 @@ fn a_gate_met_again_is_another_one_g1() {
         assert_eq!(third.gate, "deploy#3");
         let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
         assert_eq!(rule(&error), "gate-not-pending");
-        assert_eq!(error.hint(), "it was met again: gate deploy#3 waits");
+        assert_eq!(
+            error.hint(),
+            "the gate was reached again: gate deploy#3 waits"
+        );
         consistent(&run);
     }
 }
