@@ -8,7 +8,7 @@ pub fn file_name(agent: &str, number: i64) -> String {
     format!("{agent}-{number:03}.md")
 }
 
-/// Returns a whole segment file.
+/// Returns the content of a segment file.
 pub fn write(row: &SegmentRow) -> String {
     let mut out = format!("# Segment {:03}\n\ntimestamp: {}\n", row.number, row.at);
     let prompt = row.prompt.trim();

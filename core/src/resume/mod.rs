@@ -48,7 +48,7 @@ pub use steps::steps;
 /// The facts from which a plan is made.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
-    /// The run.
+    /// The run to continue.
     pub run: &'a Run,
     /// The trace of the run's executions.
     pub trace: &'a Trace,

@@ -33,7 +33,7 @@ pub struct Need {
 /// The source of a name's value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {
-    /// Whether the value exists.
+    /// Whether the value exists, will be made, or is missing.
     pub state: NeedState,
     /// The binding of the name, also if its value is empty: an index into [`crate::model::Run::bindings`].
     pub binding: Option<u32>,
@@ -108,7 +108,7 @@ struct Names<'a> {
     listing: &'a Listing,
     /// Names that some statement of the program binds.
     bound: BTreeSet<&'a str>,
-    /// Declared agents and blocks.
+    /// The names of agents and blocks that the program declares.
     declared: BTreeSet<&'a str>,
     /// The handles of imports that the program declares or the run recorded.
     imported: BTreeSet<&'a str>,

@@ -17,7 +17,7 @@ pub struct BindingsPage {
     pub total: u32,
     /// The position of the first row in the whole list, from 0.
     pub from: u32,
-    /// The rows.
+    /// The bindings of this page of the list.
     pub rows: Vec<BindingRow>,
 }
 

@@ -18,7 +18,7 @@ pub struct CleanPlan {
     pub bytes: u64,
 }
 
-/// A run of a plan.
+/// A run that a clean-up removes or keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CleanRun {

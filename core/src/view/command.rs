@@ -28,7 +28,7 @@ pub struct RunShown {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NamedValue {
-    /// The value.
+    /// The value that the name means.
     #[serde(flatten)]
     pub value: ValueView,
     /// Every candidate for the name, the winner first.

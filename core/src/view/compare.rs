@@ -26,7 +26,7 @@ pub struct CompareView {
     pub longer_ms: Option<i64>,
     /// The difference of the durations in words: `+9m 12s`.
     pub longer: Option<String>,
-    /// The two programs.
+    /// How the programs of the two runs differ.
     pub programs: ComparedPrograms,
     /// The rows that differ, with the rows around them, as a tree in preorder; with `all`, every row. At most 20,000.
     pub rows: Vec<ComparedRow>,
@@ -34,7 +34,7 @@ pub struct CompareView {
     pub rows_left_out: u32,
     /// Values that differ and that are not known to be written by a row in both runs, such as inputs.
     pub values: Vec<ComparedValue>,
-    /// Agents' memories that differ.
+    /// The memories of agents that differ between the runs.
     pub memories: Vec<ComparedValue>,
     /// Names of the outputs that differ, or that only one run has.
     pub outputs: Vec<String>,
@@ -98,7 +98,7 @@ pub struct ComparedPrograms {
     pub b_statements: u32,
     /// The first 40 lines that differ.
     pub lines: Vec<ChangedLine>,
-    /// How many more lines differ.
+    /// How many more lines differ, beyond those in `lines`.
     pub more_lines: u32,
 }
 
@@ -125,19 +125,19 @@ pub enum Difference {
     OnlyA,
     /// Only B records the row.
     OnlyB,
-    /// The statement's text.
+    /// The statement's text differs.
     Text,
-    /// The status.
+    /// The status differs.
     Status,
-    /// The number of attempts.
+    /// The number of attempts differs.
     Attempts,
-    /// The error.
+    /// The error differs.
     Error,
-    /// The principal, outcome or comment of a gate's decision.
+    /// The principal, outcome or comment of a gate's decision differs.
     Outcome,
-    /// A value that the row wrote.
+    /// A value that the row wrote differs.
     Values,
-    /// The duration, if the two differ by at least ten seconds and at least a fifth.
+    /// The duration differs by at least ten seconds and at least a fifth.
     Duration,
 }
 
@@ -204,7 +204,7 @@ pub struct ComparedValue {
     /// The first 40 lines that differ, of the first 64 KiB of each value. Empty for a value that only one run has, or
     /// that is not text.
     pub lines: Vec<ChangedLine>,
-    /// How many more lines differ.
+    /// How many more lines differ, beyond those in `lines`.
     pub more_lines: u32,
     /// Whether only the first 64 KiB were compared line by line.
     pub cut: bool,

@@ -9,12 +9,12 @@ use crate::text::counted;
 words! {
     /// The size limit of a copy for a model, in thousands of bytes.
     ModelSize {
-        /// 8,000 bytes.
+        /// The text has at most 8,000 bytes.
         Small = "8",
-        /// 32,000 bytes.
+        /// The text has at most 32,000 bytes.
         #[default]
         Medium = "32",
-        /// 128,000 bytes.
+        /// The text has at most 128,000 bytes.
         Large = "128",
     }
 }
@@ -55,7 +55,7 @@ pub struct ForModel {
     pub about: ModelAbout,
     /// The row that the text is about; `None` for a whole run.
     pub node: Option<NodeRef>,
-    /// The requested size.
+    /// The requested limit for the size of `text`.
     pub size: ModelSize,
     /// The text, in Markdown, at most as long as `size` allows. Everything that comes from the run is inside of fences.
     pub text: String,

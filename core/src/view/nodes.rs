@@ -52,7 +52,7 @@ impl TreeRow {
     }
 }
 
-/// A link to a binding.
+/// A link to a binding, with the facts that lists show beside it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingRef {
@@ -78,7 +78,7 @@ pub struct TracePage {
     pub total: u32,
     /// The position of the first row among the visible rows, from 0.
     pub from: u32,
-    /// The rows.
+    /// The rows of this page of the trace.
     pub rows: Vec<TreeRow>,
     /// Why rows are missing, or which facts the rows lack: `state.md is not readable: it is encrypted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub(crate) const DERIVED: [&str; 3] = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TreeRow {
-    /// Index into the trace.
+    /// The index of the row's node in the trace.
     pub node: u32,
     /// The execution id of the row's first record; `None` for rounds and other derived rows.
     pub id: Option<i64>,
@@ -144,7 +144,7 @@ pub struct TreeRow {
     pub status: String,
     /// How many attempts there were; 1 without a retry.
     pub attempts: u32,
-    /// The limit on attempts or rounds.
+    /// The limit on attempts of a statement, or on rounds of a loop.
     pub max: Option<u32>,
     /// The branch's name, if the row is a branch.
     pub branch: Option<String>,
@@ -197,13 +197,13 @@ pub struct TreeRow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeDetail {
-    /// The row of the trace.
+    /// The node's row in the trace.
     pub row: TreeRow,
     /// The nodes around this node, outermost first; at most the hundred nearest.
     pub path: Vec<NodeRef>,
-    /// The text of the statement, in full.
+    /// The text of the node's statement, in full.
     pub text: String,
-    /// The error, in full.
+    /// The node's error, in full.
     pub error: Option<String>,
     /// The node's rows in the store, in order, with every column.
     pub rows: Vec<RowView>,

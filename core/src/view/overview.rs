@@ -48,7 +48,7 @@ pub struct Overview {
     pub started_from: Option<String>,
     /// The last sign of life, which is the latest time that the run records.
     pub last_sign: Option<Stamp>,
-    /// The source of `last_sign`.
+    /// The source of `last_sign`, in words.
     pub last_sign_from: Option<String>,
     /// The age of `last_sign`, if `now` is given: `3d 4h ago`.
     pub last_sign_ago: Option<String>,

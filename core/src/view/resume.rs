@@ -21,7 +21,7 @@ pub struct ResumeView {
     pub headline: String,
     /// Whether the run can be continued.
     pub resumable: bool,
-    /// The work that is done.
+    /// The work that the run has done.
     pub done: DoneView,
     /// The run's positions, or the places at which a failed run can begin again (the first 50).
     pub positions: Vec<PositionView>,
@@ -41,7 +41,7 @@ pub struct ResumeView {
     pub steps: Vec<StepView>,
     /// The statements that remain to run (the first 200).
     pub ahead: Vec<AheadView>,
-    /// How many statements remain in all.
+    /// How many statements remain to run in all.
     pub ahead_count: u32,
     /// Notes on facts that are not known.
     pub notes: Vec<String>,
@@ -110,7 +110,7 @@ pub struct PositionView {
     pub frame_path: String,
     /// The position's line in the program.
     pub line: Option<u32>,
-    /// The text of that line.
+    /// The text of the position's line in the program.
     pub source: String,
     /// Whether the line is a guess, because the row does not record it.
     pub guessed: bool,
@@ -189,11 +189,11 @@ words! {
 pub struct NeedView {
     /// The name, as the program uses it.
     pub name: String,
-    /// Where the value comes from.
+    /// Whether the value exists, and where it comes from.
     pub state: NeedState,
     /// Why the name means this value, or where the value will come from.
     pub reason: String,
-    /// The binding that has the value.
+    /// The binding that has the value; `None` if there is no binding.
     pub binding: Option<BindingRef>,
     /// The execution id of the frame in which the name is resolved; `None` is the root.
     pub from: Option<i64>,
@@ -219,7 +219,7 @@ impl NeedView {
 words! {
     /// The origin of a name or memory that the rest of the program uses.
     NeedState {
-        /// The run has the value.
+        /// The run has the value or the memory.
         There = "there",
         /// The binding exists, but its value is missing.
         Empty = "empty",
@@ -229,7 +229,7 @@ words! {
         Made = "made",
         /// The value belongs to an import, which is a run of its own.
         Import = "import",
-        /// The value is missing.
+        /// The value or the memory is missing.
         #[default]
         Nowhere = "nowhere",
     }
@@ -287,7 +287,7 @@ pub struct GateOutcomes {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CautionView {
-    /// The kind of risk.
+    /// The kind of risk of repeating the action.
     pub risk: Risk,
     /// The node that may have acted.
     pub node: Option<NodeRef>,

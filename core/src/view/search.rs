@@ -63,11 +63,11 @@ pub enum HitKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HitGroup {
-    /// The kind.
+    /// The kind of these hits.
     pub kind: HitKind,
     /// The first 50 hits, at most 5 of them from one place.
     pub hits: Vec<Hit>,
-    /// How many more lines match.
+    /// How many more lines match, beyond those in `hits`.
     pub more: u64,
 }
 
@@ -80,7 +80,7 @@ pub struct Hit {
     /// The index in the trace of the node that contains the hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
-    /// The execution id of that node.
+    /// The execution id of the node that contains the hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// The line of the hit in the program.

@@ -78,11 +78,11 @@ pub struct SecretsReplaced {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LeftOutOfShare {
-    /// The kind of data.
+    /// The kind of data that was left out.
     pub what: String,
     /// How many items were left out.
     pub count: u64,
-    /// Bytes of all items together.
+    /// Bytes of all items that were left out.
     pub bytes: u64,
 }
 

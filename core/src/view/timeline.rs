@@ -89,7 +89,7 @@ pub struct Bar {
     pub from: u64,
     /// Where the bar ends on the axis.
     pub until: u64,
-    /// How the end is known.
+    /// How the end of the bar is known.
     pub end: BarEnd,
     /// Whether the run's end waited for this row.
     pub critical: bool,
@@ -114,7 +114,7 @@ pub enum BarEnd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Longest {
-    /// The statement.
+    /// The statement that took long.
     pub node: NodeRef,
     /// The duration in words.
     pub took: String,

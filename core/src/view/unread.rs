@@ -11,15 +11,15 @@ pub enum Part {
     Program,
     /// The executed statements, and the run's own row.
     Statements,
-    /// The bindings.
+    /// The run's bindings and their values.
     Bindings,
     /// Agents and their segments.
     Agents,
-    /// Gates.
+    /// The run's gates.
     Gates,
     /// The audit log.
     Audit,
-    /// Imports.
+    /// The run's imports.
     Imports,
 }
 

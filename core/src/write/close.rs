@@ -37,7 +37,7 @@ pub enum How {
 pub struct Close {
     /// The id of the execution; by default the only open execution.
     pub id: Option<i64>,
-    /// The outcome.
+    /// The outcome with which the execution ends.
     pub how: How,
     /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,

@@ -20,7 +20,7 @@ pub enum Style {
 /// The queries with which a plan reads its store. Each query looks rows up by key, so that it costs the same in a run
 /// of ten rows and in a run of a hundred thousand.
 pub trait Facts {
-    /// Returns how the store writes.
+    /// Returns the form in which the store records executions.
     fn style(&self) -> Style;
 
     /// Returns the run's id, name, status, and last update.
@@ -183,7 +183,7 @@ pub struct BindingFact {
     pub kind: BindingKind,
     /// The text of the statement that wrote the binding.
     pub source: Option<String>,
-    /// The time of the last write.
+    /// The time of the last write to the binding.
     pub updated: Option<Stamp>,
     /// The path of the attachment that contains the value, such as `attachments/x.md`, if there is one.
     pub attachment: Option<String>,
@@ -217,7 +217,7 @@ pub struct ImportFact {
 /// The end of an audit log, after which new rows are added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditTail {
-    /// The id of the next row.
+    /// The id for the next row of the log.
     pub next: i64,
     /// The seal of the last sealed row; `None` if no row is sealed.
     pub chain: Option<Chain>,

@@ -102,7 +102,7 @@ pub use state::{FolderState, folder_state};
 
 /// A command that records an event.
 pub trait Record {
-    /// The result for the caller.
+    /// The result that the command returns to its caller.
     type Done;
 
     /// Returns the changes, based on the current content of the store. Called inside the store's transaction: until the

@@ -15,9 +15,9 @@ use crate::time::Stamp;
 /// The facts as they will be after the changes planned so far.
 pub(super) struct Overlay<'f> {
     facts: &'f dyn Facts,
-    /// New rows, in order of id.
+    /// The planned new rows, in order of id.
     rows: Vec<Execution>,
-    /// Rows of the store, with the planned updates.
+    /// Rows of the store that the plan changes, with these changes.
     updated: Vec<Execution>,
     bindings: Vec<(Option<i64>, BindingFact)>,
     changes: Vec<Change>,

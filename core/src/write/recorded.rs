@@ -6,7 +6,7 @@ use crate::gate::audit::Head;
 use crate::render::brief::{NextStep, TaskView};
 use crate::time::Stamp;
 
-/// A new run.
+/// A run that was created.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunOpened {
@@ -115,7 +115,7 @@ pub struct BranchStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LoopRounds {
-    /// The loop.
+    /// The loop's execution.
     #[serde(flatten)]
     pub of: ExecutionEnded,
     /// Number of finished rounds.

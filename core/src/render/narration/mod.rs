@@ -21,7 +21,7 @@ use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
 use places::{Place, Places};
 
-/// The most characters of a text in a marker.
+/// Limit for a text in a marker, in characters.
 const MOST: usize = 120;
 
 /// The style of the markers.

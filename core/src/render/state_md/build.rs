@@ -145,9 +145,9 @@ fn texts(trace: &Trace) -> (String, BTreeMap<NodeId, u32>) {
 
 /// The lines of the program to write, and the statements that come next.
 struct Window {
-    /// The last line to write.
+    /// The last line of the program to write.
     end: u32,
-    /// The statements that come next.
+    /// The indexes of the statements that come next.
     ahead: Vec<u32>,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Log<'a> {
     /// The run's name in commands: its id, or `postgres:ID`.
     name: String,
     timestamp: String,
-    /// The id of the next row.
+    /// The id for the next row of the log.
     next: i64,
     last: Option<Chain>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Log<'a> {
 pub(super) struct Event<'a> {
     pub(super) gate: &'a str,
     pub(super) kind: AuditKind,
-    /// The principal, as claimed.
+    /// The principal that caused the event, as claimed.
     pub(super) principal: &'a str,
     pub(super) comment: Option<&'a str>,
     pub(super) metadata: Map<String, Value>,
