@@ -85,7 +85,7 @@ pub struct GateView {
     /// `allow` cannot be read.
     #[serde(default)]
     pub seen: Option<Seen>,
-    /// The command that records the time-out; `None` unless the gate is overdue. Decisions are then refused.
+    /// The command that records the time-out; `None` unless the gate is overdue. An overdue gate is not decided.
     #[serde(default)]
     pub expire_command: Option<String>,
     /// The command that approves the gate.

@@ -29,8 +29,8 @@ pub struct Timeline {
     pub longest: Vec<Longest>,
     /// The load along the axis, in parts of equal length; empty for a run with at most 2,000 rows.
     pub dense: Vec<Dense>,
-    /// Whether no two rows ran at the same time. The run's end then waited for every row. `None` if that is unknown,
-    /// because branches have no times.
+    /// Whether no two statements ran at the same time. The run's end then waited for every row. `None` if that is
+    /// unknown, because branches have no times.
     pub sequential: Option<bool>,
 }
 

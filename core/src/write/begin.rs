@@ -269,7 +269,7 @@ fn holds(
     ))
 }
 
-/// A statement that may begin: its program line and its parent are known, and no open statement blocks it.
+/// A statement that may begin: it was looked up in the program, its parent is known, and no open statement blocks it.
 pub(super) struct Entry {
     pub(super) run: String,
     pub(super) source: Source,

@@ -148,8 +148,8 @@ pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteEr
 /// - **Reading returns exactly what was written**, through the next writer's [`Facts`] and through a
 ///   [`crate::session::Session`]. A session has the same trace, bindings, agents, gates, audit log and imports for
 ///   every store that got the same commands. A value comes back byte for byte.
-/// - **In order.** A reader never sees a change without the earlier changes of the list: an attachment is visible before
-///   the binding that names it, an execution before its gate, an audit row before the gate that it is about.
+/// - **In order.** A reader never sees a change without the earlier changes of the list: an attachment is visible
+///   before the binding that names it, an execution before its gate, an audit row before the gate that it is about.
 /// - **No data is lost.** Replaced values and memories are kept as earlier versions; rows of the audit log and
 ///   attachments are never overwritten; unknown files and tables stay in place.
 /// - **The cost of a command** does not grow with the number of recorded rows.
