@@ -82,7 +82,7 @@ fn unquote(value: &str) -> String {
         }
         return value.to_owned();
     }
-    // A comment must follow a blank.
+    // A `#` begins a comment only after a blank.
     let end = value
         .char_indices()
         .zip(value.chars().skip(1))

@@ -1,4 +1,4 @@
-//! Parses the head of a file written by a person or a model: front matter, and keys with values.
+//! Parses the head of a file that a person or a model wrote: front matter, and lines such as `status: done`.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,8 @@ const MOST_LINES: usize = 60;
 /// Maximum bytes of a key; a longer text before a colon is a sentence.
 const LONGEST_KEY: usize = 40;
 
-/// Returns the text between a first line `---` and the next one, and the text after it. Both consist of whole lines.
+/// Splits a text into its front matter, which is between a first line `---` and the next line `---`, and the text after
+/// that line. Returns `None` if the text does not begin with front matter.
 pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
     let skipped = text.len()
         - text
@@ -29,7 +30,7 @@ pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
             Some(start) if line == "---" => {
                 return Some((text.get(start..before)?, text.get(end..)?));
             }
-            // A line `---` above a plain text is a rule and does not open front matter.
+            // A line without a colon is plain text, so the first `---` was a horizontal rule, not front matter.
             Some(_) if !line.is_empty() && !line.contains(':') && !line.starts_with(['-', '#']) => {
                 return None;
             }
@@ -91,7 +92,7 @@ pub(crate) fn pair(line: &str) -> Option<Pair<'_>> {
 const MOST_FACTS: usize = 50;
 
 impl RunHead {
-    /// Takes a key and its value; returns `false` if the key is unknown.
+    /// Stores the value of a known key; returns `false` if the key is unknown.
     pub(crate) fn take(&mut self, key: &str, value: &str) -> bool {
         let value = value.trim();
         let time = || Some(Stamp::parse(value)).filter(|at| at.millis().is_some());
@@ -118,7 +119,7 @@ impl RunHead {
         true
     }
 
-    /// Takes a key and its value; an unknown key is kept as a fact.
+    /// Stores a value like [`RunHead::take`], but keeps an unknown key as a fact. Returns `false` if it was not kept.
     pub(crate) fn take_or_keep(&mut self, key: &str, value: &str) -> bool {
         let took = self.take(key, value);
         let kept = !took && self.facts.len() < MOST_FACTS;

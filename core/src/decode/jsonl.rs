@@ -1,6 +1,7 @@
 //! Reads logs with one JSON object per line: `gates/audit.jsonl`, `x_events.jsonl`, `receipts.jsonl`.
 //!
-//! A line that is not JSON becomes an issue, and the lines around it are read. The JSON reader limits nesting.
+//! A line that is not JSON becomes an issue, and all other lines are still read. The JSON reader limits the nesting
+//! depth, so a hostile line cannot overflow the stack.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +12,8 @@ use crate::model::Text;
 /// Maximum number of lines read of a log.
 const MOST_LINES: usize = 1_000_000;
 
-/// Passes each line that is a JSON object to `take`, with its number; other lines become issues.
+/// Passes each line that is a JSON object to `take`, with its line number. Other lines, and lines for which `take`
+/// returns an error, become issues.
 pub(crate) fn lines(
     log: &str,
     mut take: impl FnMut(i64, Map<String, Value>) -> Result<(), String>,
@@ -22,7 +24,7 @@ pub(crate) fn lines(
 /// Defects of a log's lines.
 pub(crate) struct Odd {
     pub(crate) issues: Vec<Issue>,
-    /// Whether the last line is incomplete JSON without a line end: writing it was interrupted.
+    /// Whether the last line is not readable and has no line end, because its writing was interrupted.
     pub(crate) torn: bool,
 }
 
@@ -73,7 +75,7 @@ pub(super) fn malformed(message: String) -> Issue {
         .hint("The line was skipped. Open the file itself to see it.")
 }
 
-/// Returns a value as the table's TEXT column would store it.
+/// Converts a JSON value to the text that a database stores for it in a TEXT column; `None` for null.
 pub(crate) fn text(value: &Value) -> Option<Text> {
     match value {
         Value::Null => None,
@@ -86,7 +88,7 @@ pub(crate) fn integer(value: &Value) -> Option<i64> {
     text(value)?.trim().parse().ok()
 }
 
-/// A line whose keys are the table's columns.
+/// A JSON object whose keys are the columns of an OpenProse table.
 impl Fields for Map<String, Value> {
     fn text(&mut self, column: &str) -> Option<Text> {
         self.get(column).and_then(text)

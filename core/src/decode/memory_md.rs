@@ -12,7 +12,7 @@ use super::state_md::lines::heading;
 use crate::model::{Segment, Text};
 use crate::time::Stamp;
 
-/// Maximum bytes read of a segment; a segment is a record, not a value.
+/// Maximum bytes read of a segment file. Segments are short records, so a small limit is enough.
 pub const SEGMENT_MOST: usize = 64 << 10;
 
 /// A parsed segment file.
@@ -40,7 +40,8 @@ impl SegmentFile {
     }
 }
 
-/// Returns a segment's number from its file's name: `captain-001.md`; numbers from 1000 have four digits.
+/// Returns the segment number in a file's name, such as 1 for `captain-001.md`; `None` for other names. Numbers may
+/// have any number of digits, because numbers from 1000 have four.
 pub fn segment_number(agent: &str, file: &str) -> Option<i64> {
     let digits = file
         .strip_suffix(".md")?
@@ -51,7 +52,7 @@ pub fn segment_number(agent: &str, file: &str) -> Option<i64> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// Returns the agent's name in a memory's heading: `# Agent Memory: captain`.
+/// Returns the agent's name from the heading of a memory file, such as `captain` for `# Agent Memory: captain`.
 pub fn agent_of(head: &str) -> Option<&str> {
     let first = head.lines().map(str::trim).find(|line| !line.is_empty())?;
     let (_, title) = heading(first.trim_start_matches('\u{feff}'))?;
@@ -63,7 +64,7 @@ pub fn agent_of(head: &str) -> Option<&str> {
         .filter(|name| !name.is_empty())
 }
 
-/// Parses a segment. Never fails: text that is not a header is the summary.
+/// Parses a segment file. Never fails: all text from the first line that is not a header line is the summary.
 pub fn segment(text: &str) -> SegmentFile {
     let mut read = SegmentFile::default();
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -103,7 +104,8 @@ pub fn segment(text: &str) -> SegmentFile {
     read
 }
 
-/// Reads a prompt: in quotes, in triple quotes over several lines, or plain with indented lines after it.
+/// Parses a prompt that begins with `value` and may continue in the lines `after`. The prompt is in quotes, in triple
+/// quotes over several lines, or plain with indented lines after it. Returns the prompt and the remaining text.
 fn prompt<'a>(value: &str, after: &'a str) -> (String, &'a str) {
     if let Some(open) = value.strip_prefix("\"\"\"") {
         if let Some((inside, _)) = open.split_once("\"\"\"") {

@@ -1,4 +1,4 @@
-//! Decodes files: detects a file's format by its content, and has one decoder per format.
+//! Decodes the files and databases of OpenProse runs into the types of the model. Each format has a module.
 
 pub mod binding_md;
 pub mod compact_log;

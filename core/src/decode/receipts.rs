@@ -58,11 +58,11 @@ const COLUMNS: &[&str] = &[
 /// A summary of all receipts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Receipts {
-    /// The keys that occur.
+    /// The keys that occur in the receipts, as columns: first the known keys.
     pub columns: Vec<ColumnInfo>,
     /// Number of receipts.
     pub count: u64,
-    /// The run's status in the last control receipt: the outcome of `run_end`, else `run_start`.
+    /// The run's status by the last control receipt: the outcome of `run_end`, or running after `run_start`.
     pub status: Option<RunStatus>,
     /// Hash of the last receipt.
     pub head: Option<Text>,
@@ -171,8 +171,8 @@ pub(crate) fn state_file(statements: &[(Text, Status)]) -> StateFile {
     }
 }
 
-/// Checks that `run.json` names the last receipt and counts all of them. Returns `None` if that holds, if `run.json`
-/// has no such data, or if only the cut-off last line is missing.
+/// Compares the count and the last hash of `run.json` with the receipts, and returns an issue if they differ. Returns
+/// `None` as well if `run.json` has neither, or if only a cut-off last line is missing from the receipts.
 pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> Option<Issue> {
     let mut parts: Vec<String> = Vec::new();
     let with_torn = receipts.count.saturating_add(1);
@@ -253,7 +253,7 @@ impl<'c> Window<'c> {
     fn line(&mut self, line: &[u8]) {
         let text = lossy(line).0;
         let line = text.trim_start_matches('\u{feff}').trim();
-        // For lines before the page it is enough to know whether they are objects.
+        // Lines before the page are only counted, so their content is checked, but not decoded.
         let is_object =
             || line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
         if self.left == 0 || !is_object() {
@@ -290,7 +290,7 @@ fn cell(value: Option<&Value>, most: usize) -> Cell {
     }
 }
 
-/// Returns the run's status in a control receipt.
+/// Returns the run's status by a control receipt; `None` for any other receipt.
 fn run_status(object: &Map<String, Value>) -> Option<RunStatus> {
     let detail = object.get("detail")?.as_object()?;
     match detail.get("event")?.as_str()? {
@@ -305,7 +305,7 @@ fn run_status(object: &Map<String, Value>) -> Option<RunStatus> {
     }
 }
 
-/// Returns a description of a receipt by its statement.
+/// Returns the words for a receipt in a message, such as `the receipt of s001`.
 fn receipt_in_words(statement: Option<&str>) -> String {
     match statement {
         Some(statement) => format!("the receipt of {statement}"),

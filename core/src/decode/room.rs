@@ -27,12 +27,12 @@ pub(super) fn bytes_a_row(table: &str) -> usize {
     }
 }
 
-/// Returns the approximate bytes of a scanned program.
+/// Returns the approximate bytes of memory that a program takes once it is scanned.
 pub(super) fn bytes_of_program(text: &str) -> usize {
     text.lines().count().saturating_mul(PROGRAM_LINE)
 }
 
-/// Returns an issue which says that only so many rows of a table or file fit in memory.
+/// Returns the issue for a table or file of which only the first `most` rows fit in memory.
 pub(super) fn too_many_rows(of: &str, most: usize) -> Issue {
     let message = format!(
         "{of} has more than {most} rows, which do not fit in memory with the rows of the other tables; the rest is not shown"

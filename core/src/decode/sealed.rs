@@ -1,6 +1,6 @@
 //! Detects encrypted envelopes in place of a file: SOPS in JSON, age and PGP in ASCII armor.
 
-/// The first and the last line of an armored envelope.
+/// The first and last lines of each type of armored envelope.
 const ARMORS: &[(&str, &str)] = &[
     (
         "-----BEGIN AGE ENCRYPTED FILE-----",

@@ -1,21 +1,22 @@
-//! Reads the header of a database, and recognises other kinds of files, from a file's first bytes.
+//! Reads the header of a SQLite database from a file's first bytes. For a file of another type, the error contains
+//! the probable type, such as a zip archive.
 //!
 //! Source: SQLite, "Database File Format", 1.3 "The Database Header".
 
 use crate::database::{DecodeError, bytes_in_words};
 use crate::issue::Issue;
 
-/// Number of bytes that [`Header::read`] needs; a shorter file may pass fewer.
+/// Number of bytes at a file's start that callers pass to [`Header::read`]; of a shorter file, all its bytes.
 pub const HEAD: usize = 512;
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// The header of a database.
+/// The parsed header of a SQLite database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// The page size in bytes, from 512 to 65,536.
     pub page_size: u32,
-    /// Number of pages, if the header is up to date.
+    /// Number of pages; `None` if the header's count is missing or outdated.
     pub pages: Option<u32>,
     /// Whether the database is in WAL mode: its newest rows may be in a separate `-wal` file.
     pub wal: bool,
@@ -56,8 +57,8 @@ impl Header {
         })
     }
 
-    /// Checks that the file contains all pages counted in its header. In WAL mode the remaining pages may be in the
-    /// `-wal`.
+    /// Checks that the file contains all pages counted in its header. In WAL mode, pages that are missing here may be
+    /// in the `-wal` file.
     ///
     /// # Errors
     /// [`DecodeError::Truncated`] if pages are missing.
@@ -75,10 +76,11 @@ impl Header {
     }
 }
 
-/// Returns the issue that a shell adds to a database in WAL mode without its `-wal`.
+/// Returns the issue for a database in WAL mode whose `-wal` file does not exist. `has_shm` is whether its `-shm` file
+/// exists.
 ///
 /// A writer that closes the database removes `-wal` and `-shm` together. A remaining `-shm` therefore proves that
-/// rows are missing; without it, rows are missing only if the database was copied while open.
+/// rows are missing. Without a `-shm`, rows are missing only if the database was copied while it was open.
 pub fn wal_missing(path: &str, has_shm: bool) -> Issue {
     let what = format!("{path} is in WAL mode and there is no {path}-wal");
     let issue = match has_shm {
@@ -92,7 +94,7 @@ pub fn wal_missing(path: &str, has_shm: bool) -> Issue {
         ),
     };
     issue.at_file(path).hint(format!(
-        "If it was, copy {path} again together with {path}-wal. If its writer had finished, nothing is missing."
+        "If there is a {path}-wal beside the original, copy both files again together."
     ))
 }
 
@@ -106,7 +108,7 @@ pub(crate) fn be32(head: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.try_into().ok()?))
 }
 
-/// First bytes of files that are mistaken for databases.
+/// First bytes of file types that users may mistake for databases, with the words for the error message.
 const GUESSES: &[(&[u8], &str)] = &[
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
@@ -196,8 +198,8 @@ pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
     DecodeError::NotSqlite { what }
 }
 
-/// Whether bytes are spread as evenly as encrypted ones. Compressed files are too, so their types must be ruled out
-/// first.
+/// Whether a file's first bytes have as many distinct values as encrypted data. Compressed data has as many, so the
+/// caller must rule out compressed file types first.
 fn looks_random(head: &[u8]) -> bool {
     if head.len() < 256 {
         return false;
@@ -208,7 +210,7 @@ fn looks_random(head: &[u8]) -> bool {
             *flag = true;
         }
     }
-    // 256 random bytes have about 162 distinct values, 512 about 221; text has some 70.
+    // 256 random bytes have about 162 distinct values, and 512 random bytes about 221. Text has some 70.
     seen.iter().filter(|s| **s).count() > head.len().min(512) / 3
 }
 

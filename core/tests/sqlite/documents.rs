@@ -499,7 +499,7 @@ fn g11_a_gate_without_a_run_row_is_shown() {
         "gate-of-unknown-run",
         "gate a belongs to run gone, which is not recorded here",
     );
-    assert_said(&run, "gate-of-unknown-run", "gate b belongs to no run");
+    assert_said(&run, "gate-of-unknown-run", "gate b belongs to an unnamed run");
     assert_said(
         &run,
         "unknown-gate-status",

@@ -1,4 +1,4 @@
-//! Reads rows of `agents` and `agent_segments`, without the memories.
+//! Reads agents and their segments from the tables `agents` and `agent_segments`, without the texts of memories.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::time::Stamp;
 
 /// Maximum bytes of all segment texts of a run; further texts are cut to their beginnings.
 const HELD: usize = 16 << 20;
-/// Bytes of a beginning.
+/// Bytes that are kept of a segment text that is cut.
 const BEGINNING: usize = 1 << 10;
 
 /// Reads agents with their segments. `store` is the database's name for users.
@@ -23,7 +23,7 @@ pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
     let mut agents = read_agents(reader, &store);
     read_segments(reader, &mut agents, &store);
     for agent in &mut agents {
-        // Segments may have been numbered out of order; those with equal numbers keep the order of writing.
+        // Rows may be stored in another order than their numbers. Segments with equal numbers keep their stored order.
         agent.segments.sort_by_key(|s| s.number);
     }
     agents
@@ -39,8 +39,8 @@ pub(super) fn read_named(reader: &mut Reader<'_>, store: &str, name: &str) -> Ve
     agents
 }
 
-/// Reads one invocation of an agent in full: the one of this number, or the last. Of rows with the same number, the
-/// later one counts.
+/// Reads one segment of an agent with its whole texts: the segment with this number, or the last one without a number.
+/// Of rows with the same number, the later row is used.
 ///
 /// # Errors
 /// If the table does not exist or cannot be read.
@@ -71,7 +71,7 @@ pub fn segment(
     }))
 }
 
-/// The locations of a segment's texts.
+/// A row of `agent_segments`, with the locations of its texts in place of the texts.
 struct SegmentRow {
     number: i64,
     timestamp: Option<Stamp>,
@@ -199,7 +199,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     }
 }
 
-/// Reads the times of an agent whose memory is larger than [`crate::database::NEAR`]; a list skips them.
+/// Reads the times of an agent. A list skips the times if the memory is larger than [`crate::database::NEAR`].
 ///
 /// # Errors
 /// If the row does not exist or cannot be read.

@@ -1,4 +1,4 @@
-//! Reads rows of `bindings`, without their values.
+//! Reads rows of the table `bindings`, without their values.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
 use crate::schema;
 
-/// Reads all bindings: names, kinds and lengths, and the columns after the value unless the value is large.
+/// Reads all bindings with their names, kinds and lengths. The columns after a large value are skipped, because
+/// reading them would load all pages of the value.
 pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
     let has_frames = reader
@@ -45,7 +46,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     bindings
 }
 
-/// Reads the columns of a binding that a list skips: its statement, times and attachment.
+/// Reads the columns that a list skips after a binding's large value: its statement, times and attachment.
 ///
 /// # Errors
 /// If the row does not exist or cannot be read.
@@ -66,8 +67,8 @@ pub fn binding_tail(db: &dyn Database, binding: &Binding) -> Result<Binding, Dec
     }))
 }
 
-/// Reads these columns for every given binding that lacks them, as [`binding_tail`] does for one. A binding whose row
-/// no longer exists stays unchanged.
+/// Reads the statement, times and attachment of all bindings that lack them, like [`binding_tail`]. A binding whose
+/// row no longer exists stays unchanged.
 ///
 /// # Errors
 /// If a row cannot be read.
@@ -89,7 +90,7 @@ pub fn binding_tails(db: &dyn Database, bindings: &mut [Binding]) -> Result<(), 
     Ok(())
 }
 
-/// Reads the columns after the value.
+/// Reads the columns that a row stores after its value.
 fn tail(binding: &mut Binding, cells: &mut Cells<'_>) {
     binding.source = cells.text("source_statement");
     binding.created = cells.stamp("created_at");
@@ -112,7 +113,7 @@ fn check(binding: &Binding, cells: &mut Cells<'_>) {
             issue.hint("OpenProse knows input, output, let and const."),
         );
     }
-    // Reading accepts any name (errata B11), but these names could be misread as something else.
+    // Reading accepts any name (errata B11). A note marks names that look like something else, such as a path.
     if let Some(why) = odd_name(name) {
         let issue = Issue::noted("odd-name", format!("the name “{name}” {why}"))
             .hint("It is shown as written, but `prosescope` refuses to write such a name.");
@@ -120,7 +121,7 @@ fn check(binding: &Binding, cells: &mut Cells<'_>) {
     }
 }
 
-/// Reports bindings of an execution that is not recorded.
+/// Adds an issue for each binding whose `execution_id` is not the id of a recorded execution.
 pub(super) fn check_frames(bindings: &[Binding], executions: &[Execution], notes: &mut Notes) {
     for binding in bindings {
         let Some(id) = binding.execution_id else {
@@ -148,7 +149,7 @@ fn row(binding: &Binding) -> i64 {
     }
 }
 
-/// Returns why a name could be misread as something else (errata B11).
+/// Returns why a binding's name could be misread as something else, such as a path (errata B11); otherwise `None`.
 fn odd_name(name: &str) -> Option<&'static str> {
     let scoped = name
         .rsplit_once("__")
@@ -169,7 +170,7 @@ fn odd_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Marks the earlier one of two rows with the same name and frame as superseded (errata S2, B5).
+/// Marks the earlier of two rows with the same name and frame as superseded, and adds an issue (errata S2, B5).
 pub(super) fn supersede(bindings: &mut [Binding], notes: &mut Notes) {
     let mut last: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
     let mut earlier: Vec<(usize, usize)> = Vec::new();

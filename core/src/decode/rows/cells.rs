@@ -24,9 +24,9 @@ pub(crate) struct Texts {
 
 /// Maximum bytes of texts; beyond it, texts are cut to their beginnings.
 const HELD: usize = 48 << 20;
-/// Bytes of a beginning.
+/// Bytes that are kept of a text that is cut.
 const BEGINNING: usize = 200;
-/// Additional bytes of memory per text.
+/// Approximate bytes of memory that a text takes in addition to its length.
 const TEXT: usize = 80;
 
 impl Texts {
@@ -103,7 +103,7 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
     }
 }
 
-/// Returns a cell as a whole number.
+/// Returns a cell as a whole number; `None` if it is empty, or if it is not a whole number, which is an issue.
 pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64> {
     let odd = |notes: &mut Notes, what: &str| {
         let message = format!("{} is {what}, not a whole number", at.column);

@@ -11,7 +11,7 @@ use crate::issue::Issue;
 use crate::model::{Dialect, Execution, Status};
 use crate::schema;
 
-/// Reads all rows and determines the dialect.
+/// Reads all executions in order of id, and determines the dialect of their rows.
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     let mut rows: Vec<Execution> = Vec::with_capacity(reader.room_for(schema::EXECUTION));
     let mut metas = Metas::default();
@@ -60,7 +60,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     (rows, dialect)
 }
 
-/// Returns an issue for a text that should be JSON (errata X13).
+/// Returns the issue for a cell that should contain JSON, but does not (errata X13).
 pub(super) fn malformed(table: &str, row: i64, column: &str, why: &str) -> Issue {
     Issue::warning("malformed-json", format!("{column} is not readable: {why}"))
         .at_row(table, row)
@@ -133,7 +133,8 @@ impl Evidence {
     }
 }
 
-/// Whether a later row of the same statement ends one that was executing (errata X7).
+/// Whether a row with a final status follows an unfinished row of the same statement (errata X7). Only the append-only
+/// dialect writes such pairs of rows.
 fn closed_by_a_later_row(rows: &[Execution]) -> bool {
     let mut open: BTreeMap<(i64, &str), ()> = BTreeMap::new();
     for row in rows {

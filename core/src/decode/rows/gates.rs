@@ -1,4 +1,4 @@
-//! Reads rows of `gates` and `gate_audit_log`.
+//! Reads a run's gates and audit log from the tables `gates` and `gate_audit_log` of a database.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use crate::issue::Issue;
 use crate::model::{AuditEvent, Gate, GateStatus, Text};
 use crate::schema;
 
-/// The runs of a database, for assigning gates to them.
+/// The ids of a database's runs, which decide whether a gate belongs to the run that is read.
 pub(super) struct Runs<'a> {
-    /// The run that is read; empty without a run row.
+    /// The id of the run that is read; empty if the table `run` has no row.
     pub(super) chosen: &'a str,
-    /// The other run rows.
+    /// The ids in the other rows of the table `run`.
     pub(super) others: &'a BTreeSet<String>,
 }
 
@@ -29,13 +29,14 @@ impl Runs<'_> {
     }
 }
 
-/// The column of a store of many runs that holds [`Gate::source_execution_id`].
+/// The column for [`Gate::source_execution_id`]. Only a store of many runs has this column.
 const SOURCE: &str = "x_source_execution_id";
 
 /// Reads the gates of the chosen run, and those whose run is not recorded (errata G11).
 pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = Vec::new();
-    // Gates are filtered below by their own run_id, so that gates of an unrecorded run are kept.
+    // The scan does not filter by run, because gates of an unrecorded run are kept. Gates of other recorded runs are
+    // skipped below.
     let only_run = reader.only_run.take();
     let source = reader
         .table(schema::GATES)
@@ -61,7 +62,7 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
         match gate.run_id.as_deref() {
             Some(run) if run == runs.chosen => {}
             named => {
-                let named = named.map_or("no run".to_owned(), |run| format!("run {run}"));
+                let named = named.map_or("an unnamed run".to_owned(), |run| format!("run {run}"));
                 let message = format!(
                     "gate {} belongs to {named}, which is not recorded here",
                     gate.id
@@ -118,7 +119,8 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
         );
     }
     events.sort_by_key(|e| e.id);
-    // The triggers that protect the log are checked only if it is sealed, because only Prosescope creates them.
+    // Only Prosescope seals rows, and only Prosescope creates the triggers that protect the log. Without sealed rows,
+    // missing triggers are normal.
     if events.iter().any(is_sealed)
         && let Ok(gone) = reader.db.unguarded()
         && !gone.is_empty()
@@ -134,7 +136,7 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
     events
 }
 
-/// Returns why a text is not JSON.
+/// Returns why a text is not JSON; `None` if it is JSON or blank.
 pub(super) fn not_json(text: &str) -> Option<String> {
     if text.trim().is_empty() {
         return None;
@@ -160,7 +162,7 @@ fn add_whole_rows(
     let Some(found) = reader.table(schema::GATE_AUDIT_LOG) else {
         return Ok(());
     };
-    // The columns are sorted here, because the sorting of JSON objects depends on a feature that any crate may switch.
+    // The columns are sorted here, because `serde_json` does not sort keys if any crate enables `preserve_order`.
     let mut columns: Vec<&str> = found.read_columns();
     columns.sort_unstable();
     if columns.is_empty() || columns.len() > 200 {

@@ -1,8 +1,8 @@
 //! Reads earlier values from Prosescope's extension tables `x_binding_history` (errata B6) and
 //! `x_agent_memory_history` (A1).
 //!
-//! OpenProse overwrites bindings and memories; Prosescope keeps the earlier values in these tables. Databases of
-//! other writers lack the tables, so the history is empty.
+//! OpenProse overwrites bindings and memories. Prosescope keeps the earlier values in these two tables. Databases of
+//! other writers lack the tables, so their history is empty.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +26,13 @@ pub struct Version {
     pub updated: Option<Stamp>,
     /// When this value was replaced.
     pub replaced: Option<Stamp>,
-    /// The binding's attachment.
+    /// The column `attachment_path` of the binding, as recorded.
     pub attachment: Option<Text>,
     /// Location of the value: in `value` of `x_binding_history`, or in `memory` of `x_agent_memory_history`.
     pub value: ValueAt,
 }
 
-/// Earlier values, by the name and frame of their binding.
+/// Earlier values, by the binding's name and the execution id of its frame (`None` at the root).
 pub type Versions = BTreeMap<(Text, Option<i64>), Vec<Version>>;
 
 const BINDINGS: &[Want<'static>] = &[

@@ -1,4 +1,5 @@
-//! Parses `execution.metadata`: the keys that OpenProse defines, in both spellings.
+//! Parses the JSON in `execution.metadata`. A key is accepted in the spelling of either dialect, such as `iteration`
+//! or `current_iteration`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -95,8 +96,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     meta.forced = words_of(&object, "forced", texts);
     meta.overridden = object.contains_key("override");
     meta.branches = words_of(&object, "branches", texts);
-    // Each fact may have two keys: first that of the append-only dialect, then that of the in-place dialect (errata
-    // F7).
+    // The dialects use different keys for the same value. The append-only dialect's key comes first (errata F7).
     meta.iteration = first(&object, &["iteration", "current_iteration"]);
     meta.max = first(&object, &["max", "max_iterations", "max_retries"]);
     meta.attempt = first(&object, &["attempt", "retry_attempt"]);

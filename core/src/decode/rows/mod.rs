@@ -1,4 +1,4 @@
-//! Decodes the rows of any [`Database`] into a [`Run`]: of a `state.db`, an `agents.db` or another store.
+//! Decodes the rows of a [`Database`] into a [`Run`]. The database is a `state.db`, an `agents.db` or another store.
 //!
 //! ```text
 //! Source::database ──► Database ──► decode ──► Run: rows, lengths of values, issues
@@ -6,8 +6,8 @@
 //!                         └─► later, for opened values and rows: value_bytes, binding_tail, row, table_rows
 //! ```
 //!
-//! The schema may differ from OpenProse's: missing columns read as empty, and unknown tables are listed in
-//! [`Run::tables`]. A list never reads a large value (errata R8).
+//! A database's schema may differ from OpenProse's: missing columns read as empty, and unknown tables are listed in
+//! [`Run::tables`]. Decoding reads the length of a large value, but not its content (errata R8).
 
 mod agents;
 mod bindings;
@@ -60,7 +60,8 @@ pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Dec
     decode_in(db, name, "", wanted)
 }
 
-/// Decodes a database like [`decode`], if its folder is known: the run is normally named after its folder.
+/// Decodes a database like [`decode`], in a folder whose name is known. Of several runs, [`which_run`] prefers the one
+/// with the folder's name.
 ///
 /// # Errors
 /// The same as [`decode`].
@@ -70,7 +71,7 @@ pub fn decode_in(
     folder: &str,
     wanted: Option<&str>,
 ) -> Result<Decoded, DecodeError> {
-    // A snapshot is needed because a writer may be active meanwhile.
+    // Without a snapshot, a concurrent writer could change one table after another table was read.
     let snapshot = Snapshot::of(db);
     let (mut reader, mut run) = begin(db, name)?;
     reader.notes.extend(if run.form == Form::Agents {
@@ -81,12 +82,12 @@ pub fn decode_in(
     reader.notes.extend(db.notes());
 
     let others = run::read_run(&mut reader, &mut run, folder, wanted)?;
-    // Bindings are read first. If values and executions alternate in the file, scanning the bindings passes all
-    // pages; a source that caches pages then serves the executions, which take less room.
+    // Bindings are read before executions for speed. Where values and executions alternate in the file, the scan of
+    // the bindings passes all pages. A source that caches pages can then return those of the executions at once.
     run.bindings = bindings::read(&mut reader);
     let stopped = reader.failed.take();
     executions(&mut reader, &mut run);
-    // If rows could not be read, a missing row proves nothing.
+    // After a failed scan, an execution may be missing only because its row was not read.
     if reader.failed.is_none() {
         bindings::check_frames(&run.bindings, &run.executions, &mut reader.notes);
     }
@@ -122,7 +123,7 @@ pub fn decode_in(
     })
 }
 
-/// The head of a run, for one line of a list.
+/// The parts of a run that one line of a list of runs needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
     /// The run without bindings, agents, imports, audit log and tables; also without executions if those were left
@@ -132,9 +133,11 @@ pub struct Head {
     pub left_out: Option<u64>,
 }
 
-/// Decodes the head of a run's database in a folder of this name: its run row, its gates, and its executions if their
-/// number is at most `most`, which is called with the run row. Values and lists are not read, however large the file
-/// is.
+/// Decodes a run's row, its gates and its executions. Nothing else is read, so a list of runs is fast even if a file
+/// is large.
+///
+/// `folder` is the name of the database's folder. `most` receives the decoded run row and returns the maximum number
+/// of executions to read; if there are more, none of them is read.
 ///
 /// # Errors
 /// The same as [`decode`].
@@ -162,8 +165,8 @@ pub fn head(
     Ok(Head { run, left_out })
 }
 
-/// Decodes the data about one agent in a database in a folder of this name: the run's own row with its program, and
-/// the agents of that name without their segments. Executions and bindings are not read.
+/// Decodes a run's row with its program, and the agents called `name` without their segments. Executions and bindings
+/// are not read. `folder` is the name of the database's folder.
 ///
 /// # Errors
 /// The same as [`decode`].
@@ -205,7 +208,7 @@ fn executions(reader: &mut Reader<'_>, run: &mut Run) {
     }
 }
 
-/// Distinguishes the database of a run from one with only agents, and from a foreign one.
+/// Returns whether a database contains a run or only agents; an error if it has none of OpenProse's tables.
 fn form(tables: &[Found]) -> Result<Form, DecodeError> {
     let has = |name: &str| {
         tables
@@ -237,9 +240,10 @@ fn form(tables: &[Found]) -> Result<Form, DecodeError> {
     }))
 }
 
-/// Lists all tables with their number of rows, as far as counting is cheap.
+/// Lists all tables with their numbers of rows. A number is `None` where counting would take too long.
 fn tables(reader: &Reader<'_>) -> Vec<TableInfo> {
-    // Tables that share pages are counted separately, so the total needs a limit.
+    // In a damaged or hostile file, tables may share pages, which are counted anew for each table. The limit is
+    // therefore for all tables together.
     const MOST: u64 = 500_000;
     let mut left = MOST;
     let info = |found: &Found| {

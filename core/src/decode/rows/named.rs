@@ -1,4 +1,4 @@
-//! Reads rows of `bindings` of one name through the table's index, without touching other rows.
+//! Finds the bindings of one name through the index of the table `bindings`, without reading other rows.
 
 use super::bindings::supersede;
 use super::reader::Reader;
@@ -8,7 +8,7 @@ use crate::issue::Issue;
 use crate::model::Binding;
 use crate::schema;
 
-/// The columns needed for a value; the other columns are not read.
+/// The columns that are needed to find a binding's frame and its value.
 const WANTS: &[Want<'static>] = &[
     Want::short("name"),
     Want::short("execution_id"),
@@ -19,7 +19,7 @@ const WANTS: &[Want<'static>] = &[
 /// The bindings of one name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
-    /// In stored order.
+    /// The bindings, in stored order.
     pub bindings: Vec<Binding>,
     /// Defects found in their rows.
     pub issues: Vec<Issue>,
@@ -27,8 +27,8 @@ pub struct Named {
 
 /// Returns the bindings of one name, found through the table's index. Their kinds, statements and times are not read.
 ///
-/// Returns `None` if only a scan of the whole table can answer: the index finds no row, rows of several runs share
-/// the table, or the table cannot be read to its end.
+/// Returns `None` if the caller must scan the whole table: the index finds no row, rows of several runs share the
+/// table, or reading fails.
 ///
 /// # Errors
 /// If the table does not exist.
@@ -41,7 +41,7 @@ pub fn bindings_named(
     let Some(found) = reader.table(schema::BINDINGS) else {
         return Ok(None);
     };
-    // A cell that is not text, or is cut, would read differently from the stored name.
+    // The index compares stored cells. A name that is long, or contains NUL or U+FFFD, may differ from its stored cell.
     let plain = name.len() < SHORT_TEXT as usize && !name.contains(['\0', '\u{fffd}']);
     if !plain || found.column("name").is_none() || found.column("run_id").is_some() {
         return Ok(None);
@@ -70,8 +70,8 @@ pub fn bindings_named(
     }))
 }
 
-/// Returns whether an execution has this id, found through the table's key. Returns `false` as well if the answer would
-/// need a scan of the whole table.
+/// Returns whether the table's key finds an execution with this id. Returns `false` as well if only a scan of the
+/// whole table could find the execution.
 pub fn has_execution(db: &dyn Database, file: &str, id: i64) -> bool {
     let Ok(mut reader) = Reader::of_table(db, schema::EXECUTION, file) else {
         return false;

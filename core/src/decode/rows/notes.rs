@@ -41,7 +41,7 @@ impl Notes {
         issues.into_iter().for_each(|issue| self.add(issue));
     }
 
-    /// Returns all issues.
+    /// Returns all issues, including an issue for each column that mixes two forms of time.
     pub(super) fn finish(mut self) -> Vec<Issue> {
         for ((table, column), forms) in std::mem::take(&mut self.forms) {
             if forms == 3 {

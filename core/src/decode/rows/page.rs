@@ -58,7 +58,7 @@ pub fn execution_row(
         at = Some(row.at());
         false
     })?;
-    // A row whose id is not a number is identified by its rowid.
+    // If no row has this id, it may be a rowid: decoding uses the rowid of a row without a numeric id as its id.
     match at.or((!found.without_rowid).then_some(id)) {
         Some(at) => row(db, schema::EXECUTION, at, most),
         None => Ok(None),
@@ -67,9 +67,9 @@ pub fn execution_row(
 
 /// Returns `len` rows of any table, starting at index `from`, in stored order.
 ///
-/// Cells are cut at `most` bytes. A cell after a large value is left empty and marked as cut, so that a list does not
-/// read the pages of a value; if a single row is requested, all its cells are read. A table with too many columns for
-/// a page is returned with its first columns only.
+/// Cells are cut at `most` bytes. A cell after a large value is left empty and marked as cut, because reading such a
+/// cell would load the value's pages. If `len` is 1, these cells are read as well. A table with too many columns for a
+/// page is returned with its first columns only.
 ///
 /// # Errors
 /// If the table does not exist, is a view or a virtual table, or cannot be read.

@@ -21,9 +21,9 @@ pub(super) struct Reader<'d> {
     pub(super) tables: Rc<[Found]>,
     pub(super) notes: Notes,
     pub(super) texts: Texts,
-    /// If several runs share the tables: the run whose rows are read, by their `run_id`.
+    /// The `run_id` of the rows to read, if several runs share the tables; `None` reads all rows.
     pub(super) only_run: Option<Text>,
-    /// How many rows each completely scanned table has.
+    /// Number of rows of each table that was scanned to its end.
     pub(super) counts: BTreeMap<&'static str, u64>,
     /// The error that stopped the last interrupted scan; `notes` contains it, too.
     pub(super) failed: Option<DecodeError>,
@@ -75,7 +75,7 @@ fn columns(table: &str) -> &'static [Want<'static>] {
     schema::table_spec(table).map_or(&[], |spec| spec.columns)
 }
 
-/// Returns an issue which says that a table was not read to its end.
+/// Returns an issue about a table that was not read to its end. The error determines the issue's rule.
 pub(super) fn not_read(error: &DecodeError, message: String) -> Issue {
     let rule = match error {
         _ if error.is_stopped() => "reading-stopped",
@@ -90,10 +90,10 @@ pub(super) struct Cells<'a> {
     pub(super) row: &'a dyn Row,
     table: &'static str,
     wants: &'a [Want<'static>],
-    /// Index of the column after the one requested last. Columns are mostly requested in order, so the search starts
-    /// here.
+    /// Index at which the search for the next requested column starts. It follows the last found column, because
+    /// callers mostly request columns in order.
     next: usize,
-    /// The row's address.
+    /// The row's address: its rowid, or its position in a table without rowids.
     pub(super) at: i64,
     /// Bytes that this row takes in addition to the usual size of its table's rows.
     pub(super) more: usize,
@@ -276,7 +276,7 @@ impl<'a> Cells<'a> {
         (found, place)
     }
 
-    /// Returns a requested cell; NULL if the beginning of a long one cannot be read.
+    /// Returns a requested cell and its position; NULL if the cell cannot be read.
     fn cell(&mut self, column: &str) -> (Cell<'a>, At) {
         let (found, place) = self.find(column);
         (self.row.cell(found).unwrap_or(Cell::NULL), place)
@@ -317,10 +317,10 @@ impl<'a> Cells<'a> {
 }
 
 impl Fields for Cells<'_> {
-    /// Stores the text so that other rows can share it.
+    /// Returns a column as text. Rows with equal texts share one copy in memory.
     fn text(&mut self, column: &str) -> Option<Text> {
         let (cell, at) = self.cell(column);
-        // The usual case needs no copy.
+        // A whole cell of valid UTF-8, the usual case, is passed on without a copy.
         if let Value::Text(bytes) = &cell.value
             && !cell.is_cut()
             && let Ok(text) = std::str::from_utf8(bytes)
@@ -342,7 +342,7 @@ impl Fields for Cells<'_> {
     }
 }
 
-/// Returns a cell's value if the whole cell was read.
+/// Returns a cell's value if the whole cell was read, otherwise NULL.
 fn whole(cell: Cell<'_>) -> Value<'_> {
     match cell.is_cut() {
         true => Value::Null,
@@ -350,7 +350,7 @@ fn whole(cell: Cell<'_>) -> Value<'_> {
     }
 }
 
-/// Removes a character that was cut in two at the end.
+/// Returns the bytes without an incomplete UTF-8 character at their end, which cutting a text may leave.
 pub(crate) fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => {

@@ -1,4 +1,4 @@
-//! Reads rows of `run` and `imports`.
+//! Reads a run's row with its program, and its imports, from the tables `run` and `imports`.
 
 use std::collections::BTreeSet;
 
@@ -27,9 +27,12 @@ struct RunRow {
     state_mode: Option<Text>,
 }
 
-/// Chooses the row of `run` that describes the run in `folder`, given each row's id and start time: the one whose id
-/// is the folder's name, otherwise the one that started last. Another program may have added a row without an id or
-/// with a later time; the rule prevents such a row from hiding the run. Readers and writers both use this rule.
+/// Returns the index of the row of `run` that describes the run in `folder`. `rows` are the id and the start time of
+/// each row.
+///
+/// The last row whose id is the folder's name is chosen, otherwise the row that started last, if possible one with an
+/// id. A row that another program added without an id, or with a later time, therefore does not hide the run. Readers
+/// and writers both use this rule.
 pub fn which_run<'a>(
     rows: impl Iterator<Item = (Option<&'a str>, Option<i64>)> + Clone,
     folder: &str,
@@ -47,9 +50,9 @@ pub fn which_run<'a>(
     })
 }
 
-/// A run of a database that may hold several.
+/// A row of the table `run`, which may have rows of several runs.
 pub struct RunEntry {
-    /// Its id.
+    /// The run's id; `None` if the row has no id.
     pub id: Option<Text>,
     /// When the run started, in milliseconds since 1970 UTC.
     pub started: Option<i64>,
@@ -71,7 +74,8 @@ pub fn runs(db: &dyn Database, name: &str) -> Result<Vec<RunEntry>, DecodeError>
     Ok(runs)
 }
 
-/// Fills in the requested run's row, or the row that [`which_run`] chooses. Returns the ids of the other runs.
+/// Fills `run` from the row of the run `wanted`, or from the row that [`which_run`] chooses. Returns the ids of the
+/// other runs.
 ///
 /// # Errors
 /// If the requested run does not exist.
@@ -216,7 +220,7 @@ fn read_source(reader: &mut Reader<'_>, into: &mut Program, at: i64) {
     into.source_from = Some("run.program_source".into());
 }
 
-/// Reads the imports.
+/// Reads all rows of the table `imports`.
 pub(super) fn read_imports(reader: &mut Reader<'_>) -> Vec<Import> {
     let mut imports = Vec::new();
     reader.scan(schema::IMPORTS, |cells| {
