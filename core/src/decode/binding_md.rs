@@ -35,7 +35,7 @@ const MOST_EXTRAS: usize = 100;
 pub struct Head {
     /// The name in the header's heading, which may differ from the file's name.
     pub name: Option<Text>,
-    /// `kind:` as written.
+    /// The value of `kind:` as written.
     pub kind: Option<Text>,
     /// The value of `execution_id:`: the frame that the binding belongs to.
     pub execution_id: Option<i64>,
@@ -82,7 +82,7 @@ pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
             ..Head::default()
         });
     }
-    // The bytes may end in the middle of a line, so the last line may be incomplete.
+    // Bytes that are not the whole file may end in the middle of a line. Only complete lines are parsed.
     let last = || bytes.iter().rposition(|b| *b == b'\n');
     let lines = match whole {
         true => bytes.len(),
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         End::Value(self.at + blank.map_or(0, |blank| blank.len()))
     }
 
-    /// Handles a line that cannot belong to a header: the value begins with it if there was a header before.
+    /// Handles a line that cannot belong to a header. If a header came before the line, the value begins at the line.
     fn broken_off(&mut self, start: usize) -> End {
         if !self.known {
             return End::NoHeader;
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
     fn fence(&mut self, mark: u8, count: usize) -> Option<End> {
         let mut text = String::new();
         let opened = self.number;
-        // A `---` inside the fence: the header's end in case the fence is never closed.
+        // The first `---` inside the fence is taken as the header's end if the fence is never closed.
         let mut rule: Option<(usize, String)> = None;
         while let Some((_, line)) = self.line() {
             if closes(&line, mark, count) {

@@ -1,5 +1,5 @@
-//! Decodes gates and events of a run folder, in files that Prosescope adds because OpenProse's folder form lacks them
-//! (errata F3).
+//! Decodes the gates and events of a run folder. OpenProse's folder form has no files for them, so Prosescope adds
+//! these files (errata F3):
 //!
 //! | file | content |
 //! |------|-------|
@@ -9,7 +9,7 @@
 //! | `x_events.jsonl` | one row of `execution` a line, with times |
 //!
 //! Keys are the columns of the tables (`sqlite.md`); unknown keys stay in the files. A line that is not JSON is an
-//! issue, and the lines around it are read.
+//! issue, and the other lines are still read.
 
 use serde_json::{Map, Value};
 
@@ -72,7 +72,7 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     if pending.is_none() && resolved.is_none() {
         return (None, issues);
     }
-    // An empty id counts as an id.
+    // An empty id counts as an id, so the id in the file's name does not replace it.
     let is_named = |file: &Option<_>| file.as_ref().and_then(own_id).is_some();
     let named = is_named(&resolved) || is_named(&pending);
     let mut gate = fields::gate(&mut Files { pending, resolved });
@@ -82,7 +82,7 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     (Some(gate), issues)
 }
 
-/// The rule for files and rows that contain a key twice.
+/// The rule of issues about files and rows whose JSON contains a key twice.
 pub const TWICE: &str = "json-key-twice";
 
 /// A gate's files as one row of its table; the resolved file takes precedence.
@@ -112,7 +112,7 @@ impl Fields for Files {
     }
 }
 
-/// Pairs of keys in a gate's file that name the same fact.
+/// Pairs of keys in a gate's file with the same meaning: the table's column, and its name in a resolved file.
 pub(crate) const ALIKE: [[&str; 2]; 5] = [
     ["id", "gate_id"],
     ["status", "decision"],
@@ -121,8 +121,8 @@ pub(crate) const ALIKE: [[&str; 2]; 5] = [
     ["resolution_comment", "comment"],
 ];
 
-/// Returns the facts on which two synonymous keys, or the two files, disagree. They are reported because a reader
-/// uses only one of them.
+/// Returns the keys whose values differ between the two files of a gate, or between two keys with the same meaning.
+/// Decoding uses only one of the two values, so a reader would not notice the other.
 fn disagreements(
     pending: Option<&Map<String, Value>>,
     resolved: Option<&Map<String, Value>>,
@@ -134,7 +134,7 @@ fn disagreements(
             continue;
         };
         let same = match one {
-            // A word that is not a decision, such as `resolved`, does not contradict one.
+            // A word that is not a decision, such as `resolved`, does not contradict a decision.
             "status" => !decision(&a).is_decided() || decision(&a) == decision(&b),
             "resolved_at" => Stamp::parse(&a) == Stamp::parse(&b),
             _ => a == b,
@@ -154,7 +154,7 @@ fn disagreements(
                 let after = after.and_then(text).map(|word| decision(&word));
                 word.is_none() || after.is_none() || word == after
             }
-            // Facts that the decision added are only in the resolved file, so they contradict nothing.
+            // A decision may add keys to the metadata, so only the keys of the pending file are compared.
             ("metadata", Some(after)) => match (object(before), object(after)) {
                 (Some(before), Some(after)) => before
                     .iter()
@@ -171,7 +171,7 @@ fn disagreements(
     differing
 }
 
-/// Returns a JSON object, given as an object or as its text.
+/// Converts a value to a JSON object. The value may be an object, or a string that contains an object as JSON.
 fn object(value: &Value) -> Option<Map<String, Value>> {
     match value {
         Value::Object(object) => Some(object.clone()),
@@ -233,7 +233,7 @@ pub fn audit_gate(line: &str) -> Option<Text> {
     if line.is_empty() {
         return None;
     }
-    // The id is not a text, is missing, or is repeated: the full decoder decides.
+    // Parsing fails if the id is missing, repeated or not a text. The full decoder handles such lines.
     match serde_json::from_str::<Named<'_>>(line) {
         Ok(named) => Some(named.gate_id.as_ref().into()),
         Err(_) => Some(audit_line(line, 0)?.gate_id),
@@ -267,7 +267,7 @@ fn decision(word: &str) -> GateStatus {
     }
 }
 
-/// Returns the line as the table's row: metadata is TEXT there, and keys are sorted.
+/// Returns a line as JSON in the form of a database row: objects such as `metadata` are texts, and keys are sorted.
 fn row(object: &Map<String, Value>) -> Text {
     let columns = object.iter().map(|(key, value)| match value {
         Value::Object(_) | Value::Array(_) => (key.clone(), value.to_string().into()),

@@ -60,8 +60,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .extend(found.into_iter().map(|(_, binding)| binding));
 }
 
-/// Reports a heading that differs from the file's name (docs/reference/formats.md). The file's name counts, unless
-/// the index names the binding otherwise. A different spelling of the same name is not reported.
+/// Adds an issue for a heading that differs from the file's name (docs/reference/formats.md). A heading that differs
+/// only in case or punctuation is not reported, nor is one under which the index lists the file.
 fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     let plain = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
@@ -88,7 +88,8 @@ fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     );
 }
 
-/// Reads one binding file, and its heading; `name` is its path below `bindings/`.
+/// Reads the head of one binding file. Returns the binding and the file's heading. `name` is the file's path below
+/// `bindings/`.
 pub(super) fn read_one(
     tree: &mut Tree<'_>,
     file: &FileEntry,
@@ -109,8 +110,10 @@ pub(super) fn read_one(
     (binding, heading)
 }
 
-/// Builds a binding from the head of its file: `path` inside the run, `full` inside the source, `stem` below
-/// `bindings/` without its ending, `len` of the file in bytes. A contradiction between name and header is an issue.
+/// Builds a binding from the head of its file, with an issue if the file's name and header contradict each other.
+///
+/// `path` is the file's path inside the run, `full` its path inside the source, and `stem` its path below `bindings/`
+/// without `.md`. `len` is the file's length in bytes.
 fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding, Option<Issue>) {
     let (name, execution_id, issue) = scope(path, stem, &head);
     let binding = Binding {
@@ -167,8 +170,8 @@ pub fn head_of(
     }
 }
 
-/// Returns a binding's name and frame: `result__43` is `result` of frame 43 if its header has the same frame or none
-/// (errata F1, B11).
+/// Returns a binding's name and frame, and an issue if the file's name and header contradict each other. `result__43`
+/// is `result` of frame 43 if the header has the same frame or none (errata F1, B11).
 fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issue>) {
     let by_name = scoped(stem);
     let Some((base, by_name)) = by_name else {
@@ -213,14 +216,16 @@ pub fn scoped(stem: &str) -> Option<(&str, i64)> {
     Some((base, plain.then(|| digits.parse().ok()).flatten()?))
 }
 
-/// Sorts bindings, given with their paths inside the run and ordered by path, into the order of the state file's index.
+/// Sorts bindings into the order of the state file's index; other bindings follow in their present order. Each binding
+/// comes with its path inside the run.
 pub fn in_order_of_index(found: &mut [(String, Binding)], index: &[IndexedBinding], run: &str) {
     let rows = index.iter().enumerate().rev();
     let place: BTreeMap<&str, usize> = rows.map(|(i, row)| (relative(&row.path, run), i)).collect();
     found.sort_by_key(|(path, _)| place.get(path.as_str()).copied().unwrap_or(usize::MAX));
 }
 
-/// Reports two files for one binding, and names that differ only in case.
+/// Adds an issue for two files of one binding, and marks the first as superseded. Adds an issue for names that differ
+/// only in case.
 fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
     let mut seen: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
     let mut folded: BTreeMap<(String, Option<i64>), usize> = BTreeMap::new();
@@ -261,7 +266,7 @@ pub(super) fn words(frame: Option<i64>) -> String {
     frame.map_or("the root".to_owned(), |id| format!("frame {id}"))
 }
 
-/// Lists the first few names.
+/// Returns the first five names and the number of further ones, for a message.
 pub(super) fn few<T: AsRef<str>>(names: &[T]) -> String {
     let mut out: Vec<&str> = names.iter().take(5).map(AsRef::as_ref).collect();
     let more = format!("{} more", names.len().saturating_sub(5));

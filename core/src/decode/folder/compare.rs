@@ -30,8 +30,8 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
         .enumerate()
         .map(|(i, b)| ((b.name.clone(), b.execution_id), i))
         .collect();
-    // Prosescope records in each file when the value was written, but updates the index only when a statement begins
-    // or ends.
+    // Prosescope updates the index only when a statement begins or ends. Until the run is finished, a file that
+    // records its time of writing may therefore be newer than the index.
     let status = state.status.as_ref().or(run.status.as_ref());
     let finished = status.is_some_and(RunStatus::is_finished);
     let index_follows = |b: &Binding| !finished && b.updated.is_some();
@@ -114,8 +114,8 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
     run.bindings.extend(missing);
 }
 
-/// Returns a path in the state file's index relative to the run; some writers prefix the run's path from the project's
-/// root.
+/// Returns a path in the state file's index relative to the run; empty if there is none. Some writers record paths from
+/// the project's root, such as `.prose/runs/r1/bindings/a.md`.
 pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
     let path = path.trim().trim_start_matches("./");
     if is_nothing(path) || (path.starts_with('(') && path.ends_with(')')) {
@@ -150,7 +150,7 @@ fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Optio
     Some(Issue::warning("index-disagrees", message).hint("The binding file is used."))
 }
 
-/// Returns a binding that only the state file's index names.
+/// Returns a binding without a value, for a row of the state file's index whose file is missing.
 pub(super) fn named_only(row: &IndexedBinding) -> Binding {
     let stem = row.path.rsplit('/').next().unwrap_or_default();
     let stem = stem.strip_suffix(".md").unwrap_or(stem);
@@ -210,7 +210,7 @@ pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
     }
 }
 
-/// Returns an agent that only the state file's index names.
+/// Returns an agent without a memory, for a row of the state file's index whose folder is missing.
 pub(super) fn named_agent(name: &Text, path: &str) -> Agent {
     Agent {
         name: name.clone(),

@@ -13,12 +13,12 @@ use crate::source::FileEntry;
 /// Maximum bytes read of one gate file.
 const GATE_MOST: usize = 1 << 20;
 const CHECKPOINT: &str = "x_checkpoint.jsonl";
-/// Bytes at the start of the checkpoint that contain the length of the checked log.
+/// Bytes at the start of the checkpoint file that contain the length of the checked log.
 const CHECKPOINT_HEAD: usize = 128;
 /// Maximum bytes read of a log.
 const LOG_MOST: usize = 64 << 20;
 
-/// Adds the contents of `gates/` and `x_events.jsonl`.
+/// Adds to the run the gates and the audit log of `gates/`, and the executions of `x_events.jsonl`.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let mut by_id: BTreeMap<&str, [Option<&FileEntry>; 2]> = BTreeMap::new();
     for place in tree.under("gates/") {
@@ -47,7 +47,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         tree.issues_of(&format!("gates/{id}.json"), issues);
         run.gates.extend(gate);
     }
-    // Gates are ordered by their time of creation, as far as it is recorded; equal times are ordered by name.
+    // Gates are ordered by their time of creation, and equal times by name. Gates without a time come last.
     let created = |gate: &Gate| {
         gate.created
             .as_ref()
@@ -91,13 +91,13 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     }
 }
 
-/// Whether a log has no lines. Prosescope always begins an audit log with a row, so only an empty log of events may
-/// be new.
+/// Whether a log has no lines. A new log of events may be blank, but Prosescope never creates an audit log without a
+/// row.
 fn is_blank(log: &str) -> bool {
     log.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-/// Returns an issue for a log that lost its rows.
+/// Returns the issue for a log that lost its rows; `beside` is the evidence that it had some.
 fn emptied(beside: &str) -> Issue {
     Issue::error("log-unreadable", format!("the log is empty, and {beside}"))
         .hint("Restore the file from a copy. Its content is missing here.")
@@ -117,8 +117,8 @@ fn checked(tree: &mut Tree<'_>) -> Option<u64> {
     digits?.parse().ok().filter(|bytes| *bytes > 0)
 }
 
-/// Returns an issue if no line of a log is readable. For a log that is verified as a whole, also if only some lines
-/// are unreadable.
+/// Returns an issue if no line of a log was read. For a log that is verified as a whole, returns an issue even if only
+/// some lines were not read. `read` is the number of lines that were read.
 fn unread(log: &str, read: usize, is_verified: bool) -> Option<Issue> {
     let lines = log.trim_start_matches('\u{feff}').lines();
     let lines = lines.filter(|line| !line.trim().is_empty()).count();

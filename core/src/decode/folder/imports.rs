@@ -11,10 +11,10 @@ use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Import, Run, Text};
 use crate::schema;
 
-/// Maximum bytes read of the log.
+/// Maximum bytes read of `x_imports.jsonl`.
 const LOG_MOST: usize = 16 << 20;
 
-/// Adds the sources of imports from `x_imports.jsonl`. If a handle has several lines, the last one counts.
+/// Adds the imports in `x_imports.jsonl`. If a handle has several lines, the last line is used.
 pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     let Some(log) = tree
         .get("x_imports.jsonl")
@@ -28,7 +28,7 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     tree.issues_of("x_imports.jsonl", issues);
 }
 
-/// Returns the import of a handle from the text of an `x_imports.jsonl`; the handle's last line counts.
+/// Returns the import of a handle from the text of an `x_imports.jsonl`. The handle's last line is used.
 pub fn import_row(log: &str, alias: &str) -> Option<Import> {
     let mut all = imports(log).0.into_iter();
     all.find(|import| *import.alias == *alias)
@@ -52,8 +52,8 @@ fn imports(log: &str) -> (Vec<Import>, Vec<Issue>) {
     (imports, issues)
 }
 
-/// Adds the nested runs of `imports/{handle}--{slug}/`. Their contents are not read here; each is opened as a run of
-/// its own.
+/// Adds the nested runs of `imports/{handle}--{slug}/` and their outputs. Other contents of a nested run are read only
+/// when it is opened as a run of its own.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let mut dirs: BTreeSet<&str> = BTreeSet::new();
     for place in tree.under("imports/") {
@@ -66,7 +66,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
             dirs.insert(dir);
         }
     }
-    // Imports that the log names keep its order. The first nested run of a handle belongs to the log's import.
+    // Imports in `x_imports.jsonl` keep the log's order. The first nested run of a handle belongs to its import there.
     let named = run.imports.iter().enumerate().rev();
     let mut named: BTreeMap<Text, usize> = named
         .map(|(at, import)| (Text::clone(&import.alias), at))

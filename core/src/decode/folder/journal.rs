@@ -1,4 +1,5 @@
-//! Reads a run folder whose writer is in the middle of a change, or was killed there, as if the change were complete.
+//! Reads a run folder with an unfinished change as if the change were complete. The folder's journal contains the
+//! whole change, so a reader never sees a part of it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -51,7 +52,7 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
             FileChange::Write { text, .. } => (0, text),
             FileChange::Append { at, text, .. } => {
                 let len = existing.map_or(0, |file| file.len);
-                // A log that is shorter than its journal expects is a different log.
+                // A log that is shorter than at the time of the journal is not the log of this journal.
                 if len < *at || changed.contains_key(&path) {
                     return None;
                 }
@@ -78,7 +79,7 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
     Some((all, changed))
 }
 
-/// A source with some changed files.
+/// A source that returns the changed content of the files in a journal, and otherwise the content on disk.
 struct Written {
     source: Rc<dyn Source>,
     journal: String,

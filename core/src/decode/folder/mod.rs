@@ -13,10 +13,10 @@
 //! assert_eq!((&*run.bindings[0].name, run.bindings[0].value.len()), ("a", Some(9)));
 //! ```
 //!
-//! Of bindings only the heads are read; values stay in their files. Names, headers, the index and the disk may
-//! contradict each other: each contradiction is an issue that names the source that counts. Nested runs
-//! (`imports/{handle}--{slug}/`) are listed and opened as runs of their own, at any depth. Unsafe paths are never
-//! read.
+//! Only the head of a binding file is read; the value stays in the file. File names, headers, the state file's index
+//! and the files on disk may contradict each other. Each contradiction is an issue whose hint says which of them is
+//! used. Nested runs (`imports/{handle}--{slug}/`) are listed, and each opens as a run of its own, at any depth. Paths
+//! that may lead out of the folder, such as `../x`, are never read.
 
 mod agents;
 mod bindings;
@@ -73,7 +73,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     let named = run.program.path.clone();
     run.program = program::read(&mut tree, named.as_deref());
     bindings::read(&mut tree, &mut run);
-    // Only a state.md of form A has an index to compare with.
+    // The state file of form D has no index to compare with the files.
     if form != FolderForm::Receipts {
         compare::bindings(&mut tree, &mut run);
     }
@@ -94,8 +94,8 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     run
 }
 
-/// Adds the contents of the folder that contains a run's `state.db`: its files, its program if the database has none,
-/// nested runs, and its state file.
+/// Adds to a run from a `state.db` the other contents of the database's folder: the files, the nested runs, the state
+/// file, and the program if the database has none.
 pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
     let mut tree = Tree::new(source, root);
     run.root = tree.root.as_str().into();
@@ -154,7 +154,7 @@ pub fn files_of(source: &dyn Source, root: &str) -> Vec<FileInfo> {
     files::list(&Tree::new(source, root))
 }
 
-/// Returns the path of a folder's state file inside the source, whichever name the file has.
+/// Returns the path of a folder's state file inside the source: a `state.md`, `STATE.md` or `vm.log.md`.
 pub fn state_file_of(source: &dyn Source, root: &str) -> Option<String> {
     state::find(&Tree::new(source, root)).map(|file| file.path.clone())
 }
@@ -166,7 +166,7 @@ pub fn program_of(source: &dyn Source, root: &str, named: Option<&str>) -> (Prog
     (program, tree.finish())
 }
 
-/// Decodes a state file that was given alone, with the bindings and agents that its index names.
+/// Decodes a state file that was given without its run folder. The bindings and agents in its index have no content.
 pub fn lone_state_file(path: &str, text: &str) -> Run {
     let mut run = Run::default();
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -198,7 +198,7 @@ pub fn lone_state_file(path: &str, text: &str) -> Run {
     run
 }
 
-/// Reads the agents in a folder of agents, such as `.prose/agents/`: `dir` is its path inside the source.
+/// Reads the agents in a folder of agents. `dir` is the folder's path inside the source, such as `.prose/agents/`.
 pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>, Vec<Issue>) {
     let mut tree = Tree::new(source, dir);
     let store = tree.root.clone();
@@ -216,7 +216,8 @@ pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>,
     (agents, issues)
 }
 
-/// Returns one agent of a folder of agents, if it has a memory or segments; the segments are not read.
+/// Returns the agent called `name` in a folder of agents, without reading its segments. Returns `None` if the agent
+/// has neither a memory nor segments.
 pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str) -> Option<Agent> {
     let memory = match source.file(&format!("{dir}{name}/memory.md")) {
         Some(file) => ValueAt::file(&file.path, file.len),
@@ -234,11 +235,11 @@ pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str
     })
 }
 
-/// Reads one invocation of an agent in full: the one of this number, or the last. `dir` is the agent's folder, ending
-/// in `/`.
+/// Reads one segment of an agent: the segment with this number, or the last one without a number. `dir` is the agent's
+/// folder, ending in `/`.
 ///
 /// # Errors
-/// If its file cannot be read.
+/// If the segment's file cannot be read.
 pub fn segment(
     source: &dyn Source,
     dir: &str,

@@ -53,8 +53,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
     form
 }
 
-/// Reads a state file's text into an empty run; returns its form and its defects. A log may also be recognised by its
-/// name, because no source defines how a `vm.log.md` begins.
+/// Reads a state file's text into an empty run; returns the file's form and defects. A `vm.log.md` is recognised by its
+/// name, because no source defines how such a file begins.
 pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, Vec<Issue>) {
     let form = match name.rsplit('/').next() {
         _ if is_sealed(text) && !compact_log::looks_like(text) => {
@@ -88,7 +88,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             run.state_file = Some(file);
         }
         FolderForm::CompactLog => issues = log(run, name, text),
-        // Later writers of form C use the marks of the compact log.
+        // Later writers of form C use the marks of the compact log, so the text is parsed like one.
         FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, name, text),
         FolderForm::Receipts => {
             run_state(run, text);
@@ -130,8 +130,8 @@ fn recognised(what: &str) -> Issue {
         .hint("Its head is read and its text shown; only the bindings show what ran.")
 }
 
-/// Keeps the lines of a log that does not record statements. The time of the last line that begins with one is used
-/// as the run's last update.
+/// Keeps the lines of a log without statements as the run's remarks. If the run has no last update, the time at the
+/// start of a line is used, from the last such line.
 fn remarks(run: &mut Run) {
     let Some(log) = run.log.take() else { return };
     let mut lines = log.lines.iter().rev();
@@ -140,7 +140,7 @@ fn remarks(run: &mut Run) {
     run.remarks = log.lines.into_iter().map(|line| line.raw).collect();
 }
 
-/// Reads a log of form B.
+/// Parses a log, or a text in a free form, into the run; returns its defects.
 fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     let (mut log, issues) = compact_log::parse(text);
     log.file = name.into();
@@ -153,7 +153,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
             ..log.head.clone()
         },
     );
-    // If the head has another final status than the trailer, it is kept as a separate claim.
+    // A final status in the head that differs from the log's own status is kept as a separate claim.
     let other = log.head.status.clone().filter(|head| {
         head.is_finished() && log.status.as_ref().is_some_and(|status| status != head)
     });
@@ -165,7 +165,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     issues
 }
 
-/// Takes from a head the facts that the run does not have yet.
+/// Copies the values of a head into the run, unless the run already has a value.
 fn take_head(run: &mut Run, head: RunHead) {
     if run.id.is_empty() {
         run.id = head.run.unwrap_or_default();
@@ -197,13 +197,13 @@ fn run_state(run: &mut Run, text: &str) {
     take_head(run, head);
 }
 
-/// The facts of `run.json` about the receipts.
+/// The number of receipts and the hash of the last receipt, as recorded in `run.json`.
 struct Anchor {
     count: Option<i64>,
     head: Option<String>,
 }
 
-/// Reads `run.json` of form D; returns `None` if the file is not such a record.
+/// Reads `run.json` of form D into the run; returns `None` if the file is not a record of a run with an id.
 fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     let record = match serde_json::from_str(text) {
         Ok(Value::Object(record)) => record,
@@ -272,7 +272,7 @@ fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> b
     true
 }
 
-/// Returns the model's name of a folder form.
+/// Converts a folder's form to the form of a run.
 pub(super) fn form_of(form: FolderForm) -> Form {
     Form::Folder { form }
 }

@@ -150,8 +150,8 @@ impl<'a> Tree<'a> {
         Some(text)
     }
 
-    /// Reserves memory for rows of one kind, from the file at `path`. Returns the number of rows that fit, and adds
-    /// an issue if that is not all.
+    /// Counts the memory for the rows of the file at `path`. Returns the number of rows that fit into the limit, and
+    /// adds an issue if some do not fit.
     pub(super) fn room(&mut self, path: &str, bytes_a_row: usize, rows: usize) -> usize {
         let room = MOST_HELD.saturating_sub(self.held) / bytes_a_row.max(1);
         let most = room.min(rows);
@@ -164,7 +164,7 @@ impl<'a> Tree<'a> {
         most
     }
 
-    /// Returns the first lines of a log, as many as fit in memory at this size per row.
+    /// Returns the first lines of a log, as many as fit into the limit if each row takes `bytes_a_row`.
     pub(super) fn first_rows<'l>(
         &mut self,
         path: &str,
@@ -175,7 +175,6 @@ impl<'a> Tree<'a> {
         first_lines(log, most)
     }
 
-    /// Adds an issue.
     pub(super) fn issue(&mut self, issue: Issue) {
         self.issues.add(issue);
     }
@@ -186,8 +185,8 @@ impl<'a> Tree<'a> {
             .extend(issues.into_iter().map(|issue| issue.at_file(path)));
     }
 
-    /// Returns all issues, in the order found. One issue covers all encrypted envelopes, because they come by the
-    /// dozen.
+    /// Returns all issues, in the order found. One issue covers all encrypted envelopes, because a run often has dozens
+    /// of them.
     pub(super) fn finish(mut self) -> Vec<Issue> {
         let paths = std::mem::take(&mut self.sealed);
         let (message, place) = match paths.as_slice() {

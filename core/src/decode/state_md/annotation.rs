@@ -51,11 +51,11 @@ pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
     (line, None)
 }
 
-/// Writes an annotation as OpenProse's state.md has it, without its `#`. An annotation that was read keeps its original
-/// text if that still has the same meaning.
+/// Returns a line of the trace: the source with its annotation. An annotation that was read from a file keeps its
+/// original text if that text still has the same meaning.
 ///
-/// `line` appends an annotation to its source. Without an annotation, the source is returned, protected by a bare `#`
-/// if its own comment would be read as an annotation.
+/// `line` appends an annotation's text, without its `#`, to the source. Without an annotation, the source is returned,
+/// protected by a bare `#` if its own comment would be read as an annotation.
 pub(crate) fn write(
     source: &str,
     annotation: Option<&Annotation>,
@@ -65,7 +65,7 @@ pub(crate) fn write(
         let plain = write_plain(annotation);
         let raw = annotation.raw.trim();
         if !raw.is_empty() && raw != plain && !raw.chars().any(is_hidden) {
-            // Keep the original text, unless the fields were changed since or the line would read differently.
+            // Keep the original text only if the line reads back as the same source and annotation.
             let as_written = line(raw);
             let reads = split(&as_written);
             if matches!(reads, (read, Some(said)) if read == source && said == *annotation) {
@@ -84,13 +84,13 @@ pub(crate) fn write(
     }
 }
 
-/// Whether a source line without an annotation needs no protection.
+/// Whether a source line without an annotation reads back unchanged, and so needs no bare `#` at its end.
 fn stands_alone(source: &str) -> bool {
     matches!(split(source), (same, None) if same == source) && !elides(source)
 }
 
-/// Whether a line of a trace stands for several omitted ones: `...remaining stages...`. A line of a prompt that looks
-/// the same is protected by a bare `#`, see [`write`].
+/// Whether a line of a trace replaces several omitted lines, such as `...remaining stages...`. [`write`] adds a bare
+/// `#` to a line of a prompt that looks the same.
 pub(crate) fn elides(line: &str) -> bool {
     let line = line.trim();
     (line.starts_with("...") || line.starts_with('…'))
@@ -194,7 +194,7 @@ fn write_path(path: &str) -> String {
     }
 }
 
-/// Writes a status word unknown to OpenProse.
+/// Writes a status word unknown to OpenProse, escaped if it would be read as a known word.
 fn write_word(word: &str) -> String {
     let written = escape(word, &['(', '#', '"']);
     match marker_status(&written) {
@@ -245,7 +245,7 @@ impl Marks {
             bare_hash: line.trim_start().len() > 1
                 && line.ends_with('#')
                 && all.last() == Some(&(line.len() - 1)),
-            // An unclosed quote does not protect the rest of the line, so its `#` count too.
+            // A quote that is never closed is not a quotation, so every `#` of the line may begin a comment.
             hashes: if quoted { all } else { outside },
             bare,
         }
@@ -283,7 +283,7 @@ fn parse(comment: &str, alone: bool) -> Option<Annotation> {
     Some(annotation)
 }
 
-/// Parses an annotation without a `#`, only if it cannot be source.
+/// Parses an annotation without a `#`; returns `None` if the text may belong to the source.
 fn parse_bare(tail: &str) -> Option<Annotation> {
     let raw = tail.trim();
     if let Some((Status::Completed, rest)) = marked(raw) {
@@ -473,7 +473,7 @@ fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
         .then(|| unescape(text).into())
 }
 
-/// Returns the status of the mark at the start of a text, and the rest.
+/// Returns the status of a mark such as `✓` at the start of a text, and the text after the mark.
 fn marked(raw: &str) -> Option<(Status, &str)> {
     let first = raw.chars().next()?;
     let status = mark(first).filter(Status::is_terminal)?;
@@ -483,7 +483,7 @@ fn marked(raw: &str) -> Option<(Status, &str)> {
 /// Parses a check mark or a cross, optionally followed by words or a path.
 fn check_mark(raw: &str) -> Option<Annotation> {
     let (status, rest) = marked(raw)?;
-    // Some of these marks are followed by a variation selector for colour.
+    // A variation selector, which asks for a coloured glyph, may follow the mark.
     let rest = rest.trim_start_matches('\u{fe0f}').trim();
     if let Some((_, path)) = rest.split_once("-->") {
         return Some(arrow(path));
@@ -507,7 +507,7 @@ fn check_mark(raw: &str) -> Option<Annotation> {
     Some(annotation)
 }
 
-/// Reads an attempt and the rest: `2/3`, `2 of 3`, `2`.
+/// Parses an attempt at the start of a text (`2/3`, `2 of 3`, `2`); returns it with the text after it.
 fn read_attempt(text: &str) -> Option<((u32, Option<u32>), &str)> {
     let (attempt, rest) = read_number(text.trim_start())?;
     let tail = rest.trim_start();

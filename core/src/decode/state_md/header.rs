@@ -37,7 +37,7 @@ impl Reader<'_> {
             "started" if self.file.started.is_none() => self.file.started = self.time(key, value),
             "updated" if !self.seen.updated => {
                 self.seen.updated = true;
-                // An earlier `completed:` had set this field; its time is kept under an extra key.
+                // `updated:` takes precedence over an earlier `completed:`, whose time is kept under an extra key.
                 if let Some(before) = self.file.updated.take() {
                     self.file
                         .extra
@@ -91,13 +91,12 @@ pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
     )
 }
 
-/// Parses a run's status in a head written by a person or a model: from its first words, otherwise the whole text as
-/// written.
+/// Parses a run's status from the first words of a text. Other texts become [`RunStatus::Other`].
 pub(crate) fn run_status(raw: &str) -> RunStatus {
     words::leading_run_status(raw).unwrap_or_else(|| RunStatus::Other(cell_text(raw)))
 }
 
-/// Returns the text of a status that [`run_status`] reads back.
+/// Returns a status as a text that [`run_status`] reads back as the same status.
 pub(crate) fn write_run_status(status: &RunStatus) -> String {
     let written = escape(status.word(), &[]);
     if is_nothing(&written) || run_status(&written) != *status {

@@ -46,7 +46,7 @@ pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
         .then(|| (level, rest.trim()))
 }
 
-/// Returns the parts of a line that opens a fence: its character, how often it occurs, and the text after (`prose`).
+/// Returns the parts of a line that opens a fence: the fence's character and length, and the text after it (`prose`).
 pub(crate) fn fence(line: &str) -> Option<(u8, usize, &str)> {
     let line = line.trim_start();
     let mark = *line
@@ -55,7 +55,7 @@ pub(crate) fn fence(line: &str) -> Option<(u8, usize, &str)> {
         .filter(|b| matches!(b, b'`' | b'~'))?;
     let count = line.bytes().take_while(|&b| b == mark).count();
     let info = line.get(count..)?.trim();
-    // `x``` within a text is code, not a fence.
+    // Backticks that are closed on the same line are inline code, not a fence.
     (count >= 3 && !(mark == b'`' && info.contains('`'))).then_some((mark, count, info))
 }
 

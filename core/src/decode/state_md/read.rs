@@ -1,3 +1,5 @@
+//! Reads a state.md line by line: finds its sections, the trace, and the text that belongs to no known section.
+
 use std::collections::BTreeMap;
 
 use super::annotation::{elides, read_number, split};
@@ -14,7 +16,8 @@ use crate::text::short;
 
 /// Maximum characters of a quoted text in an issue.
 pub(super) const SHOWN: usize = 60;
-/// Maximum number of unclosed fences whose end is searched to the end of the file. The limit keeps the time linear.
+/// Maximum number of searches for the end of a trace. A search may read to the end of the file, so this limit keeps the
+/// time linear.
 const MOST_SEARCHES: u32 = 16;
 
 /// Prefix of the headings under which unknown parts of "Active Constructs" are kept.
@@ -33,7 +36,7 @@ pub(super) enum Section {
     Agents,
     Stack,
     /// An unknown section: its index in `kept`, and the known section that contains it, if any. A heading of level 3
-    /// ends such a contained part.
+    /// ends a section that is contained in a known one.
     Extra(usize, Option<Part>),
 }
 
@@ -45,7 +48,7 @@ pub(super) enum Part {
 }
 
 impl Section {
-    /// Returns the known section with that heading, as written.
+    /// Returns the known section with this heading, as written in the file.
     fn known(name: &str) -> Option<Section> {
         Some(
             match name
@@ -65,7 +68,7 @@ impl Section {
         )
     }
 
-    /// Returns the table that the section contains.
+    /// Returns the columns of the section's table; none for a section without a table.
     pub(super) fn table(self) -> &'static Table {
         match self {
             Section::Index | Section::Bindings => BINDINGS,
@@ -242,7 +245,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Adds a kept section and returns its index; beyond the maximum, all share the last one.
+    /// Adds an unknown section and returns its index. Beyond the maximum, returns the index of the last section.
     fn kept_at(&mut self, heading: String) -> usize {
         if self.kept.len() < MOST_EXTRAS {
             self.kept.push((heading, String::new()));
@@ -250,7 +253,7 @@ impl<'a> Reader<'a> {
         self.kept.len().saturating_sub(1)
     }
 
-    /// Keeps an unknown line.
+    /// Keeps an unknown line as text of the current section.
     pub(super) fn keep(&mut self, line: &str) {
         let at = match self.section {
             Section::Extra(at, _) => at,
@@ -264,7 +267,7 @@ impl<'a> Reader<'a> {
             },
         };
         if let Some((_, text)) = self.kept.get_mut(at) {
-            // An escaped heading is text; see `render::state_md::print`.
+            // `render::state_md::print` escapes a line of text that would otherwise be read as a heading.
             let line = match line.strip_prefix('\\') {
                 Some(rest)
                     if self.fence.is_none() && rest.trim_start_matches('\\').starts_with('#') =>
@@ -310,7 +313,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the number of the line that ends the trace: its closing fence, or the place where it must have ended.
+    /// Returns the number of the line that ends the trace: its closing fence, otherwise the next known heading.
     fn trace_end(&mut self, mark: u8, count: usize) -> u32 {
         self.searches += 1;
         let mut section = None;

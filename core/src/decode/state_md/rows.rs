@@ -301,7 +301,7 @@ pub(crate) fn read_status(raw: &str) -> Status {
     words::leading_status(raw).unwrap_or_else(|| Status::Other(unescape(raw).as_ref().into()))
 }
 
-/// Returns a status as written under "Active Constructs" and in the call stack; where OpenProse writes `complete`.
+/// Returns a status as written under "Active Constructs" and in the call stack, where `complete` means completed.
 pub(crate) fn write_status(status: &Status, special: &[char]) -> String {
     if *status == Status::Completed {
         return "complete".to_owned();
@@ -316,7 +316,7 @@ pub(crate) fn write_status(status: &Status, special: &[char]) -> String {
     }
 }
 
-/// Whether a branch with that name, as written, would be read as another key.
+/// Whether a branch's name, as written, would be read as a key of the block, such as `strategy`.
 pub(crate) fn is_parallel_key(raw: &str) -> bool {
     PARALLEL_KEYS.contains(&raw.to_lowercase().as_str())
 }

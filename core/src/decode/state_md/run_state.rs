@@ -5,8 +5,9 @@
 //! |---|---|
 //! | `# s003 ✓ -> bindings/perf.md`, `# ✓ completed (s001)` | done |
 //! | `# s003 SKIPPED <- source s003` | skipped |
-//! | `# s012 (not executed)` | nothing: its body did not run |
-//! | `# s010; discretion s010.d1 -> TRUE` | the condition held; of `FALSE` it was passed over |
+//! | `# s012 (not executed)` | no annotation: the statement did not run |
+//! | `# s010; discretion s010.d1 -> TRUE` | done: the condition held |
+//! | `# s010; discretion s010.d1 -> FALSE` | skipped: the condition did not hold |
 //! | `# s001 (definition)`, `# s009 (declare-once)` | a declaration |
 
 use super::MOST_LINES;
@@ -39,7 +40,7 @@ pub(crate) fn parse(text: &str) -> StateFile {
     file
 }
 
-/// Keeps a line of a section; lines above the first section belong to the head.
+/// Keeps a line of a text section. Lines above the first section belong to the head and are not kept.
 fn section<'t>(sections: &mut Vec<(&'t str, String)>, line: &'t str) {
     match heading(line) {
         Some((level, title)) if level > 1 => sections.push((title, String::new())),

@@ -119,7 +119,7 @@ pub(super) fn folded(heading: &str) -> String {
     heading.trim().to_lowercase().replace(['_', '-'], " ")
 }
 
-/// Returns the column with a heading.
+/// Returns the meaning of the column with this heading.
 pub(crate) fn column(table: &Table, heading: &str) -> Column {
     let heading = folded(heading);
     let is = |(_, own, others): &&(Column, &str, &[&str])| {

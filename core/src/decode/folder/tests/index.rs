@@ -1,4 +1,4 @@
-//! Tests what counts when a binding's file name, its header and the index differ.
+//! Tests which source is used when a binding's file name, its header and the index differ.
 
 use super::*;
 
