@@ -33,7 +33,7 @@ impl NodeId {
         self.after(1)
     }
 
-    /// Returns the node that many places later in preorder.
+    /// Returns the node that is `places` later in preorder.
     pub(super) fn after(self, places: u32) -> NodeId {
         NodeId(self.0.saturating_add(places))
     }
@@ -91,7 +91,7 @@ impl Trace {
         children(&self.nodes, of)
     }
 
-    /// Returns the number of a loop's last round.
+    /// Returns the number of a loop's last round; `None` without rounds.
     pub(crate) fn last_round(&self, of: NodeId) -> Option<u32> {
         let inside = self.children(Some(of));
         let rounds = inside.filter_map(|at| match self.node(at)?.kind {
@@ -119,8 +119,8 @@ impl Trace {
         frames
     }
 
-    /// Whether a node shares the line of its parallel block: it is an item, or a branch without a statement of its own.
-    /// The status of that line belongs to the block.
+    /// Whether a branch has the same program line as its parallel block, because the branch is an item of a
+    /// `parallel for` or has no statement of its own. The status of that line belongs to the block.
     pub(crate) fn borrows_line(&self, node: &Node) -> bool {
         let around = node.parent.and_then(|parent| self.node(parent));
         matches!(node.kind, NodeKind::Branch { .. })

@@ -1,7 +1,7 @@
 //! Finds failures that were handled: statements in a `try` whose `catch` ran (errata T9).
 //!
-//! The evidence is one of two: the program puts the statements in the `try`, and a row is tied to a statement in its
-//! `catch`; or `try` and `catch` have rows of their own.
+//! There are two kinds of evidence. Either the program contains the failed statement in a `try`, and another node is
+//! tied to a statement in the `catch` of that `try`. Or `try` and `catch` have rows of their own.
 
 use std::collections::BTreeMap;
 

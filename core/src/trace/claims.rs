@@ -1,5 +1,5 @@
-//! Collects what each source (row, state file, log, disk) records as the run's status, and explains which counts
-//! (errata T10).
+//! Collects the run's status from each source (row, state file, log, disk), and explains which status counts (errata
+//! T10).
 
 use super::emit::word;
 use super::lower::disk::Stale;

@@ -1,4 +1,4 @@
-//! Converts instances into a story ([`Story`]): what each of them records.
+//! Converts the instances found in execution rows into a [`Story`], with a happening for each instance.
 
 use super::rows::{self, Ledger, NONE, Rows};
 use super::story::{At, Happening, Recorded, Story};
@@ -39,7 +39,7 @@ pub(super) fn nodes<'a>(
         name: Text::default(),
         ledger,
     };
-    // Leaves room for some rounds.
+    // The additional eighth is room for rounds.
     let mut story = Story::of_about(list.len() + list.len() / 8);
     for (at, inst) in (0..).zip(&list) {
         let happening = emit.inst(at, inst);
@@ -63,8 +63,8 @@ impl<'a> Emit<'a, '_> {
         let rows = self.rows;
         let (first, last) = (rows.get(inst.first), rows.get(inst.last));
         let mut status = last.map_or(NodeStatus::Pending, |row| match &row.status {
-            // Prosescope writes this word, with a time, for an execution that was cut off by the end of an enclosing
-            // one; in a folder's log the word is `executing`. OpenProse's own `started` rows have no times (errata
+            // Prosescope writes `started` with a time for an execution that the end of an enclosing one cut off. This
+            // counts as `executing`, the word in a folder's log. OpenProse's own `started` rows have no times (errata
             // X14).
             Status::Started if row.started.is_some() => NodeStatus::Executing,
             status => word(status),

@@ -1,7 +1,7 @@
 //! Interprets a finished tree: what was abandoned, what failed first and its consequences, and the run's position
 //! (errata T7 to T10).
 //!
-//! This module only uses nodes in preorder, so rows and state files share it.
+//! All forms of runs share this module, because it uses only the nodes and not their sources.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,8 @@ pub(crate) fn finish(
         Some(RunStatus::Completed) => (None, Vec::new()),
         _ => failure(&nodes, &rows, believed == Some(RunStatus::Failed)),
     };
-    // Rounds are marked as failed only now: no row records them, so they are not listed as consequences of a failure.
+    // Rounds are marked as failed after the search for consequences. No row records a round, so a round must not be
+    // listed as a consequence.
     fail_rounds(&mut nodes);
     let positions = if finished {
         Vec::new()
@@ -91,8 +92,8 @@ impl Order<'_> {
     }
 }
 
-/// Whether a node may be a position: it is open, and a row or a gate records it. A round or an announced branch may
-/// not.
+/// Whether a node may be a position: the node is open, and a row or a gate records it. A round or an announced branch
+/// is never a position.
 fn stands_open(node: &Node) -> bool {
     node.status.is_open()
         && match node.kind {
@@ -140,7 +141,7 @@ fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
     });
 }
 
-/// Reports nodes that a state file marks as running although the run is over. They ended with the run.
+/// Reports nodes that a state file still marks as running although the run is over.
 pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger) {
     let gate = |node: &Node| matches!(node.kind, NodeKind::Gate { .. });
     for node in nodes.iter().filter(|n| stands_open(n) && !gate(n)) {
@@ -293,7 +294,7 @@ fn collect(nodes: &NodeSlice, open: impl Fn(NodeId, &Node) -> bool) -> Vec<NodeI
     found
 }
 
-/// Whether a node's row is a `try` or a `catch`.
+/// Returns what the first word of a statement's text means, such as `try` or `catch`; `None` for any other node.
 pub(super) fn lead(node: &Node) -> Option<Lead<'_>> {
     (node.kind == NodeKind::Statement).then(|| words::read(&node.text).lead)
 }

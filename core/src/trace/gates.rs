@@ -9,10 +9,11 @@ use super::{Node, NodeKind, NodeStatus};
 use crate::gate::visit;
 use crate::model::{Gate, GateStatus, Run, Status};
 
-/// The gate that the gates table assigns to an execution row, by the row's id and the gate's base id.
+/// The id of the gate that the gates table assigns to an execution row, by the row's id and the gate's id without its
+/// visit number (`deploy` for `deploy#2`).
 pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
 
-/// Returns the gates by the row that the column `gates.execution_id` names.
+/// Returns the gates by the execution row to which the column `gates.execution_id` refers.
 pub(super) fn by_row(run: &Run) -> ByRow<'_> {
     run.gates
         .iter()
@@ -58,7 +59,7 @@ impl Ties {
 }
 
 /// Ties the gates table to instances: by `execution_id`, then by name, then by name without the visit number. A
-/// waiting row that a gate names becomes a gate.
+/// waiting statement becomes a gate if a gate refers to it by `execution_id`.
 pub(super) fn tie<'a>(
     run: &'a Run,
     rows: &Rows<'a>,
@@ -103,7 +104,8 @@ pub(super) fn tie<'a>(
     by_name(run, by_name_of, ties)
 }
 
-/// Ties the remaining gates to instances of the same name, in order; then ignoring the visit number in a gate's id.
+/// Ties the remaining gates to instances of the same name, in order. A second pass ignores the visit number in a
+/// gate's id.
 pub(super) fn by_name(run: &Run, mut names: BTreeMap<&str, VecDeque<u32>>, mut ties: Ties) -> Ties {
     let Ties { of_inst, alone } = &mut ties;
     for by_base in [false, true] {

@@ -7,9 +7,9 @@
 //! a state.md, disk ──► lower/state  ┘
 //! ```
 //!
-//! Terms: an *instance* is one execution of a statement or construct, recorded by one or more rows; a *happening* is
-//! the same in a story, from any source. A *tie* assigns it to a statement of the program, and may be a guess. A
-//! *position* is a place where the run currently is: an open node without open descendants.
+//! Terms: an *instance* is one execution of a statement or construct, recorded by one or more rows. A *happening* is
+//! one execution in a story, from any source. A *tie* assigns an execution to a statement of the program, and may be a
+//! guess. A *position* is a place where the run currently is: an open node without open descendants.
 //!
 //! Order always follows row ids, never times. Recursion is avoided, because 100,000 levels are legal.
 //!
@@ -31,11 +31,11 @@
 //! - The in-place dialect does not record where a round ended: a repeated statement begins the next pass, the last
 //!   pass is the last round, and this is marked as inferred.
 //! - A branch that its parallel block did not wait for (`first`, `any`) is abandoned, also while the run continues.
-//! - An open row whose construct was closed by a later row is a position only if there is no other. The same holds
-//!   for a statement that is announced after one that is running.
+//! - An open row whose construct was closed by a later row is a position only if there is no other position. The same
+//!   holds for a statement that is announced after a running statement.
 //! - A completed run has no first cause, whatever failures it tolerated. A failed run without a failed row was ended
 //!   by the last rejected gate.
-//! - A status word unknown to OpenProse is open while the run is, and is kept after the run's end.
+//! - A status word unknown to OpenProse counts as open while the run is open, and is kept after the run's end.
 
 mod align;
 mod arena;
@@ -152,7 +152,7 @@ fn taken_up(run: &Run, trace: &Trace) -> Vec<(Option<NodeId>, Text)> {
     remarks
 }
 
-/// Folds a compact log.
+/// Folds a run from its compact log.
 fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let none = Listing::default();
     let listing = program.unwrap_or(&none);
@@ -194,7 +194,8 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     trace
 }
 
-/// Returns the round to which a remark belongs that follows the marker of a round.
+/// Returns the node after which a remark is placed. If the line before the remark is the marker of a round, this is the
+/// round; otherwise it is `node`.
 fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) -> NodeId {
     let before = (line as usize)
         .checked_sub(1)
@@ -213,8 +214,8 @@ fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) ->
     found.unwrap_or(node)
 }
 
-/// Uses the message of the log's end as the message of the first cause, if that has none:
-/// `---error 2026-02-13T11:48:13Z Fix the tests.`
+/// Uses the message of the log's end (`---error 2026-02-13T11:48:13Z Fix the tests.`) as the message of the first
+/// cause, if the first cause has no message.
 fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
     let cause = trace.first_cause.and_then(|at| trace.nodes.get_mut(at));
     let Some(cause) = cause.filter(|node| node.error(run).is_none() && node.remark(run).is_none())
@@ -231,9 +232,9 @@ fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
     }
 }
 
-/// Folds a state file, or the bindings of a folder without one. Without a program, the lines of the file's trace
-/// serve as the program, and [`Node::line`] counts them. Without a trace as well, only the statements that bindings
-/// quote are known.
+/// Folds a run from its state file, or from the bindings of a folder without one. Without a program, the lines of the
+/// file's trace replace the program, and [`Node::line`] counts these lines. If there is no trace either, only the
+/// statements that bindings quote are known.
 fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let trace_text = source_of_trace(run);
     let unordered = program.is_none() && trace_text.is_empty();
@@ -246,7 +247,7 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let story = lower::state::lower(run, &evidence);
     let (mut nodes, _) = story.finish(run, Some(listing), &mut ledger);
     let claims = match unordered {
-        // Without the program, its other statements are unknown, so only recorded claims count.
+        // Statements that no binding quotes are unknown, so the end of all statements proves no end of the run.
         true => verdict::recorded(run),
         false => claims::of(run, &evidence.facts, &nodes, &stale),
     };
@@ -263,7 +264,8 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     trace
 }
 
-/// Returns the statements that bindings quote, each once, except those that do not run.
+/// Returns the statements that bindings quote as one text, each statement once. Definitions, which do not run, are
+/// left out.
 fn quoted(run: &Run) -> String {
     let is_statement = |source: &&str| {
         let first = scan(source).statements.into_iter().next();
@@ -307,16 +309,18 @@ pub struct Trace {
     pub because_of: Vec<NodeId>,
     /// The status of the run, and its source (errata T10).
     pub verdict: Verdict,
-    /// Row id and node for the first row and all aliases, ascending by row id.
+    /// The node of each execution row, as pairs of row id and node, ascending by row id.
     pub by_row: Vec<(i64, NodeId)>,
-    /// Nodes with indices into the log's lines, ascending: the lines of a compact log that record each node.
+    /// The lines of a compact log that record each node, as pairs of a node and an index into the log's lines,
+    /// ascending.
     pub told: Vec<(NodeId, u32)>,
     /// Whether the order of events is unknown, because only bindings show what ran.
     pub unordered: bool,
     /// The lines of a log or state file that do not record a statement, as written, each with the node of the line
     /// before. Lines at the very end have the id that the next node would have.
     pub remarks: Vec<(Option<NodeId>, Text)>,
-    /// Orphans, cycles, contradictory parents, abandoned instances, and contradictions between rows and gates.
+    /// The issues found while folding, such as orphans, cycles, abandoned instances, and contradictions between rows
+    /// and gates.
     pub issues: Vec<Issue>,
 }
 
@@ -333,7 +337,7 @@ pub struct Node {
     pub text: Text,
     /// The status of the node.
     pub status: NodeStatus,
-    /// The node that contains it.
+    /// The node that contains this node; `None` at the root.
     pub parent: Option<NodeId>,
     /// The number of levels above the node; 0 for a root.
     pub level: u32,
@@ -382,7 +386,7 @@ impl Node {
         )
     }
 
-    /// Returns when the node began and ended in milliseconds since 1970 UTC, if the times are in UTC.
+    /// Returns when the node began and ended, in milliseconds since 1970 UTC, as far as the times are readable.
     pub(crate) fn worked(&self, run: &Run) -> (Option<i64>, Option<i64>) {
         let (from, to) = self.times(run);
         (from.and_then(Stamp::millis), to.and_then(Stamp::millis))
@@ -400,8 +404,8 @@ impl Node {
         self.last_note(run).filter(|_| self.is_error(run))
     }
 
-    /// Returns the block that the node calls; the node's id is then the scope of the block's bindings. A branch may be
-    /// such a call.
+    /// Returns the block that the node calls, if it is a frame, or a branch that calls a block. The node's id is then
+    /// the scope of the block's bindings.
     pub fn block<'a>(&'a self, run: &'a Run) -> Option<&'a str> {
         match &self.kind {
             NodeKind::Frame { block, .. } => Some(block),
@@ -416,8 +420,8 @@ impl Node {
         self.last_note(run).filter(|_| !self.is_error(run))
     }
 
-    /// Whether the note of the node's line is an error: the node failed, or the line is the log's end, which may
-    /// explain the rejection of a gate.
+    /// Whether the note of the node's line is an error. This is so if the node failed, or if the line is the log's end,
+    /// whose note may explain the rejection of a gate.
     fn is_error(&self, run: &Run) -> bool {
         let end = run.log.as_ref().and_then(|log| log.trailer);
         self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
@@ -428,8 +432,7 @@ impl Node {
         self.log_line(run)?.tag()
     }
 
-    /// Whether the node existed before the first statement ran and is not a statement: an input, or a check of the
-    /// environment.
+    /// Whether the node is an input or a check of the environment, recorded before the first statement ran.
     pub fn is_given(&self, run: &Run, program: Option<&Listing>) -> bool {
         let own = self.statement(program).filter(|_| !self.line_guessed);
         self.log_line(run).is_some_and(LogLine::is_given)

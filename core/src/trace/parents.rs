@@ -86,8 +86,8 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
     }
 }
 
-/// Reports a row whose parent_id contradicts its metadata, by which the row belongs to `parent`. `named` is the
-/// instance that the parent_id names.
+/// Reports a row whose parent_id contradicts its metadata. By the metadata, the row belongs to `parent`; `named` is the
+/// instance of the parent_id, if there is one.
 fn judge(
     rows: &Rows<'_>,
     list: &[Inst<'_>],
@@ -112,8 +112,8 @@ fn judge(
                 "execution {id} names parent {claimed}, which is not recorded; it belongs to {belongs}"
             )
         }),
-        // The parent is the parallel block or its container, because branches may be recorded as siblings of their
-        // block.
+        // Some writers record branches as siblings of their parallel block. A parent_id that is the block's own parent
+        // is therefore not a contradiction.
         Some(named) if named == parent || around.is_some_and(|around| around.parent == named) => {}
         Some(_) => note(ledger, "contradicting-parent", id, PLACED, || {
             let belongs = belongs();

@@ -9,8 +9,8 @@ use super::{NodeKind, NodeStatus};
 use crate::issue::Severity;
 use crate::model::Status;
 
-/// Limit for the number of listed rounds that are known only by number, in addition to one per row. Without it, a few
-/// bytes of metadata could create millions.
+/// Limit for the number of listed rounds that are known only by number, in addition to one per row. Without this
+/// limit, a few bytes of metadata could create millions of rounds.
 const MOST: u32 = 10_000;
 
 /// Adds rounds and moves the loops' children into them. Happenings have the same indices as their instances.
@@ -73,7 +73,7 @@ pub(super) fn place(
 /// The state of a loop while its rows are read.
 #[derive(Default)]
 struct Passing {
-    /// Children since the last marker.
+    /// The loop's children since the last row that ended a round.
     children: Vec<u32>,
     /// The number of the last round that ended.
     last: Option<u32>,

@@ -1,4 +1,4 @@
-//! Decides what it means if no record of an end exists; only this decision differs between the forms of runs.
+//! Decides the status of nodes whose end is not recorded, in runs whose form records each end when it happens.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use typed_index_collections::TiVec;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
 use crate::model::RunStatus;
 
-/// The meaning of a missing end, for forms that record each end when it happens.
+/// The meaning of a missing record of a node's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Silence {
     /// The run has ended, so open nodes ended with it.
@@ -36,7 +36,7 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
     join(nodes);
     for at in nodes.keys() {
         let parent = nodes.get(at).and_then(|node| node.parent);
-        // A node inside one that is over, or completed, is over too.
+        // A node is over if its parent is over or completed.
         let above = parent.is_some_and(|p| {
             let completed = |node: &Node| node.status == NodeStatus::Completed;
             passed.get(p) == Some(&true) || nodes.get(p).is_some_and(completed)

@@ -54,8 +54,8 @@ pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
     row.chain(file).chain(others).collect()
 }
 
-/// Returns the claim that counts. A claim of an end is newer evidence than a mark that the run runs; of two ends, the
-/// one written later counts, or else the first.
+/// Returns the index of the claim that counts. A recorded end is newer evidence than a record that the run is running.
+/// Of several ends, the one written last counts; without times, the first one.
 pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
     let millis = |at: usize| {
         claims
@@ -131,7 +131,7 @@ pub(super) fn verdict(
                 (None, Some(said)) => (NOT_UNDERSTOOD, said),
                 (None, None) => (
                     "nothing",
-                    "nothing in the run records how it stands".to_owned(),
+                    "nothing in the run records its status".to_owned(),
                 ),
             };
             (verdict.source, verdict.reason) = (source.to_owned(), reason);

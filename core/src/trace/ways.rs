@@ -49,7 +49,8 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
                 .take(DEEP)
                 .any(|at| nodes.get(at).is_some_and(|around| around.attempts > 1))
         };
-        // Nodes inside a loop or a parallel block are inside that construct's node.
+        // The search for enclosing alternatives ends at a loop or a parallel block, because nodes inside it have the
+        // construct's node as their parent.
         let holds = |at: &u32| {
             program
                 .get(*at)

@@ -1,4 +1,4 @@
-//! Parses a whole compact log: header, lines, and an encrypted envelope before them.
+//! Parses a whole compact log: a header and lines. An encrypted envelope may precede them.
 
 use serde::de::IgnoredAny;
 
@@ -30,7 +30,7 @@ pub fn looks_like(text: &str) -> bool {
     {
         return true;
     }
-    // The first line is a log's title, which counts only if events follow.
+    // Other texts may have the title of a log, so an event must follow the title.
     if heading(first).is_some_and(|(_, title)| is_log_title(title)) {
         return lines.take(HEADER_LINES as usize).any(line::is_event);
     }
@@ -39,7 +39,7 @@ pub fn looks_like(text: &str) -> bool {
     sealed && (is_record(first) || lines.take(HEADER_LINES as usize).any(is_record))
 }
 
-/// Whether a file with a state file's name but another title contains the lines of a log.
+/// Whether one of the first lines of a state file without a known title is an event of a log.
 pub(crate) fn has_events(text: &str) -> bool {
     let mut lines = text
         .lines()
@@ -97,7 +97,8 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     reader.finish()
 }
 
-/// Separates an envelope from the log after it. The envelope ends with its JSON or its armor.
+/// Returns whether an encrypted envelope begins the text, and the log after the envelope. The envelope ends where its
+/// JSON or its armor ends.
 fn body(text: &str) -> (bool, &str) {
     if let Some(end) = sealed::armor_end(text) {
         return (true, text.get(end..).unwrap_or_default());
@@ -108,7 +109,7 @@ fn body(text: &str) -> (bool, &str) {
     let mut json = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let end = match json.next() {
         Some(Ok(_)) => json.byte_offset(),
-        // The JSON is cut or damaged: a closing bracket alone on a line ends it.
+        // If the JSON is cut or damaged, it ends at the last line that begins with `}`.
         _ => text.rfind("\n}").map_or(0, |at| at + 2),
     };
     match text.split_at_checked(end) {
@@ -132,7 +133,7 @@ fn log_title(title: &str) -> Option<&str> {
         })
 }
 
-/// Returns the text after `# run:`.
+/// Returns the text after `# run:`; `None` for any other line.
 fn title(line: &str) -> Option<&str> {
     let (_, title) = heading(line)?;
     let (word, rest) = title.split_once(':')?;
@@ -173,8 +174,8 @@ impl Reader {
                 self.titled(rest);
                 return true;
             }
-            // `# Program: p.prose` is a header field. Other headings of level 1 name the file; deeper ones belong to
-            // the log's body.
+            // `# Program: p.prose` is a header field. Other headings of level 1 are titles without data, and deeper
+            // headings belong to the log's body.
             let pair = head::pair(title);
             return pair.map_or(level == 1, |pair| self.pair(&pair, false));
         }
@@ -184,7 +185,8 @@ impl Reader {
         head::pair(text).is_some_and(|pair| self.pair(&pair, pair.marked))
     }
 
-    /// Reads `# vm.log — layoffs run 20260104-101500-abc123`.
+    /// Reads the program and the run's id from a title such as `# vm.log — layoffs run 20260104-101500-abc123`. `rest`
+    /// is the text after `vm.log`.
     fn titled(&mut self, rest: &str) {
         let rest = rest.trim_start().strip_prefix(['—', '–', '-', ':']);
         let Some((program, id)) = rest.and_then(|rest| rest.split_once(" run ")) else {
@@ -272,7 +274,7 @@ impl Reader {
         self.status_in_last_line();
         headings::read(&mut self.log);
         let reopened = self.after_the_end();
-        // The head's status was written before the run resumed, so a resumed run ignores it unless it is `completed`.
+        // A status in the head was written before the run resumed. In a resumed run, only `completed` still counts.
         let log = &mut self.log;
         let completed = log.head.status == Some(RunStatus::Completed);
         if log.status.is_none() && (completed || !(self.resumed || reopened)) {
@@ -284,7 +286,7 @@ impl Reader {
         (self.log, self.issues)
     }
 
-    /// Reads an `- outcome: shortfall` in the last line as the run's status, as in a head.
+    /// Reads the run's status from a last line such as `- outcome: shortfall`.
     fn status_in_last_line(&mut self) {
         let last = self.log.lines.last();
         let pair = last.filter(|line| line.event == LogEvent::Note);
@@ -294,8 +296,8 @@ impl Reader {
         }
     }
 
-    /// Detects statements after `---end` or `---error` without a `---resume` between: the run continued, and its
-    /// later end is not recorded.
+    /// Detects statements after `---end` or `---error` without a `---resume` in between. Such a run continued after its
+    /// recorded end, and its real end is not recorded.
     fn after_the_end(&mut self) -> bool {
         let Some(trailer) = self.log.trailer else {
             return false;

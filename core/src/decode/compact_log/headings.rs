@@ -6,8 +6,8 @@
 //! ### digest → Shortfall
 //! ```
 //!
-//! The words after a name are its outcome. An unknown word counts as an outcome, kept as written, if other headings
-//! of the same level have known ones.
+//! The words after a name are its outcome. An unknown word counts as an outcome, kept as written, if another heading
+//! of the same level has a known word.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ const FOLLOWS: &[&str] = &[
     " with ",
 ];
 
-/// Reads headings as records, except those that repeat the name of a marked line.
+/// Replaces headings with the statements that they record. A heading is left alone if a marked line has its name.
 pub(super) fn read(log: &mut CompactLog) {
     let is_marked =
         |line: &LogLine| line.number.is_some() || matches!(line.event, LogEvent::Statement { .. });
@@ -112,8 +112,9 @@ fn record<'t>(line: &'t str, error: &str) -> Option<ParsedLine<'t>> {
     ))
 }
 
-/// Reads an outcome that is not in the table, and the rest: `AllCallsFailed`, `shortfall (2 of 9)`. Only single words
-/// count, because several words may be a section's title. After a mark, the mark determines the status.
+/// Parses an outcome that is not a known status word, such as `AllCallsFailed` or `shortfall (2 of 9)`; returns it
+/// with its reason. Only a single word counts, because several words may be a section's title. If a mark such as `✓`
+/// comes first, the mark determines the status.
 fn other(text: &str) -> Option<(Status, &str)> {
     let mut behind = text.chars();
     if let Some(status) = behind.next().and_then(words::mark) {

@@ -22,7 +22,7 @@ pub(super) struct ParsedLine<'t> {
 }
 
 impl<'t> ParsedLine<'t> {
-    /// Returns an event of a statement that is identified by its number.
+    /// Returns a line with an event and a note, but without a branch or frame. `number` is the statement's number.
     pub(super) fn of(
         number: Option<u32>,
         event: LogEvent,
@@ -71,24 +71,24 @@ impl<'t> ParsedLine<'t> {
 /// A kind of line: an example, its parser, and the condition under which the kind applies.
 type Kind = (&'static str, fn(&str) -> Option<Event<'_>>, When);
 
-/// When a line without a statement number counts as one of a kind.
+/// The condition under which a line without a statement number counts as a line of a kind.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
     /// The line always counts, because its text is unambiguous.
     Always,
-    /// The line counts only if it names a frame. This kind needs the frame even in a line with a statement number.
+    /// The line counts only if it has a frame such as `#1`. Even a line with a statement number needs the frame.
     Framed,
-    /// The line counts after an arrow or a frame, if it names something.
+    /// The line counts if it has an arrow or a frame, and its event has a name.
     Named,
-    /// The line counts like `Named`; it also records whether a condition held.
+    /// The line counts under the same condition as `Named`. The line also records whether a condition held.
     Held,
     /// The line never counts: this kind needs a statement number.
     Numbered,
 }
 use When::{Always, Framed, Held, Named, Numbered};
 
-/// The kinds of text after an arrow, of which the first that matches counts. A line of no kind is a statement's text
-/// or a remark.
+/// The kinds of text after an arrow. The first kind that matches a line is used. If no kind matches, the line is a
+/// statement's text or a remark.
 const KINDS: &[Kind] = &[
     ("7→ if(false) skip", condition, Held),
     ("5→ #1 done", leave, Framed),
@@ -210,7 +210,8 @@ fn numbered(line: &str) -> Option<(Option<u32>, Option<&str>, &str)> {
     Some((number.parse().ok(), branch, rest.trim()))
 }
 
-/// Reads the frame of a line, `#1 rest`; of several, the innermost.
+/// Splits off the frames at the start of a text such as `#1 rest`. Of several frames, returns the last, which is the
+/// innermost.
 fn frame(text: &str) -> (Option<i64>, &str) {
     let (mut frame, mut rest) = (None, text);
     while let Some((id, after)) = rest.strip_prefix('#').and_then(integer) {
@@ -306,7 +307,7 @@ fn left_loop(text: &str) -> Option<Event<'_>> {
     matches!(event, LogEvent::Round { exit: true, .. }).then_some((event, note))
 }
 
-/// Returns the event of a round, according to the text after its number.
+/// Returns the event of a round. `rest`, the text after the round's number, determines whether the round or loop ended.
 fn passed(n: Option<u32>, max: Option<u32>, rest: &str) -> Event<'_> {
     let (word, after) = lead(rest);
     let exit = ["exit", "exited", "break"].contains(&&*word.to_ascii_lowercase());
@@ -588,7 +589,7 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     (named || is_keyword).then_some((left, status, note))
 }
 
-/// The first marker of OpenProse's older narration. A file that contains it is recognised as such a narration.
+/// The first marker of OpenProse's older narration. A file whose first line begins with this marker is read as a log.
 pub(super) const POSITION: &str = "[Position]";
 
 /// Reads the older markers `[Position] Statement 3: let research = …`, `[Success] …` and `[Binding] …`, which
@@ -610,7 +611,7 @@ pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<
         "Binding" => (LogEvent::Note, Some(rest)),
         _ => return None,
     };
-    // A success without an earlier position does not refer to a statement.
+    // A success without an earlier position does not refer to a statement, so the line is a remark.
     let event = position.map_or(LogEvent::Note, |_| event);
     Some(ParsedLine::of(*position, event, note))
 }

@@ -9,16 +9,16 @@ pub(crate) const ARROWS: &[&str] = &["→", "->", "-->", "⟶", "➜", "➔", "=
 /// The marks before the events of a parallel block: `∥start`, `∥done`.
 pub(crate) const PARALLEL: &[&str] = &["∥", "‖", "||"];
 
-/// Before `n/max` of a loop's round.
+/// The keywords before the number of a loop's round, as in `loop:2/5`.
 pub(crate) const LOOP: &[&str] = &["loop", "repeat", "while", "for", "round", "iteration"];
 
-/// Before a block's name.
+/// The keywords before a block's name, as in `block:implement#1`.
 pub(crate) const BLOCK: &[&str] = &["block", "do", "call"];
 
-/// Before a gate's name.
+/// The keywords before a gate's name, as in `gate:tests`.
 pub(crate) const GATE: &[&str] = &["gate", "approve"];
 
-/// Before a condition.
+/// The keywords before a condition, as in `if(false) skip`.
 pub(crate) const CONDITIONS: &[&str] = &["if", "elif", "elseif", "else if", "else", "option"];
 
 /// The words which record that a body did not run, whatever text follows them.
@@ -45,10 +45,10 @@ pub(crate) const HELD: &[(&str, bool)] = &[
     ("yes", true),
 ];
 
-/// Keys of lines that are remarks.
+/// The keys of lines that are remarks, as in `note: the cache was cold`.
 pub(crate) const REMARKS: &[&str] = &["exit_condition", "note", "reason", "remark", "comment"];
 
-/// At the start of a trailer.
+/// The text at the start of a trailer, as in `---end`.
 pub(crate) const TRAILER: &str = "---";
 
 /// Returns the status that a mark after a statement means.

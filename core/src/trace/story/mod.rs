@@ -1,5 +1,5 @@
-//! A story: the happenings of a run in order, each with its parent. Rows, log lines and marks are its sources; a tree
-//! is made from it.
+//! Defines a story: the happenings of a run in order, each with its parent. A story is built from rows, log lines or
+//! the marks of a state file, and is converted into the nodes of a trace.
 
 mod nodes;
 
@@ -27,7 +27,7 @@ impl At {
 /// The parent of a happening; `None` is the root.
 pub(in crate::trace) type Place = Option<At>;
 
-/// One thing that happened.
+/// One thing that happened in a run, such as an execution or a round. Each happening becomes a node.
 #[derive(Debug, Clone)]
 pub(in crate::trace) struct Happening {
     pub(in crate::trace) kind: NodeKind,
@@ -134,7 +134,8 @@ impl Story {
         self.list.get_mut(at.0 as usize)
     }
 
-    /// Adds the next happening. Inside a loop, its parent is the current round.
+    /// Adds the next happening inside `parent`. If `parent` is a loop with a current round, the happening is placed in
+    /// that round.
     pub(in crate::trace) fn add(&mut self, parent: Place, new: Happening) -> At {
         let parent = parent.map(|parent| self.inside(parent));
         self.push(parent, new)
@@ -158,7 +159,7 @@ impl Story {
         at
     }
 
-    /// Updates an existing happening from a newer record of it, `more`.
+    /// Updates an existing happening from `more`, a newer record of the same happening.
     pub(in crate::trace) fn go_on(&mut self, at: At, more: Happening) {
         let ends = match more.status {
             NodeStatus::Completed => Some(NodeStatus::Completed),

@@ -164,7 +164,7 @@ fn note_rounds(own: &Happening, ledger: &mut Ledger) {
 struct Above {
     /// The number of frames from the root down to the node, including itself.
     frames: u32,
-    /// Whether the node is in a branch that its parallel block did not wait for, or that ended by force.
+    /// Whether the node is in a branch that its parallel block did not wait for, or in a node that was ended by force.
     dropped: bool,
     /// Whether the node is a finished parallel block that need not wait for all branches.
     drops: bool,
@@ -181,7 +181,7 @@ fn node(
     let statement = statement.and_then(|(tie, program)| program.get(tie.statement));
     let guessed = own.tie.is_some_and(|tie| tie.guessed);
     let words = std::mem::take(&mut own.text);
-    // A log's happening gets the statement's text if the tie is certain, otherwise its first words.
+    // A happening without rows gets its statement's text if the tie is certain, otherwise its own text or its label.
     let text = match statement {
         _ if own.rows.ends.is_some() => words,
         Some(statement) if !guessed || words.trim().is_empty() => statement.text.as_str().into(),

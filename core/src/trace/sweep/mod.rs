@@ -35,13 +35,13 @@ pub(super) enum Kind<'a> {
 /// An instance: the rows that record one run of a statement.
 #[derive(Debug, Clone)]
 pub(super) struct Inst<'a> {
-    /// Position of its first row.
+    /// Position of the instance's first row.
     pub(super) first: u32,
-    /// Position of its last row.
+    /// Position of the instance's last row.
     pub(super) last: u32,
     /// The index of the parent instance; [`NONE`] at the root.
     pub(super) parent: u32,
-    /// The parent id in the instance's row, if no earlier row has that id: a later row may have it, or none.
+    /// The parent id in the instance's row, if no earlier row has that id. A later row may still have the id.
     pub(super) wanted: Option<i64>,
     pub(super) kind: Kind<'a>,
     /// The instance's `loop_id` or `parallel_id`; empty without one.
@@ -53,9 +53,9 @@ pub(super) struct Inst<'a> {
     pub(super) by: Option<TiedBy>,
     /// Whether the instance is open after its last row.
     pub(super) open: bool,
-    /// Whether its last row is failed.
+    /// Whether the status of the instance's last row is failed.
     failing: bool,
-    /// Whether any row of the instance is failed.
+    /// Whether the status of any row of the instance is failed.
     pub(super) failed: bool,
     pub(super) inferred: bool,
     /// Whether a single row records all rounds of the loop (in-place dialect).
@@ -66,7 +66,7 @@ pub(super) struct Inst<'a> {
 }
 
 impl Inst<'_> {
-    /// Whether only the end of a parallel block is recorded, so that its branches precede it.
+    /// Whether the first row of a parallel block records its end. The rows of its branches then precede that row.
     fn ends_only(&self, rows: &Rows<'_>) -> bool {
         self.kind == Kind::Parallel
             && rows
@@ -318,9 +318,9 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Whether the row that a continuing row names as its parent is the opening row of its own instance, since an
-    /// instance cannot contain itself. Gates and sessions contain nothing; a loop or parallel block directly inside
-    /// another has its own id or another statement.
+    /// Whether a row's parent_id is a row of the row's own instance. Such a row continues the instance, because an
+    /// instance cannot contain itself. Gates and sessions contain nothing. A loop or parallel block directly inside
+    /// another one has an id of its own or another statement.
     fn is_own_row(&self, parent: u32, subject: &Subject<'a>, row: &Execution) -> bool {
         let Some(parent) = self.inst(parent) else {
             return false;
@@ -535,7 +535,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Assigns each branch without an open parallel block to a block that ended before, if there is one.
+    /// Moves each branch that still has no parallel block into the last block with the branch's `parallel_id`.
     fn finish(mut self) -> Instances<'a> {
         let early = std::mem::take(&mut self.early);
         let mut ended: BTreeMap<&str, u32> = BTreeMap::new();

@@ -20,7 +20,8 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Returns the scope of a parent. An alias used as a parent stands for its instance (errata T3).
+    /// Returns the scope of a parent. If the parent is a later row of an instance, this is the instance's scope (errata
+    /// T3).
     pub(super) fn scope(&self, parent: Named) -> Scope {
         match parent {
             Named::Root | Named::Itself => None,
@@ -166,8 +167,8 @@ impl<'a> Sweep<'a, '_> {
         pid: Option<&'a str>,
         name: &'a str,
     ) -> Option<Subject<'a>> {
-        // A statement inside the branch may repeat the branch's names. Its parent is then the branch itself, and a
-        // parallel block with that id is not open inside it.
+        // A statement inside a branch may repeat the branch's metadata, without being a branch of its own. Its parent
+        // is then the branch, and no parallel block with that id is open inside the branch.
         let beside = pid.and_then(|pid| self.latest.get(&(self.scope(named), Key::Parallel(pid))));
         if let Named::Inst(at) = named
             && let Some(around) = self.inst(at)
@@ -204,8 +205,8 @@ impl<'a> Sweep<'a, '_> {
         })
     }
 
-    /// Returns the parallel block of a branch row: the open one with that id, otherwise the one that was open last. A
-    /// parent_id only decides between those (errata X2).
+    /// Returns the parallel block of a branch row: the open block with the id `pid`, otherwise the block that was open
+    /// last. A parent_id only decides between several such blocks (errata X2).
     fn parallel(&mut self, named: Named, pid: Option<&'a str>, row: &Execution) -> Option<u32> {
         let scope = self.scope(named);
         let at_index = row
@@ -232,8 +233,8 @@ impl<'a> Sweep<'a, '_> {
             && let Some(parent) = self.inst(at)
             && parent.kind == Kind::Parallel
             && parent.id == pid
-            // A block closed by a separate earlier row cannot get this branch while another is open. If it was
-            // updated in place, the time of its end is unknown, so it can.
+            // A block that a separate row closed does not get this branch while another block with the id is open. A
+            // block that was updated in place may get the branch, because the time of its end is unknown.
             && (parent.open || parent.first == parent.last || open.is_none())
         {
             return Some(at);
