@@ -24,7 +24,7 @@ pub(super) struct Candidate {
     pub(super) statement: u32,
     pub(super) cost: Cost,
     pub(super) by: TiedBy,
-    /// Whether the statement runs elsewhere, so that the path does not move to it.
+    /// Whether the statement is outside of the block whose lines are aligned, so that the path stays at its place.
     pub(super) elsewhere: bool,
 }
 

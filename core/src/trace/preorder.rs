@@ -1,4 +1,5 @@
-//! Converts parent pointers into a tree in preorder: without recursion, in linear time, whatever the pointers are.
+//! Converts parent pointers into a tree in preorder. Recursion is avoided and the time is linear, because hostile rows
+//! may nest deeply or form cycles.
 
 use super::NodeSlice;
 use super::rows::NONE;

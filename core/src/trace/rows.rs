@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::issue::{Issue, Severity};
 use crate::model::{Execution, Meta};
 
-/// A missing index.
+/// The value of a missing index.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Rows in order of id; sorted if the store does not provide that order.

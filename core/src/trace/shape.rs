@@ -57,7 +57,7 @@ pub(crate) fn may_hold_branches(text: &str) -> bool {
     )
 }
 
-/// Whether a text only names its branch (see [`branch_text`]).
+/// Whether a text consists only of its branch's name, such as `parallel:a` (see [`branch_text`]).
 pub(crate) fn is_branch_text(text: &str, branch: &str) -> bool {
     let name = text
         .strip_prefix("parallel:")

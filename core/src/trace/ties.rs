@@ -7,14 +7,13 @@ use super::shape::is_branch_text;
 use crate::model::Execution;
 use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 
-/// Limit for the number of remembered ties: a loop repeats only few rows, and 100,000 different ones are not worth the
-/// memory.
+/// Limit for the number of remembered ties. Only rows that a loop repeats are looked up again, and these are few.
 const REMEMBERED: usize = 4096;
 
 /// Ties rows to statements of the program; each distinct text is looked up only once.
 pub(super) struct Ties<'a> {
     program: Option<&'a Listing>,
-    /// The ties of the program, after it is known how the rows' indices count.
+    /// Finds the statement of a text; knows how the rows' indices count statements.
     learned: Option<program::Ties<'a>>,
     rows: BTreeMap<Asked<'a>, Option<Tie>>,
     /// The first block of each name.
@@ -63,9 +62,9 @@ impl<'a> Ties<'a> {
         }
     }
 
-    /// Returns the statements that may run in an instance: the body of its statement, or the block that it calls by
-    /// name. `guessed` refers to the instance's own tie. A branch without a statement of its own (`scope`) contains
-    /// its first statement and those that belong to that one.
+    /// Returns the statements that may run in an instance: the body of its statement, or the block that the statement
+    /// calls by name. `guessed` means that the instance's own tie is a guess. `scope` means that the instance is a
+    /// branch without a statement of its own; such a branch contains its first statement and the statements led by it.
     pub(super) fn within(
         &self,
         statement: u32,
@@ -166,8 +165,9 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Returns the statement of a branch row that only names the branch, as Prosescope records a branch with a body.
-    /// Its index is the line of the branch's first statement, for an item that of the enclosing statement.
+    /// Returns the statement of a row whose text is only the name of a branch, as Prosescope records a branch with a
+    /// body. The row's index is the line of the branch's first statement. For an item of a `parallel for`, the index is
+    /// the line of the enclosing statement.
     fn scope(&self, parallel: (u32, bool), name: &str, row: &Execution) -> Option<Tie> {
         let program = self.program?;
         if !is_branch_text(&row.text, name) {
@@ -206,8 +206,8 @@ impl<'a> Ties<'a> {
             self.statement(program, inner),
         ) {
             (Some(a), Some(b)) if program.contains(a, b) => true,
-            // While a loop is open, its parent runs nothing else, so a guessed tie does not prove that a statement is
-            // elsewhere.
+            // While a loop is open, its parent runs nothing else. A guessed tie therefore does not prove that a
+            // statement is outside of the loop.
             (Some(_), Some(_)) => (around.1 || inner.1) && by_index,
             _ => by_index,
         }

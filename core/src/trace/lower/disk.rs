@@ -17,13 +17,13 @@ const NAMED: usize = 5;
 /// Contradictions between the state file and the bindings on disk.
 #[derive(Debug, Default)]
 pub(in crate::trace) struct Stale {
-    /// The statements that have written their binding although the state file marks them as running or not at all.
+    /// The statements that the state file marks as running although bindings on disk prove that they are over.
     pub(in crate::trace) overruled: Vec<String>,
-    /// The names of written bindings to which no mark in the state file refers.
+    /// The names of written bindings whose statement the state file does not mark.
     pub(in crate::trace) unmarked: Vec<String>,
     /// The rounds that have bindings on disk although the state file has not reached them.
     pub(in crate::trace) rounds: Vec<String>,
-    /// The round that the state file records for such a loop; 0 if it does not count rounds.
+    /// The highest round that the state file records for the loops of `rounds`; 0 if it does not count rounds.
     pub(in crate::trace) reached: u32,
 }
 
@@ -34,7 +34,8 @@ impl Stale {
     }
 }
 
-/// Bindings, with the evidence of their tie, by the statement that wrote each and the frame in which it ran.
+/// Written bindings, by the statement that wrote the binding and the id of the frame in which the statement ran. Each
+/// has the evidence for its tie.
 pub(in crate::trace) type Written<'r> = BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)>;
 
 /// Ties written bindings to statements (errata E2): by the source that a binding's header quotes, otherwise by a name
@@ -131,8 +132,8 @@ pub(in crate::trace) fn compare(
     stale
 }
 
-/// Reports written bindings that no other record mentions. The message does not count them, because rounds and frames
-/// have written others.
+/// Reports written bindings that no other record mentions. The message contains no number, because rounds and frames
+/// may have written further bindings.
 pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledger) {
     // If part of the log is encrypted, the missing records may be in that part.
     let is_readable = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
@@ -232,7 +233,8 @@ fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
     }
 }
 
-/// Returns the statements outside of blocks whose bindings name the round of a loop, by loop and round.
+/// Returns the statements outside of blocks with a binding that is named after a round, such as `verify_round2`; by
+/// loop and round.
 pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BTreeSet<u32>> {
     let mut names: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for binding in run.bindings.iter().filter(|b| b.is_written()) {
@@ -334,7 +336,7 @@ pub(crate) fn round_of(binding: &Binding) -> Option<(&str, u32)> {
     said.then_some((base, round))
 }
 
-/// Splits a binding's name into its base and the round.
+/// Splits a binding's name into its base and the round: `verify_round2` into `verify` and 2.
 pub(crate) fn named_round(name: &str) -> Option<(&str, u32)> {
     let (base, rest) = name.split_once("_round")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

@@ -12,11 +12,11 @@ use crate::trace::rows::Ledger;
 /// The facts that a state file and the disk give about each statement of a program.
 pub(in crate::trace) struct Facts<'a> {
     pub(in crate::trace) listing: &'a Listing,
-    /// By statement.
+    /// The facts about each statement, by the statement's index in `listing`.
     pub(in crate::trace) of: Vec<Fact>,
     /// Annotated lines that do not match any statement of the program.
     pub(in crate::trace) strays: Vec<Stray>,
-    /// Blocks by name.
+    /// The declarations of blocks, by the block's name.
     pub(in crate::trace) blocks: BTreeMap<&'a str, u32>,
     /// Whether the program is missing, so that the listing is the trace itself.
     pub(in crate::trace) is_trace: bool,
@@ -38,7 +38,7 @@ pub(in crate::trace) struct Fact {
     /// Whether the statement is marked as the next one: `[...next...]`.
     pub(in crate::trace) ahead: bool,
     pub(in crate::trace) attempt: Option<(u32, Option<u32>)>,
-    /// The gate at which it waits.
+    /// The id of the gate at which the statement waits.
     pub(in crate::trace) gate: Option<Text>,
     /// Whether the state file marks the statement as a declaration.
     pub(in crate::trace) declared: bool,
@@ -50,7 +50,7 @@ pub(in crate::trace) struct Fact {
     pub(in crate::trace) round: Option<u32>,
     /// The block whose body contains the statement.
     pub(in crate::trace) block: Option<u32>,
-    /// The innermost loop around it.
+    /// The innermost loop around the statement.
     pub(in crate::trace) in_loop: Option<u32>,
     /// Whether the statement is inside an `if`, a `choice` or a `try`, so that it may never run.
     pub(in crate::trace) may_not_run: bool,
@@ -187,7 +187,7 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        // A folder with receipts identifies statements by ids of its own.
+        // A folder with receipts identifies statements by ids of its own, which are not in the program.
         let by_receipts = matches!(
             run.form,
             Form::Folder {
@@ -203,7 +203,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Returns the statement that begins at that line if its text equals that of the trace's line.
+    /// Returns the statement that begins at `line` of the program, if its text equals line `told_line` of the trace.
     fn same_line(&self, line: u32, told: &Listing, told_line: u32) -> Option<u32> {
         let text = |listing: &Listing, line: u32| {
             listing
@@ -228,12 +228,12 @@ impl Fact {
         };
     }
 
-    /// Whether its start is recorded.
+    /// Whether the statement's start is recorded.
     pub(in crate::trace) fn ran(&self) -> bool {
         self.status.is_some()
     }
 
-    /// Whether its end is recorded.
+    /// Whether the statement's end is recorded.
     pub(in crate::trace) fn is_over(&self) -> bool {
         self.status.as_ref().is_some_and(|status| !status.is_open())
     }
@@ -292,7 +292,8 @@ fn fact(line: u32, annotation: &Annotation, tie: Option<Tie>) -> Fact {
     }
 }
 
-/// Returns what surrounds each statement. Linear, because parents precede their children.
+/// Returns for each statement the block and the loop around it, and whether it may never run. Takes linear time,
+/// because parents precede their children.
 fn surroundings(listing: &Listing) -> Vec<Fact> {
     use StatementKind as K;
     let mut of: Vec<Fact> = Vec::with_capacity(listing.statements.len());

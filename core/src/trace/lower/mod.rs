@@ -1,5 +1,5 @@
-//! Lowers runs without rows (logs, state files, bindings) to a story: what happened, in order, and the place of each
-//! thing.
+//! Converts runs without rows (logs, state files, bindings) into a story: the happenings in order, each with its
+//! parent.
 
 pub(super) mod disk;
 pub(super) mod facts;

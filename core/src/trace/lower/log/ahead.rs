@@ -11,7 +11,7 @@ pub(super) struct Ahead {
     last_of: BTreeMap<i64, usize>,
     /// The pass through a loop to which a `loop:` marker belongs, by line.
     pass_of: BTreeMap<usize, u32>,
-    /// The last marker of each pass.
+    /// The line of the last marker of each pass.
     ends: Vec<usize>,
     /// The last line that joins a parallel block, by its frame and number.
     joins: BTreeMap<(Option<i64>, Option<u32>), usize>,
@@ -50,7 +50,7 @@ impl Ahead {
                     let around = passes
                         .entry((line.frame, line.branch.as_deref()))
                         .or_default();
-                    // The number before the arrow does not identify a loop, because writers count lines there.
+                    // The number before the arrow does not identify a loop, because some writers number their lines.
                     let ends = *exit || *over;
                     let goes_on = |pass: &Pass| {
                         let rises = match (n, pass.n) {
@@ -102,7 +102,7 @@ impl Ahead {
         self.last_of.get(&frame).is_none_or(|last| *last <= at)
     }
 
-    /// Returns the pass of the marker at a line, and the last marker of that pass.
+    /// Returns the pass to which the marker at a line belongs, and the line of the pass's last marker.
     pub(super) fn pass(&self, at: usize) -> Option<(u32, usize)> {
         let pass = *self.pass_of.get(&at)?;
         Some((pass, *self.ends.get(pass as usize)?))

@@ -48,7 +48,7 @@ impl<'a> Frames<'a> {
         self.open.remove(&first);
     }
 
-    /// Returns the frame entered last, and still open, on lines with this line's number.
+    /// Returns the last open frame that was entered on a line with the same number and branch.
     fn of_number(&mut self, line: &LogLine) -> Option<At> {
         let key = (line.number, line.branch.clone());
         last_open(self.by_number.get_mut(&key)?, &self.open)
@@ -113,8 +113,8 @@ impl Lowering<'_, '_, '_> {
         self.frames.open.insert(first, entered);
     }
 
-    /// Returns the open frame in which a line without `#` runs: a frame of the same number, unless the program
-    /// contradicts that; or one whose block contains the statement.
+    /// Returns the open frame of a line without a frame id: a frame that was entered under the line's number, unless
+    /// the program contradicts this; otherwise a frame whose block contains the line's statement.
     pub(super) fn frame_around(
         &mut self,
         at: usize,

@@ -31,7 +31,7 @@ pub(super) fn mark(line: &LogLine) -> Option<Mark<'_>> {
         label,
     })
 }
-/// Returns the kind of a condition; an `else` has no condition of its own.
+/// Returns the kind of a statement with a condition: an `else` if the text begins with that word, otherwise an `if`.
 fn condition(text: &str) -> Option<Kind> {
     Some(match text.starts_with("else") {
         true => Kind::Else,
@@ -60,7 +60,7 @@ fn is_input(line: &LogLine) -> bool {
         .is_some_and(|tag| tag.eq_ignore_ascii_case("input"))
 }
 
-/// Removes a remark from a name: `reviewer (final)`.
+/// Removes a remark from a name: `reviewer (final)` becomes `reviewer`.
 fn name(text: &str) -> &str {
     let name = text
         .strip_suffix(')')

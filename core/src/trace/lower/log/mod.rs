@@ -1,11 +1,12 @@
-//! Lowers a compact log to a story (docs/reference/formats.md).
+//! Converts a compact log into a story (docs/reference/formats.md).
 //!
 //! ```text
 //! line ──► scope: frame #1, branch 3a, else the root ──► the loop around it ──► a thing that happened there
 //! ```
 //!
-//! A log records ends of statements. Numbers repeat and skip, but most lines name their statement; `ties` finds the
-//! statement of each line. Within one place, a key identifies the lines about the same thing.
+//! A log records the ends of statements. The numbers before the arrows repeat and skip, but most lines contain the name
+//! of their statement. `ties` finds the statement of each line. Within one frame or branch, lines with the same `Key`
+//! are about the same happening.
 
 mod ahead;
 mod frames;
@@ -32,18 +33,18 @@ use ahead::Ahead;
 use frames::Frames;
 use places::Loop;
 
-/// A log, lowered to a story.
+/// A log, converted into a story.
 pub(in crate::trace) struct Lowered {
     pub(in crate::trace) story: Story,
     /// The lines that record something, each with the happening to which it belongs.
     pub(in crate::trace) told: Vec<(At, u32)>,
     /// The lines that do not record a statement, each with the happening of the line before it.
     pub(in crate::trace) remarks: Vec<(Place, u32)>,
-    /// The names of bindings that the log does not mention.
+    /// The names of written bindings whose statements the log does not mention.
     pub(in crate::trace) unmarked: Vec<String>,
 }
 
-/// Lowers a log.
+/// Converts a log into a story.
 pub(in crate::trace) fn lower(
     run: &Run,
     log: &CompactLog,
@@ -92,7 +93,7 @@ enum Key {
     /// The statement to which the last line with this number referred.
     Number(Option<u32>),
     Gate(Option<u32>, Text),
-    /// The parallel block of a number.
+    /// The parallel block of the lines with this number.
     Parallel(Option<u32>),
     Branch(Text),
     /// A branch, identified by the letter of its lines.
@@ -125,7 +126,7 @@ struct Lowering<'l, 'f, 'a> {
     last: Place,
     /// The last happening tied to each statement of the program.
     of_statement: BTreeMap<u32, At>,
-    /// Conditions that did not hold.
+    /// The statements of the program whose condition did not hold.
     not_run: BTreeSet<u32>,
     told: Vec<(At, u32)>,
     remarks: Vec<(Place, u32)>,
@@ -184,7 +185,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let statement = statement.map(|statement| (statement, first));
         self.of_statement.extend(statement);
         self.holders.extend(parent);
-        // A frame is over as soon as another statement runs beside it.
+        // A frame is over as soon as another statement runs in the place that contains the frame.
         let parent = self.story.get(first).and_then(|own| own.parent);
         if let Some(before) = self.newest.insert(parent, first) {
             self.frames.close(before);

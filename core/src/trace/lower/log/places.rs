@@ -12,7 +12,7 @@ use crate::trace::{NodeKind, NodeStatus};
 /// Limit for the number of listed branches that are known only by name.
 const MOST_BRANCHES: usize = 10_000;
 
-/// A loop that may contain lines.
+/// An open loop, to which the next lines may belong.
 pub(super) struct Loop {
     pub(super) first: At,
     pub(super) number: Option<u32>,
@@ -80,7 +80,7 @@ impl Lowering<'_, '_, '_> {
         branch
     }
 
-    /// Returns the branch of a name; it begins at the first line that refers to it.
+    /// Returns the branch with this name. The first line that refers to a branch adds the branch.
     pub(super) fn branch_named(&mut self, at: usize, parallel: At, name: &Text) -> At {
         let key = (Some(parallel), Key::Branch(name.clone()));
         if let Some(branch) = self.keys.get(&key) {
@@ -108,7 +108,8 @@ impl Lowering<'_, '_, '_> {
         branch
     }
 
-    /// Adds a parallel block that no log line began, because a line records one of its branches.
+    /// Adds a parallel block. `by_branch` means that no line began the block, and that this line records one of its
+    /// branches.
     fn begin_parallel(&mut self, at: usize, line: &LogLine, scope: Place, by_branch: bool) -> At {
         let place = self.inside(at, line, scope);
         let mut new = Happening::new(NodeKind::Parallel, NodeStatus::Started);
@@ -231,7 +232,7 @@ impl Lowering<'_, '_, '_> {
         line.frame.is_some() || around.empty || line.number.is_some_and(same)
     }
 
-    /// Handles a marker of a loop.
+    /// Handles a marker of a loop, such as `loop:2/5`.
     pub(super) fn round(&mut self, at: usize, line: &LogLine, scope: Place) {
         let LogEvent::Round { n, max, over, exit } = &line.event else {
             return;

@@ -53,7 +53,8 @@ impl Lowering<'_, '_, '_> {
         status: Option<&Status>,
     ) {
         let Some(status) = status.map(node_status) else {
-            // A line without a mark is a statement only if it names one of the program (errata E6).
+            // A line without a mark such as `✓` is a statement only if it is tied to one by certain evidence (errata
+            // E6).
             let named = self.tie(at).is_some_and(|(tie, _)| !tie.guessed);
             if named && !text.is_empty() {
                 let new = Happening::new(NodeKind::Statement, NodeStatus::Executing);
@@ -135,21 +136,21 @@ impl Lowering<'_, '_, '_> {
         goes_on && (text.is_empty() || name.is_none_or(|name| name.is_empty() || name == text))
     }
 
-    /// Returns the branch of a line that is about the branch itself.
+    /// Returns the branch that a line is about; `None` if the line is about a statement, inside a branch or not.
     fn own_branch(&mut self, at: usize, line: &LogLine, scope: Place, text: &Text) -> Option<At> {
         if let Some(around) = scope.filter(|_| line.branch.is_some())
             && let NodeKind::Branch { branch } = &self.story.get(around)?.kind
         {
             return (text.is_empty() || text == branch).then_some(around);
         }
-        // `3→ a ✓` while parallel block 3 has a branch a.
+        // The line `3→ a ✓` is about branch `a` if the open parallel block 3 announced such a branch.
         let parallel = self.key(scope, Key::Parallel(line.number))?;
         let announced = self.announced.contains(&(parallel, text.clone()));
         (announced && self.is_open(parallel)).then(|| self.branch_named(at, parallel, text))
     }
 
-    /// Handles lines that end a construct: `3→ ✓` after the branches of parallel block 3, `5→ ✓` after the rounds of
-    /// loop 5, `5→ implement ✓` for a block.
+    /// Handles a line that ends a construct; returns `false` for any other line. Examples are `3→ ✓` after the branches
+    /// of parallel block 3, `5→ ✓` after the rounds of loop 5, and `5→ implement ✓` for a block.
     fn closes_construct(
         &mut self,
         at: usize,

@@ -1,5 +1,5 @@
-//! Ties each line of a log to a statement of the program. The lines of the root, and those of each frame, are courses
-//! through the program ([`crate::trace::align`]).
+//! Ties each line of a log to a statement of the program. The lines of the root, and those of each frame, are aligned
+//! with the program separately ([`crate::trace::align`]).
 
 use std::collections::BTreeMap;
 
@@ -84,9 +84,9 @@ pub(super) struct Program<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
     /// The `try` that belongs to each `catch`.
     pub(super) tries: BTreeMap<u32, u32>,
-    /// The number of statements before each one that always run: outside of blocks, and inside them.
+    /// For each statement, the number of statements before it that always run: outside of blocks, and inside blocks.
     pub(super) always: Vec<(u32, u32)>,
-    /// The number of each statement, first counting only the top level, then counting all statements.
+    /// For each statement, its number if only the top level is counted, and its number if all levels are counted.
     pub(super) numbers: Vec<(i64, i64)>,
     /// The statements by block and kind, to which a line without words may refer.
     pub(super) by_kind: BTreeMap<(Option<u32>, Option<Kind>), Vec<u32>>,
@@ -119,7 +119,8 @@ impl<'f, 'a> Program<'f, 'a> {
                 None => always.0 += runs,
                 Some(_) => always.1 += runs,
             }
-            // Lines of branches have letters, and statements of a block have the number of the call.
+            // Branches and statements of blocks are not counted: lines of a branch have letters, and lines of a block
+            // have the number of the call.
             let branch = own.parent.is_some_and(|p| is(listing, p, Kind::Parallel));
             if counts(own.kind) && block.is_none() {
                 top += i64::from(own.depth == 0);
@@ -188,7 +189,7 @@ impl<'f, 'a> Program<'f, 'a> {
             own.is_some_and(|own| fits(mark.kind, own))
         });
         let fitting: Vec<u32> = fitting.collect();
-        // A name's last line belongs to the binding on disk, whose header quotes its statement.
+        // The last line with a binding's name records the statement that the header of the binding on disk quotes.
         let source = self.sources.get(mark.label);
         if let Some((quoted, _)) = source.filter(|(_, last)| *last == at) {
             let first = quoted.lines().next().unwrap_or_default().trim_end();

@@ -160,7 +160,7 @@ impl Walk<'_, '_, '_> {
                 let other = place != u32::MAX && program.around(place).any(other);
                 cost += against * Cost::from(other);
             }
-            // The line of a construct itself must precede the lines of the statements inside it.
+            // A loop or a parallel block normally has a line of its own, before the lines of the statements inside.
             let marked =
                 outer == to || !(self.is_loop(outer) || is(listing, outer, Kind::Parallel));
             let silent = now.known.is_empty();

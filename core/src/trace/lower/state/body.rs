@@ -14,8 +14,8 @@ use crate::trace::{NodeKind, NodeStatus};
 pub(super) const MOST_ROUNDS: u32 = 1_000;
 
 impl<'a> Lowering<'_, 'a, '_> {
-    /// Records what ran in the body of a block, or at the root, under `holder`, the record of the frame if known.
-    /// `inferred` means that the choice of this frame is a guess.
+    /// Adds the records of the statements that ran in the body of a block, or at the root. `holder` is the record of
+    /// the frame, if known. `inferred` means that the choice of this frame is a guess.
     pub(super) fn body(
         &mut self,
         block: Option<u32>,
@@ -61,7 +61,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Records what ran in a frame.
+    /// Adds the records of the statements that ran in a frame.
     pub(super) fn in_frame(&mut self, place: usize) {
         let at = self.frame_at.get(&place).copied();
         match self.frames.list.get(place).and_then(|frame| frame.block) {
@@ -72,7 +72,8 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Returns the record of a frame; `mark` holds the facts of its call, if the call is marked.
+    /// Returns the record of a frame, and adds the record if there is none yet. `mark` is the facts about the statement
+    /// that called the frame, if known.
     pub(super) fn frame(&mut self, place: usize, mark: Option<&Fact>, holder: Place) -> Option<At> {
         let frame = self.frames.list.get(place)?;
         if let Some(known) = self.frame_at.get(&place) {
@@ -99,7 +100,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             line: mark.and_then(|mark| mark.state_line),
             id: Some(frame.id),
             derived: !frame.open && mark.is_none(),
-            // The caller is unknown.
+            // The place of a frame whose caller is unknown is inferred.
             inferred: !frame.open && frame.above.is_none() && frame.call.is_none(),
             by_place: true,
             ..Happening::new(kind, status)
@@ -122,8 +123,8 @@ impl<'a> Lowering<'_, 'a, '_> {
             .is_some_and(|s| s.kind == StatementKind::Parallel && s.find("each").is_none())
     }
 
-    /// Returns the record of a statement; for a call, that of the last frame that it made. Records of statements
-    /// inside it are added below this record.
+    /// Adds the record of a statement, under which the statements inside it are added. Returns this record; for a call,
+    /// returns the record of the last frame that the call made.
     fn statement(&mut self, at: u32, own: &'a Statement, frame: Option<usize>, outer: Place) -> At {
         let facts = self.facts;
         let fact = facts.get(at);
@@ -267,8 +268,8 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds the branches that the section of a parallel block names and no line marks. A branch that is in the program
-    /// is only noted here; its record is added when its statement is reached.
+    /// Adds the branches that the section of a parallel block lists, but no line marks. A branch that is in the program
+    /// is only stored in `announced`; its record is added when its statement is reached.
     fn announce(&mut self, at: u32, parallel: At, fact: &Fact) {
         let file = self.run.state_file.as_ref();
         let state = fact.construct.and_then(|at| file?.parallels.get(at));
@@ -286,7 +287,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds a branch that a section of "Active Constructs" names.
+    /// Adds a branch that a section of "Active Constructs" lists.
     pub(super) fn branch(
         &mut self,
         parallel: At,
@@ -313,7 +314,7 @@ impl<'a> Lowering<'_, 'a, '_> {
 
     /// Adds the counted rounds of a loop. Except for the last one, only their numbers are known.
     fn rounds(&mut self, at: u32, looped: At, fact: &Fact) {
-        // The loop was entered, but the file does not count rounds: its statements ran in the first round.
+        // If the loop was entered, but the file does not count rounds, its statements ran in the first round.
         let entered = fact.construct.is_some() && self.marks.holds(at);
         if let Some(total) = fact.round.or(entered.then_some(1)) {
             self.count_rounds(looped, total, Some(at));
@@ -364,7 +365,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds the next happening.
+    /// Adds the next happening, and sets `stands` if the happening gives the run a position.
     pub(super) fn add(&mut self, parent: Place, new: Happening) -> At {
         let gate = matches!(new.kind, NodeKind::Gate { .. });
         self.stands |=

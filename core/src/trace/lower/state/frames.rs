@@ -19,7 +19,7 @@ pub(in crate::trace) struct Frame {
     pub(in crate::trace) block: Option<u32>,
     /// The calling frame, as an index in [`Frames::list`].
     pub(super) above: Option<usize>,
-    /// The statement that called it.
+    /// The statement that called the frame, if known.
     pub(super) call: Option<u32>,
     /// The status of the frame.
     pub(super) status: NodeStatus,

@@ -1,5 +1,5 @@
-//! Lowers a state file, or the bindings of a folder without one, to records (errata T10: the newest evidence of
-//! progress counts).
+//! Converts a state file, or the bindings of a folder without one, into a story (errata T10: the newest evidence of
+//! progress counts). A *record* is the happening of a statement or a frame in that story.
 //!
 //! ```text
 //! annotated lines ──► tied to statements ─┐
@@ -108,7 +108,7 @@ fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>>
     of
 }
 
-/// Lowers the evidence to a story.
+/// Converts the evidence into a story.
 pub(in crate::trace) fn lower(run: &Run, told: &Evidence<'_, '_>) -> Story {
     let count = told.facts.listing.statements.len();
     let mut lowering = Lowering {

@@ -54,7 +54,7 @@ impl Lowering<'_, '_, '_> {
         let outer = own.parent;
         let parent = outer.and_then(|at| self.holder.get(at as usize).copied().flatten());
         let fact = self.facts.get(at);
-        // Without being reached, a gate does not exist yet, so the run cannot wait at it.
+        // A gate that was not reached does not exist yet, so the run cannot wait at this gate.
         let branch = outer.is_some_and(|p| self.is_parallel(p)) && own.kind != StatementKind::Gate;
         let new = Happening {
             text: own.text.as_str().into(),

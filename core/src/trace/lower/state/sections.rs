@@ -61,7 +61,8 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>
     unplaced
 }
 
-/// Returns the statement of each section: the one at the line that it names, otherwise the first free one that fits.
+/// Returns the statement of each section: the statement at the line in the section's heading, otherwise the first
+/// fitting statement that no other section has.
 fn place(
     facts: &Facts<'_>,
     count: usize,
@@ -82,7 +83,8 @@ fn place(
     found.collect()
 }
 
-/// Returns the sections with their statements; if several are about one statement, only the last counts.
+/// Returns the sections with their statements. Of several sections about one statement, only the last is returned.
+/// Sections about a block with several open frames are left out.
 fn counted(
     facts: &Facts<'_>,
     found: Vec<Option<u32>>,
@@ -126,7 +128,7 @@ fn parallel(facts: &mut Facts<'_>, at: u32, index: usize, state: &ParallelState,
         let Some(fact) = branch.and_then(|b| facts.of.get_mut(b as usize)) else {
             continue;
         };
-        // A record that the branch ended is newer than one that it runs, whether a mark or the section contains it.
+        // A recorded end is newer than a recorded start, whether the mark or the section contains the end.
         let newer = match &fact.status {
             None => status != NodeStatus::Pending,
             Some(said) => said.is_open() && !status.is_open(),
@@ -161,7 +163,7 @@ fn looped(facts: &mut Facts<'_>, at: u32, index: usize, state: &LoopState) {
     fact.ahead = false;
 }
 
-/// Whether the loop was not entered yet.
+/// Whether a loop's section states that the loop was not entered yet.
 pub(super) fn is_ahead(state: &LoopState) -> bool {
     let said = state.status.trim().to_lowercase();
     ["not yet", "not entered", "not started", "pending"]

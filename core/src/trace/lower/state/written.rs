@@ -1,4 +1,4 @@
-//! Adds the statements of frames that only their bindings prove.
+//! Adds the statements of frames for which a written binding is the only evidence.
 
 use std::collections::BTreeMap;
 
