@@ -75,7 +75,7 @@ struct Entry<'t> {
     first: &'t str,
     /// Whether a colon follows the first word, which is then a key.
     key: bool,
-    /// The text after that colon.
+    /// The text after the key and its colon.
     rest: &'t str,
     /// The text after an equals sign.
     default: Option<&'t str>,

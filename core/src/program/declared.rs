@@ -1,3 +1,6 @@
+//! Looks up statements by the name that they bind or declare, and returns the prompts of sessions and the memories of
+//! agents that a program declares.
+
 use super::lex::{Tok, tokens_of_text};
 use super::value::{inside_quotes, text_of};
 use super::{Listing, Statement, StatementKind};
@@ -84,7 +87,7 @@ impl Listing {
         self.get(*self.named(StatementKind::Agent, name).first()?)
     }
 
-    /// Whether a gate with this id may belong to a statement: a gate of that name, or one without a name.
+    /// Whether a statement may be the gate with this id: the statement is a gate with that name, or without a name.
     pub(crate) fn may_be_gate(&self, statement: u32, id: &str) -> bool {
         self.get(statement).is_some_and(|s| {
             let name = s.name.as_deref();

@@ -38,7 +38,7 @@ impl Listing {
         if kind(parent.unwrap_or(u32::MAX)) == Some(Kind::Parallel)
             && !parent.is_some_and(|at| self.has_items(at))
         {
-            // The next sibling is another branch, unless it is a `finally` of this one.
+            // The next sibling is another branch, unless it is the `finally` of this branch.
             let next = self.next_sibling(statement)?;
             return (self.leader(next) == self.leader(statement))
                 .then(|| self.or_beside(Some(next)))

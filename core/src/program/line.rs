@@ -1,4 +1,4 @@
-//! Queries on the tokens of a line.
+//! Finds the parts of a line in its tokens: words, the colon, the left side of `=`.
 
 use super::lex::{Tok, Token};
 use super::properties::slice;
@@ -41,7 +41,7 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// Whether the head ends at the token with this index: with a colon, or with the line.
+    /// Whether a statement's head ends before the token with this index: the token is a colon, or does not exist.
     pub(super) fn ends_at(&self, at: usize) -> bool {
         matches!(self.tok(at), None | Some(Tok::Colon))
     }

@@ -2,8 +2,8 @@
 //! to tie lines to statements.
 //!
 //! A log numbers the statements of the top level that run: not `use`, `agent` or `block`, not the clauses of a `try`
-//! or an `if`, and `input` only if a line contains it. A statement inside another has the outer one's number. Numbers
-//! repeat and skip, but most lines name what they bind, so names take precedence and show what the numbers mean.
+//! or an `if`, and `input` only if a line contains it. A statement inside another one has the outer statement's number.
+//! Numbers repeat and skip. Most lines contain the name that their statement binds, so names take precedence.
 //!
 //! | line | number | branch | block | kind | label |
 //! |---|---|---|---|---|---|
@@ -32,7 +32,8 @@ impl Listing {
         counted.map(|s| s.line).collect()
     }
 
-    /// Returns the statements that bind a name; otherwise those that refer to it as an agent, a block or a program.
+    /// Returns the statements that bind a name; otherwise those that refer to an agent, a block or a program with the
+    /// name.
     pub(crate) fn called(&self, label: &str, kind: Option<Kind>) -> (Vec<u32>, TiedBy) {
         let name = label.trim().to_lowercase();
         let bound = self.index().named(self, &name).iter().copied();
@@ -80,7 +81,7 @@ pub(crate) fn counts(kind: Kind) -> bool {
         )
 }
 
-/// Whether a statement may be what a line of this kind refers to. Logs have one word for all kinds of loops, and one
+/// Whether a log line of this kind may refer to a statement. Logs have one word for all kinds of loops, and one word
 /// for all kinds of decisions.
 pub(crate) fn fits(kind: Option<Kind>, statement: &Statement) -> bool {
     let is = statement.kind;

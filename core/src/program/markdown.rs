@@ -1,9 +1,9 @@
 //! Finds programs in Markdown files: contracts, skills and notes contain them in fences, or in a section called
 //! Execution.
 //!
-//! A file is Markdown if a fence for programs precedes the first line that clearly is a statement, or if it begins
-//! with front matter and has such a section. A fence inside a prompt does not make a program Markdown. A program may
-//! have front matter as well.
+//! A file is Markdown if a fence for programs precedes the first line that clearly is a statement. A file is also
+//! Markdown if it begins with front matter and has a section called Execution. A fence inside a prompt does not make a
+//! program Markdown. A program may have front matter as well.
 
 use std::ops::Range;
 

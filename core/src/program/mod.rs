@@ -91,7 +91,7 @@ pub enum LineRole {
     Text,
 }
 
-/// A statement.
+/// A statement of a scanned program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     /// The first line of the statement, from 1.
@@ -245,7 +245,7 @@ pub(crate) use tie::Within;
 pub use uses::{Given, NameUse, fill, names_in, names_in_text};
 pub use value::{Property, Value};
 
-/// Compares lines and statements; prepared look-up tables do not count.
+/// Compares lines and statements, but not the look-up tables that are derived from them.
 impl PartialEq for Listing {
     fn eq(&self, other: &Listing) -> bool {
         self.lines == other.lines && self.statements == other.statements

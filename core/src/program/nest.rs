@@ -1,7 +1,7 @@
-//! Answers questions about nesting: bodies, enclosing constructs, the `catch` of a `try`, the branches of a parallel
-//! block.
+//! Finds statements by their nesting: the body of a statement, its enclosing constructs, the `catch` of a `try`, the
+//! branches of a parallel block.
 //!
-//! [`crate::trace`] uses it to place rounds and to recognise recovered failures (errata T5, T9).
+//! [`crate::trace`] uses these functions to place rounds and to recognise recovered failures (errata T5, T9).
 
 use super::value::same_name;
 use super::{LineRole, Listing, Property, Statement, StatementKind, Value};
@@ -146,8 +146,9 @@ impl Listing {
         place(lines.start)..place(lines.end)
     }
 
-    /// Returns the statement, among the given ones, that a source text quotes: of several with the same first line, the
-    /// one with the most equal lines after it. `None` if no statement matches or several match equally.
+    /// Returns the statement in `among` that the text `source` quotes. The first lines must be equal; of several such
+    /// statements, the one with the most equal lines after the first is returned. Returns `None` if no statement
+    /// matches, or if several match equally.
     pub fn quoted(&self, among: impl IntoIterator<Item = u32>, source: &str) -> Option<u32> {
         let mut lines = source.trim().lines().map(str::trim);
         let first = lines.next()?;

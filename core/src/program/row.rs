@@ -33,7 +33,7 @@ pub(super) struct Row<'t> {
     pub(super) name: Option<String>,
     pub(super) target: Option<String>,
     pub(super) arguments: Option<String>,
-    /// `a` of `parallel:a`.
+    /// The name of the branch: `a` for `parallel:a`.
     pub(super) branch: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl<'t> Row<'t> {
             colon: tokens.last().is_some_and(|token| token.tok == Tok::Colon),
             named: right.is_some() && head.assigns || !head.assigns && tokens.len() > 2,
             lone: false,
-            // `let x` alone does not show what is bound.
+            // `let x` alone does not show the kind of statement whose value is bound.
             kind: (kind != Kind::Other && (right.is_some() || !head.assigns)).then_some(kind),
             name: head.name.as_ref().map(lower),
             target: head.target.as_ref().map(lower),
@@ -174,15 +174,15 @@ fn right_of<'t>(tokens: &'t [Token], head: &Head) -> Option<&'t [Token]> {
     tokens.get(colon + 1..).filter(|rest| !rest.is_empty())
 }
 
-/// Joins tokens with single blanks, in lower case, texts in single quotes, without the colon or the dots at the end.
-/// Also returns whether the text was cut off.
+/// Joins tokens with single blanks, in lower case, and with one `"` on each side of a text. Removes a colon or dots at
+/// the end. Also returns whether the text was cut off.
 fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
     let slice = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
     let dots = |token: &Token| token.tok == Tok::Op && matches!(slice(token), "." | "…");
     let mut tokens = tokens;
     let mut cut = false;
     while let Some((last, rest)) = tokens.split_last() {
-        // The text ends with an open quote, or with a name cut off after its dash.
+        // Dots, an open quote or a dash at the end show that the text was cut off.
         if dots(last) || matches!(slice(last), "\"" | "-") {
             cut = true;
         } else if last.tok != Tok::Colon && slice(last) != "{" {

@@ -5,8 +5,7 @@ use super::{Listing, Statement, StatementKind as Kind, Value};
 use crate::model::BindingKind;
 
 impl Statement {
-    /// Returns the name and kind of the binding that the statement writes. Parallel blocks and loops do not write
-    /// one.
+    /// Returns the name and kind of the binding that the statement writes. Parallel blocks and loops write no binding.
     pub(crate) fn output(&self) -> Option<(&str, BindingKind)> {
         let name = self.name.as_deref()?;
         let constructs =
@@ -17,7 +16,7 @@ impl Statement {
         if let Some(binds) = &self.binds {
             return Some((name, BindingKind::parse(binds)));
         }
-        // `x = session "…"` writes a binding; `session x:` and `catch as x` only name something.
+        // `x = session "…"` writes a binding; `session x:` and `catch as x` have a name, but write no binding.
         let rest = self.text.strip_prefix(name)?.trim_start();
         (rest.starts_with('=') && !rest.starts_with("==")).then_some((name, BindingKind::Let))
     }
@@ -87,8 +86,8 @@ impl Listing {
         self.stands_alone(only).then_some(only)
     }
 
-    /// Whether one record can stand for a branch and this statement. A statement with a body runs inside its branch,
-    /// and so does a call whose value belongs to another scope than the bindings of its frame.
+    /// Whether a single record can be both a branch and this statement. A statement with a body needs a record of its
+    /// own inside the branch, and so does a call whose value belongs to another scope than the bindings of its frame.
     pub(crate) fn stands_alone(&self, statement: u32) -> bool {
         let own_command = |kind: Kind| {
             matches!(kind, Kind::Gate | Kind::Input | Kind::Parallel) || kind.is_declaration()

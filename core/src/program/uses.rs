@@ -189,7 +189,8 @@ fn in_braces(text: &str) -> Vec<(Range<usize>, &str)> {
     found
 }
 
-/// Replaces the `{names}` in a text, each once. Also returns the names that remain because `value` returned nothing.
+/// Replaces each `{name}` in a text with the result of `value`; inserted texts are not searched again. Also returns the
+/// names for which `value` returned `None`, which remain in the text.
 pub fn fill(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> (String, Vec<String>) {
     let (mut out, mut open, mut at) = (String::new(), Vec::new(), 0);
     for (place, name) in in_braces(text) {

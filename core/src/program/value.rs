@@ -121,7 +121,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
         }
         [one] if one.tok == Tok::Cond => {
             let inner = raw.trim_matches('*');
-            // Questions to users may have paragraphs.
+            // A prompt in asterisks is a question to a user. It may have paragraphs, so its line breaks are kept.
             let text = match same_name(name, "prompt") {
                 true => dedent(inner),
                 false => inner.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -134,7 +134,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
                 && inner.iter().all(|token| token.depth > open.depth) =>
         {
             let object = raw.starts_with('{');
-            // `max: {attempts}` is a placeholder for a number.
+            // In `max: {attempts}`, the braces are a placeholder for a number, not a list.
             let list = entries(raw, inner, object).filter(|_| !(object && is_numeric(name)));
             let value = list.map_or(Value::Raw, Value::List);
             (raw.to_owned(), value)
@@ -259,8 +259,7 @@ fn ends_escaped(text: &str) -> bool {
     text.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1
 }
 
-/// Resolves `
-/// `, `\t`, `\"`, `\\` and `\{`; other backslashes are kept.
+/// Replaces the escapes `\n`, `\t`, `\"`, `\'`, `\\`, `\{` and `\}` with their characters. Other backslashes are kept.
 fn unescape(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();

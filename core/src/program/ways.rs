@@ -39,8 +39,8 @@ impl Listing {
         all.map(leader).collect()
     }
 
-    /// Returns the decision of which a statement is an alternative: the `if` for itself, its `elif` and its `else`; the
-    /// choice for an option.
+    /// Returns the statement that decides between a statement and its alternatives: the `if` for itself, its `elif` and
+    /// its `else`; the choice for an option.
     pub fn choice(&self, statement: u32) -> Option<u32> {
         let own = self.get(statement)?;
         let leader = self.leader(statement);

@@ -8,9 +8,9 @@ use crate::program::lex::Tok;
 use crate::program::line::Line;
 use crate::program::value::text_of;
 
-/// The shapes of heads by first word, each as a pattern of the tokens after that word. `$` matches the line's end,
-/// `end` the line's end or a colon. A word before `=` is the name under which the matched token is stored. The first
-/// matching shape counts.
+/// The shapes of heads by first word, each as a pattern of the tokens after that word. `|` separates alternatives. `$`
+/// matches the line's end, `end` the line's end or a colon, `?` anything. A word before `=` is the name under which the
+/// matched token is stored. The first matching shape counts.
 const SHAPES: &[(&str, Kind, &str)] = &[
     ("session", Kind::Session, "$|str|("),
     ("session", Kind::Session, ": target=word|?"),
@@ -279,8 +279,8 @@ impl Head {
         Some(Kind::Use)
     }
 
-    /// Parses an output: `output x: "…"`, `output {…}`, `output x`, `output do …`, `output session …`. Another function
-    /// has handled the form `output x = …` before.
+    /// Parses an output: `output x: "…"`, `output {…}`, `output x`, `output do …`, `output session …`. The form
+    /// `output x = …` is handled by `left_side`.
     pub(super) fn output(&mut self, line: Line<'_>) -> Option<Kind> {
         let inner = line.from(1);
         let kind = match inner.tok(0) {

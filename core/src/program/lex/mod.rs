@@ -48,9 +48,9 @@ pub(super) struct Token {
 /// One logical line.
 #[derive(Debug, Default)]
 pub(super) struct Logical {
-    /// Index of its first line.
+    /// Index of the first source line, from 0.
     pub(super) first: usize,
-    /// Index of its last line.
+    /// Index of the last source line.
     pub(super) last: usize,
     /// The tokens of the logical line.
     pub(super) tokens: Vec<Token>,
@@ -66,7 +66,8 @@ pub(super) struct Logical {
 #[derive(Debug)]
 pub(super) struct Lexer<'s, 'a> {
     source: &'s Source<'a>,
-    /// Whether a search for closing triple quotes failed; none occur later either, so the search is not repeated.
+    /// Whether a search for closing triple quotes found none up to the end of the source. A later search would fail as
+    /// well, so the search is not repeated.
     no_triple: bool,
     no_nested: bool,
     no_cond: [bool; 2],
@@ -161,7 +162,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
         Some(next)
     }
 
-    /// Whether a line indented by at most `indent` clearly begins a statement or a known property.
+    /// Whether a line is indented by at most `indent` and clearly begins a statement or a known property.
     fn is_new(&self, line: usize, indent: usize) -> bool {
         !self.source.is_blank(line)
             && !self.source.is_comment(line)
@@ -169,7 +170,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
             && head::begins_something(self.source.line(line))
     }
 
-    /// Returns the end of a triple-quoted text that its line left open.
+    /// Returns the end of a triple-quoted text that is not closed on the line where it begins.
     fn close_triple(&mut self, first: usize, line: usize, start: usize) -> Closed {
         let source = self.source;
         let from = source.lines.get(line).map_or(start, |(_, end)| *end);
@@ -199,8 +200,8 @@ impl<'s, 'a> Lexer<'s, 'a> {
         }
     }
 
-    /// Returns the end of a triple-quoted text that may contain programs: a deeper line `prompt: """` inside opens a
-    /// nested text.
+    /// Returns the end of a triple-quoted text that may contain programs. In such a program, a deeper line such as
+    /// `prompt: """` opens a nested text.
     fn end_around_nested(&mut self, from: usize, indent: usize) -> Option<usize> {
         if self.no_nested {
             return None;
@@ -221,8 +222,8 @@ impl<'s, 'a> Lexer<'s, 'a> {
         None
     }
 
-    /// Whether quotes ending at this offset end a line that is indented deeper than `indent` and is a known property
-    /// or a statement without its text.
+    /// Whether the quotes that end at this offset open a nested text. They must end a line that is indented deeper than
+    /// `indent`, and that begins a known property or a statement.
     fn opens_inside(&self, end: usize, indent: usize) -> bool {
         let text = self.source.text;
         let blank = |rest: &str| {
@@ -243,8 +244,8 @@ impl<'s, 'a> Lexer<'s, 'a> {
         depth > indent && head.ends_with(' ') && head::begins_something(head)
     }
 
-    /// Returns the end of a condition that its line left open; `None` if it is unclosed, or closed only after a line
-    /// that begins something new.
+    /// Returns the end of a condition that is not closed on the line where it begins. Returns `None` if the condition is
+    /// never closed, or closed only after a line that begins something new.
     fn close_cond(
         &mut self,
         first: usize,

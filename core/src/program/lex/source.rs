@@ -15,7 +15,7 @@ impl<'a> Source<'a> {
         let mut at = text.len() - body.len();
         let mut lines = Vec::new();
         let mut tab = None;
-        // Old systems end lines with only a carriage return.
+        // A file without line feeds is from an old system, whose lines end with a carriage return.
         let line_break = if text.contains('\n') { '\n' } else { '\r' };
         while at < text.len() {
             let rest = text.get(at..).unwrap_or_default();

@@ -72,7 +72,7 @@ pub(super) fn by_first_word(text: &str) -> Kind {
         "while" => Kind::Loop,
         "import" => Kind::Use,
         "let" | "const" => Kind::Assign,
-        // Kinds without a keyword.
+        // These kinds have no keyword, so a text that begins with such a word is not of that kind.
         "arrow" | "pipe" | "label" | "assign" => Kind::Other,
         word => {
             let known: Result<Kind, serde::de::value::Error> =
@@ -89,7 +89,7 @@ struct Open {
     property: Option<Below>,
     /// The further lines of the value: each from its beginning to the end of its last token.
     more: Vec<(usize, usize)>,
-    /// Index of its last line.
+    /// Index of the last line that belongs to the statement or property.
     last: usize,
 }
 
@@ -169,8 +169,8 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
     }
 
-    /// Closes what ends before a line with that indentation. A property, `| map:` and the like belong to the
-    /// statement above even if they are not indented deeper.
+    /// Closes the statements and properties that end before a line with this indentation. A property, `| map:` and the
+    /// like belong to the statement above even if they are not indented deeper.
     fn close(&mut self, indent: usize, head: &Head, key: Option<&str>, tokens: Tokens<'_>) {
         while let Some(top) = self.open.last() {
             let stays = match top.property {

@@ -1,5 +1,5 @@
-//! Determines how a run's indices count: from 0 or from 1, all statements, only those that run, only the outermost,
-//! or lines. The rows with certain ties show it.
+//! Determines how the statement indices of a run's rows count: from 0 or from 1, all statements, only those that run,
+//! only the outermost, or lines. The evidence is the rows whose ties are certain.
 
 use crate::program::{LineRole, Listing, Statement};
 
@@ -16,7 +16,7 @@ pub(super) enum What {
     Outer,
 }
 
-/// All ways, likely ones first.
+/// All ways to number statements, likely ones first.
 pub(super) const COUNTINGS: [Counting; 9] = [
     (What::Lines, 1),
     (What::Statements, 1),
@@ -60,7 +60,7 @@ impl Counted {
         self.all(what).get(at).copied().flatten()
     }
 
-    /// Returns the statement nearest to an index in a way of counting.
+    /// Returns the statement that has an index in a way of counting, otherwise the last statement before the index.
     pub(super) fn near(&self, (what, from): Counting, index: i64) -> u32 {
         let at = usize::try_from(index.saturating_sub(from)).unwrap_or(0);
         let upto = self.all(what).iter().take(at.saturating_add(1));
@@ -75,9 +75,9 @@ pub(super) struct Learned {
     pub(super) best: Vec<Counting>,
     votes: [usize; COUNTINGS.len()],
     asked: usize,
-    /// Whether all rows agree.
+    /// Whether all rows agree with the ways in `best`.
     pub(super) agree: bool,
-    /// The lowest and the highest index that any row has.
+    /// The lowest and the highest index of the rows.
     span: Option<(i64, i64)>,
 }
 
@@ -93,7 +93,7 @@ impl Learned {
         self.span = Some((low.min(index), high.max(index)));
     }
 
-    /// Evaluates the evidence.
+    /// Sets `best` and `agree` from the rows that were added.
     pub(super) fn weigh(&mut self) {
         let most = self.votes.iter().copied().max().unwrap_or(0);
         let best = self.votes.iter().zip(COUNTINGS);

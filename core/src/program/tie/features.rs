@@ -1,4 +1,4 @@
-//! Finds statements by features other than their heads, and compares texts.
+//! Stores statements sorted by feature, derives the features other than heads, and compares texts.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -40,7 +40,7 @@ impl Features {
         self.ids.get(range).unwrap_or_default()
     }
 
-    /// Returns the entries whose text is this one or a later one.
+    /// Returns the entries in order, from the first one with this feature and this or a later text.
     pub(super) fn since(
         &self,
         feature: Feature,
@@ -142,7 +142,7 @@ pub(super) fn fills(pattern: &str, text: &str, cut: bool) -> bool {
             _ => part.split_once('}').map_or("", |(_, after)| after),
         };
         if at == last && at > 0 && !cut {
-            // The last placeholder may stand for all text up to the final literal.
+            // The last placeholder may match all text up to the final literal.
             return rest.ends_with(literal);
         }
         match rest.find(literal) {

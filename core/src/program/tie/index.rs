@@ -16,7 +16,7 @@ const SEVERAL: usize = 64;
 /// A feature that a text may share with a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Feature {
-    /// The head.
+    /// The first line of the statement.
     Head,
     /// The part of the head after `x =`, or the part after its colon.
     Right,
@@ -24,7 +24,7 @@ pub(super) enum Feature {
     Whole,
     /// The name that the statement binds or declares.
     Name,
-    /// The target that it refers to.
+    /// The target to which a statement of this kind refers.
     Target(Kind),
     /// A quoted text of the statement, up to its first `{`.
     Quoted,
@@ -45,12 +45,12 @@ pub(in crate::program) struct Index {
 /// The statements that a text may refer to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::program) struct Found {
-    /// In program order.
+    /// The statements, in program order.
     pub(in crate::program) statements: Vec<u32>,
-    /// Whether the text equals or names these statements, and no other statement's text begins with it; otherwise it
-    /// was shortened or reworded.
+    /// Whether the text equals these statements' text or is their name, and no other statement begins with the text.
+    /// Otherwise, the text may have been shortened or reworded.
     pub(super) exact: bool,
-    /// The evidence by which they were found.
+    /// The evidence by which the statements were found.
     pub(in crate::program) by: TiedBy,
     /// The likeliest of the statements, used if there is no other evidence.
     pub(super) likeliest: Option<u32>,
@@ -132,8 +132,8 @@ impl Index {
         sure
     }
 
-    /// Returns the statement with exactly this text, if no other has it: a fast path of [`Index::find`]. The search
-    /// starts just after the statement `after`, where the next row usually is.
+    /// Returns the statement with exactly this text, if no other statement has the text: a fast path of
+    /// [`Index::find`]. The search starts just after the statement `after`, where the next row's statement usually is.
     pub(super) fn sure(&self, listing: &Listing, text: &str, after: u32) -> Option<u32> {
         let has_text = |id: &u32| listing.get(*id).is_some_and(|own| own.text == text);
         let near = (after.saturating_add(1)..after.saturating_add(5))
@@ -336,7 +336,8 @@ impl Index {
         Found::some(statements, false, TiedBy::Quoted)
     }
 
-    /// Returns the statements whose literal beginning is the longest with which the text begins.
+    /// Returns the statements with a quoted text whose literal beginning, up to its first `{`, begins the given text.
+    /// Of several beginnings, the longest is used.
     fn shorter(&self, listing: &Listing, text: &str) -> &[u32] {
         let features = self.features(listing, Feature::Quoted);
         let mut part = text;

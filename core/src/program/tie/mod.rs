@@ -49,8 +49,8 @@ impl Listing {
     /// (a count of statements or lines, depending on the writer) decides only between equal texts, or if the text
     /// matches nothing.
     ///
-    /// For all rows of a run use [`Listing::ties`], which learns how they count: a single row's index makes no tie
-    /// certain.
+    /// For all rows of a run use [`Listing::ties`], which learns how their indices count. A single row's index makes no
+    /// tie certain.
     pub fn tie(&self, text: &str, index: Option<i64>) -> Option<Tie> {
         let found = self.index().find(self, text);
         choose(self, &Learned::default(), &found, index, None)
@@ -67,7 +67,7 @@ impl Listing {
         }
     }
 
-    /// Returns the index of its statements.
+    /// Returns the look-up tables of the statements by their texts, names and targets.
     pub(super) fn index(&self) -> &Index {
         &self.ready().index
     }
@@ -163,8 +163,8 @@ impl Ties<'_> {
         })
     }
 
-    /// Ties like [`Ties::tie_after`] a text that occurs `often` times, now for the `nth` time (from 0). If as many
-    /// statements have that text, the n-th text gets the n-th statement.
+    /// Ties the occurrence `nth` (from 0) of a text that occurs `often` times. If as many statements have that text,
+    /// the n-th occurrence gets the n-th statement. Otherwise ties like [`Ties::tie_after`].
     pub fn tie_nth(
         &mut self,
         text: &str,
@@ -242,7 +242,7 @@ fn choose(
     let inside = inside.filter(|(list, _)| !list.is_empty());
     if let Some((statement, steady)) = hit {
         let is_inside = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
-        // A single word (`break`) may be a name; it means the statement if its line agrees.
+        // A single word such as `break` may be a name. If the line agrees as well, the word is the statement's text.
         let exact = found.exact || found.by == TiedBy::Text;
         return tie(statement, exact && steady && is_inside);
     }
@@ -283,7 +283,7 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
     Some((first.filter(may_be)?, steady))
 }
 
-/// Returns the statements of an ordered list that are inside a statement, or are that statement.
+/// Returns the statements of an ordered list from `outer` to `last`, and those inside `last`.
 fn inside<'s>(listing: &Listing, list: &'s [u32], outer: u32, last: u32) -> &'s [u32] {
     let from = list.partition_point(|id| *id < outer);
     let rest = list.get(from..).unwrap_or_default();
