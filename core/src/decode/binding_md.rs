@@ -8,8 +8,8 @@
 //! assert_eq!(&file[head.start as usize..], b"the value");
 //! ````
 //!
-//! The first `---` after the header ends it; later ones belong to the value, which may also contain `# ` lines
-//! (errata F1). A file without a header is a value as a whole (docs/reference/formats.md: 20 of 151 files, and 39
+//! The first `---` ends the header. Later `---` lines and all `# ` lines after it belong to the value (errata F1). A
+//! file without a header is a value as a whole (docs/reference/formats.md: 20 of 151 files, and 39
 //! encrypted envelopes). Only the head of a file is read, because the value may be large.
 
 use std::borrow::Cow;
@@ -63,9 +63,9 @@ pub struct Head {
     pub issues: Vec<Issue>,
 }
 
-/// Parses the head of a binding file. Returns `None` if the head does not end within these bytes and more must be
-/// read, unless `whole` is true: the bytes are the complete file, or all that will be read. `stem` is the file's name
-/// without its ending: a heading with that name counts as a header even without `kind:`.
+/// Parses the head of a binding file. Returns `None` if the head does not end within these bytes, so more must be read.
+/// `whole` means that no more can be read, so `None` is not returned. `stem` is the file's name without its ending. A
+/// heading with that name counts as a header even without `kind:`.
 ///
 /// Never fails; takes linear time in the header's length.
 pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
         End::Value(start)
     }
 
-    /// Reads the text of a fence as the value of the field above it.
+    /// Reads the text of a fence as the value of the field above the fence.
     fn fence(&mut self, mark: u8, count: usize) -> Option<End> {
         let mut text = String::new();
         let opened = self.number;

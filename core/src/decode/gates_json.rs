@@ -5,8 +5,8 @@
 //! |------|-------|
 //! | `gates/{id}.pending.json` | the gate as it was created |
 //! | `gates/{id}.resolved.json` | `gate_id`, `decision`, `principal`, `timestamp`, `comment`, and the table's columns |
-//! | `gates/audit.jsonl` | one row of the audit log a line |
-//! | `x_events.jsonl` | one row of `execution` a line, with times |
+//! | `gates/audit.jsonl` | one row of the audit log per line |
+//! | `x_events.jsonl` | one row of `execution` per line, with times |
 //!
 //! Keys are the columns of the tables (`sqlite.md`); unknown keys stay in the files. A line that is not JSON is an
 //! issue, and the other lines are still read.

@@ -29,7 +29,7 @@ pub struct SegmentFile {
 }
 
 impl SegmentFile {
-    /// Returns the segment, numbered by its file's name.
+    /// Converts the file's content to a segment. `number` is the number in the file's name.
     pub(crate) fn numbered(self, number: i64) -> Segment {
         Segment {
             number,

@@ -154,7 +154,8 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
     (receipts, issues)
 }
 
-/// Returns the statements of the receipts as a state file. Only their ids are known.
+/// Returns a state file whose trace has one line for each statement of the receipts. A line contains only the
+/// statement's id, because receipts do not contain texts.
 pub(crate) fn state_file(statements: &[(Text, Status)]) -> StateFile {
     let line = |(number, (id, status)): (u32, &(Text, Status))| TraceLine {
         line: Some(number),

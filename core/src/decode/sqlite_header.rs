@@ -171,8 +171,8 @@ const GUESSES: &[(&[u8], &str)] = &[
     ),
 ];
 
-/// Returns an error that names the probable type of a file that is not a SQLite database, from its first bytes and
-/// its length.
+/// Returns the error for a file that is not a SQLite database. The message contains the file's probable type, derived
+/// from its first bytes and its length.
 pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
     if len == 0 {
         return DecodeError::Empty;

@@ -122,8 +122,8 @@ impl Listing {
     }
 
     /// Returns the branches of a parallel block: name and statement. A branch without a name gets one from its
-    /// position: `branch_2`. The branches of `parallel for` are known only when it runs. `catch`, `finally`, `elif`
-    /// and `else` belong to the branch of their `try` or `if`.
+    /// position: `branch_2`. A `parallel for` gives an empty list, because its items are known only when it runs.
+    /// `catch`, `finally`, `elif` and `else` belong to the branch of their `try` or `if`.
     pub(crate) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
         if self.get(parallel).is_none() || self.has_items(parallel) {
             return Vec::new();

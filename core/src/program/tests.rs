@@ -541,7 +541,8 @@ fn values_on_the_lines_below() {
         "session \"x\"\n  prompt:\n    \"below\"\n  context:\n    \"\"\"\n    one\n      two\n    \"\"\"\n  skills:\n    - \"a\"\n    # c\n    - b\n",
         &["1-12 session prompt=below context=one/  two skills=- \"a\"/- b"],
     );
-    // A list with a comment on every line; a property below a complete one; a number that is filled in.
+    // Three cases: a list with a comment on every line, a property below a complete property, and a placeholder for a
+    // number.
     check(
         "session \"x\"\n  skills:\n    - a   # first\n    - b-c # second\n  prompt: \"y\"\n    context: z\nloop (max: {n}):\n  throw\n",
         &[

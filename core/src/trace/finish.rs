@@ -15,7 +15,7 @@ use crate::issue::{Issue, Severity};
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
 
-/// Finishes a trace whose nodes are in preorder (see [`super::preorder::arrange`]).
+/// Finishes a trace whose nodes are in preorder (see [`super::preorder::order`]).
 ///
 /// `claims` are the statuses that the sources record for the run, most trusted first; `now` is in milliseconds since
 /// 1970 UTC.

@@ -47,7 +47,7 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    /// Returns all gates of a run as untied; gates that name another run come last.
+    /// Returns all gates of a run as untied. Gates whose `run_id` is that of another run come last.
     pub(super) fn of_all(run: &Run) -> Ties {
         let mut alone: Vec<usize> = (0..run.gates.len()).collect();
         alone.sort_by_key(|at| run.gates.get(*at).is_some_and(|gate| is_foreign(run, gate)));

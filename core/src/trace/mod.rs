@@ -247,7 +247,7 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let story = lower::state::lower(run, &evidence);
     let (mut nodes, _) = story.finish(run, Some(listing), &mut ledger);
     let claims = match unordered {
-        // Statements that no binding quotes are unknown, so the end of all statements proves no end of the run.
+        // Statements that no binding quotes are unknown, so the run may continue after all known statements.
         true => verdict::recorded(run),
         false => claims::of(run, &evidence.facts, &nodes, &stale),
     };
@@ -614,9 +614,9 @@ pub struct Verdict {
     pub source: String,
     /// The reason in one sentence: `running, no sign of life for 3 d`, or why one source counts more than another.
     pub reason: String,
-    /// The latest time that any row of the run, or its file, records.
+    /// The latest time that any row or file of the run records.
     pub last_sign: Option<Stamp>,
-    /// The record that contains the time of the last sign: `execution 31`, `bindings/a.md`, `the file's date`.
+    /// The record that contains the time of the last sign: `execution 31`, `binding a`, `state file`.
     pub last_sign_from: Option<String>,
     /// Whether a running run has had no sign of life for a day (derived, never written).
     pub stale: bool,

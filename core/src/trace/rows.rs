@@ -36,7 +36,7 @@ impl<'a> Rows<'a> {
         self.order.as_ref().map_or(self.list.len(), Vec::len) as u32
     }
 
-    /// Returns the row's index in [`crate::model::Run::executions`].
+    /// Returns the index in [`crate::model::Run::executions`] of the row at a position.
     pub(super) fn place(&self, pos: u32) -> u32 {
         match &self.order {
             Some(order) => order.get(pos as usize).copied().unwrap_or(NONE),

@@ -21,7 +21,6 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Returns a claim.
     pub(crate) fn new(source: &str, status: RunStatus, at: Option<Stamp>) -> Claim {
         Claim {
             source: source.to_owned(),

@@ -362,7 +362,7 @@ fn b10_b11_any_frame_kind_and_name_is_read() {
         issues,
         [
             "unknown-kind: y has the kind “var”",
-            "odd-name: the name “x__43” reads like a name in a frame, as folders write it",
+            "odd-name: the name “x__43” reads like the file name of a binding in a frame",
             "odd-name: the name “../x” reads like a path",
             "odd-name: the name “a b” has characters that names do not have",
             "unknown-execution: x belongs to execution 77, which is not recorded",
@@ -499,7 +499,11 @@ fn g11_a_gate_without_a_run_row_is_shown() {
         "gate-of-unknown-run",
         "gate a belongs to run gone, which is not recorded here",
     );
-    assert_said(&run, "gate-of-unknown-run", "gate b belongs to an unnamed run");
+    assert_said(
+        &run,
+        "gate-of-unknown-run",
+        "gate b belongs to an unnamed run",
+    );
     assert_said(
         &run,
         "unknown-gate-status",

@@ -123,7 +123,7 @@ pub(crate) fn is_log_title(title: &str) -> bool {
     log_title(title).is_some()
 }
 
-/// Returns the text after a log's name in its title.
+/// Returns the text after the name of a log in a title, such as ` — layoffs run r1` for `vm.log — layoffs run r1`.
 fn log_title(title: &str) -> Option<&str> {
     ["vm.log", "vm log", "vm execution log"]
         .iter()
@@ -155,7 +155,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads a line of the header; returns `false` if the line does not belong to it.
+    /// Reads a line of the header; returns `false` if the line does not belong to the header.
     fn header(&mut self, text: &str) -> bool {
         if let Some(title) = title(text) {
             if self.log.head.run.is_some() {
@@ -254,7 +254,7 @@ impl Reader {
         self.log.lines.push(told);
     }
 
-    /// Keeps the newest trailer, because a resumed run continues after an earlier one.
+    /// Keeps the status of the newest trailer, because a resumed run continues after an earlier trailer.
     fn trailer(&mut self, told: &LogLine) {
         let LogEvent::Trailer { status, at } = &told.event else {
             return;

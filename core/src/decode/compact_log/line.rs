@@ -240,7 +240,8 @@ fn leave(text: &str) -> Option<Event<'_>> {
         .then_some((LogEvent::Leave { status }, note))
 }
 
-/// Returns the word after the mark of a parallel block in lower case, and the rest.
+/// Returns the word after the mark of a parallel block, in lower case, and the text after it: `start` and `a,b` for
+/// `∥start a,b`.
 fn parallel(text: &str) -> Option<(String, &str)> {
     let (word, rest) = lead(begins(text, words::PARALLEL)?.trim_start());
     let rest = rest.trim_start_matches(':').trim();
@@ -478,7 +479,7 @@ fn condition(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::statement(text, Some(status)), Some(note)))
 }
 
-/// Returns whether the words mean that a condition held or its body ran, and the rest.
+/// Returns whether a condition held or its body ran, according to the first words, and the text after these words.
 fn verdict(text: &str) -> Option<(bool, &str)> {
     let text = text.trim();
     let after = |word: &str| {

@@ -128,7 +128,7 @@ pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
 }
 
 fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Option<Issue> {
-    // A kind that OpenProse does not define is only more specific, so it is not a contradiction.
+    // A kind that OpenProse does not define may be a more specific word, so it contradicts no other kind.
     let known = |kind: &BindingKind| !matches!(kind, BindingKind::Other(_));
     let indexed = BindingKind::parse(&row.kind);
     let mut parts: Vec<String> = Vec::new();

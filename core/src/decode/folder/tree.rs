@@ -16,7 +16,7 @@ const MOST_LISTED: usize = 50;
 /// A run folder inside a source.
 pub(super) struct Tree<'a> {
     source: &'a dyn Source,
-    /// The folder's path, ending in `/`, or empty.
+    /// The folder's path inside the source, ending in `/`; empty for the source itself.
     pub(super) root: String,
     /// The folder's files, ordered by path, without those whose paths are unsafe.
     files: Vec<&'a FileEntry>,

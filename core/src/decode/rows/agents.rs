@@ -199,7 +199,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     }
 }
 
-/// Reads the times of an agent. A list skips the times if the memory is larger than [`crate::database::NEAR`].
+/// Reads the times of an agent. Decoding skips the times if the memory is larger than [`crate::database::NEAR`].
 ///
 /// # Errors
 /// If the row does not exist or cannot be read.

@@ -46,7 +46,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     bindings
 }
 
-/// Reads the columns that a list skips after a binding's large value: its statement, times and attachment.
+/// Reads the columns that decoding skips after a binding's large value: its statement, times and attachment.
 ///
 /// # Errors
 /// If the row does not exist or cannot be read.
@@ -155,7 +155,7 @@ fn odd_name(name: &str) -> Option<&'static str> {
         .rsplit_once("__")
         .is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|b| b.is_ascii_digit()));
     if scoped {
-        Some("reads like a name in a frame, as folders write it")
+        Some("reads like the file name of a binding in a frame")
     } else if name.contains(['/', '\\']) {
         Some("reads like a path")
     } else if !name

@@ -7,7 +7,7 @@
 //! | `session "A"           # (failed: no network)` | failed, with its message |
 //! | `session "A"           # <-- RETRYING (attempt 2/3)` | the second attempt is under way |
 //! | `agent x:              # [registered]` | a declaration |
-//! | `loop until **x**:     # [not yet entered]` | ahead |
+//! | `loop until **x**:     # [not yet entered]` | ahead: not reached yet |
 //! | `use "x" as y          ✓ defined` | a declaration; no `#` (docs/reference/formats.md) |
 //! | `session "issue #42"   # my own note` | source as it is: no annotation |
 //!
@@ -179,7 +179,7 @@ fn escape_text(text: &str) -> String {
     escape(text, if comment { &['#', '"'] } else { &['"'] })
 }
 
-/// Writes a path, with blanks as references because a blank would end the path.
+/// Writes a path. Blanks are written as references such as `&#32;`, because a blank would end the path.
 fn write_path(path: &str) -> String {
     // A bracket at the path's end would be read as a status.
     let bracketed = path.ends_with(')');
@@ -374,7 +374,7 @@ fn marker_annotation(text: &str) -> Option<Annotation> {
 
 fn marker_status(word: &str) -> Status {
     match Status::parse(&unescape(word)) {
-        // An escaped word is never a known one: the writer escaped it to mark it as other.
+        // The writer escapes an unknown word that equals a known one, so an escaped word is never a known status.
         Status::Other(other) => Status::Other(other),
         known if known == Status::parse(word) => known,
         _ => Status::Other(unescape(word).into()),
@@ -461,7 +461,8 @@ fn phrase(inside: &str) -> Option<Annotation> {
     Some(annotation)
 }
 
-/// Returns the message after `failed`, whatever the separator.
+/// Returns the message after a status word, such as `no network` in `(failed: no network)`. Other separators than a
+/// colon are accepted after `failed`.
 fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
     let rest = rest.trim_start();
     let text = rest

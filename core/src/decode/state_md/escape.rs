@@ -24,7 +24,7 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns the character that an escape at the start of `tail` stands for, and the escape's length in bytes.
+/// Returns the character that an escape at the start of `tail` means, and the escape's length in bytes.
 fn escaped_char(tail: &str) -> (char, usize) {
     if let Some(after) = tail.strip_prefix('\\') {
         return match after.chars().next() {

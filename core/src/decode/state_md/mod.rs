@@ -47,8 +47,9 @@ pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
 
 /// Returns the format of a state file, determined by its content (docs/reference/formats.md).
 ///
-/// [`FolderForm::VmLog`] is recognised here by a heading of that name; a folder also checks the file's name, because
-/// no source defines how such a log begins. [`FolderForm::Bare`] is never returned, because the file exists.
+/// [`FolderForm::VmLog`] is recognised here by a title such as `# VM Log`. Decoding a folder also checks the file's
+/// name, because no source defines how such a log begins. [`FolderForm::Bare`] is never returned, because the file
+/// exists.
 pub fn form(text: &str) -> FolderForm {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let body = head::front_matter(text).map_or(text, |(_, rest)| rest);

@@ -62,7 +62,7 @@ impl Reader<'_> {
                 );
                 self.issue(
                     Issue::warning("unreadable-frame", message)
-                        .hint("The binding is treated as one of the root."),
+                        .hint("The binding is treated as a binding of the root."),
                 );
                 other.push(("Execution ID as written".into(), unescape(raw).into()));
                 None

@@ -85,7 +85,7 @@ fn fits(line: Line<'_>, at: usize, any: &[&str]) -> bool {
 impl Head {
     /// Parses a head with a shape in the table.
     pub(super) fn shaped(&mut self, line: Line<'_>) -> Option<Kind> {
-        // The language treats these words as synonyms.
+        // In the language, `run` means the same as `call`, and `gate` the same as `approve`.
         let word = match line.word(0)? {
             "run" => "call",
             "gate" => "approve",
@@ -97,7 +97,7 @@ impl Head {
         for (at, (kept, _)) in (1..).zip(shape) {
             match *kept {
                 Some("target") => self.target = line.word(at).map(str::to_owned),
-                // The statement has a bound name already, which the session's own name must not replace.
+                // In `let x = session y: z`, the session's own name `y` must not replace the bound name `x`.
                 Some("name") if *kind == Kind::Session && self.name.is_some() => {}
                 Some("name") if line.tok(at).is_some() => {
                     self.name = Some(text_of(line.slice(at)));

@@ -244,8 +244,8 @@ impl<'s, 'a> Lexer<'s, 'a> {
         depth > indent && head.ends_with(' ') && head::begins_something(head)
     }
 
-    /// Returns the end of a condition that is not closed on the line where it begins. Returns `None` if the condition is
-    /// never closed, or closed only after a line that begins something new.
+    /// Returns the end of a condition that is not closed on the line where it begins. Returns `None` if the condition
+    /// is never closed, or closed only after a line that begins something new.
     fn close_cond(
         &mut self,
         first: usize,

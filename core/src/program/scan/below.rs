@@ -38,7 +38,7 @@ impl Scanner<'_, '_> {
         });
     }
 
-    /// Parses a property again whose value continues on the lines below.
+    /// Parses a property again, together with the lines below that continue its value.
     pub(super) fn read_below(&mut self, closed: &Open) {
         let Some(below) = closed.property else { return };
         if closed.more.is_empty() {

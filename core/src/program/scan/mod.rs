@@ -145,7 +145,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let (statement, body) = (top.statement, self.body(top.statement));
         match (top.property, key) {
             (Some(property), _) if property.text => self.go_on(logical),
-            // A complete value has nothing inside, so deeper lines belong to the statement.
+            // A property with a complete value contains no other properties, so a deeper one belongs to the statement.
             (Some(property), Some(key)) if !property.empty && !property.text => {
                 self.property(logical, indent, key, tokens);
             }

@@ -68,7 +68,7 @@ fn texts_of_rows_find_their_statement() {
         ("session \"Analyze risk A\"", None, 12),
         ("let a = session \"Analyze risk A\"", None, 12),
         ("do process(half, depth - 1)", None, 25),
-        // Shortened.
+        // Shortened texts.
         ("let research = session", None, 8),
         ("research", None, -8),
         (
@@ -87,7 +87,7 @@ fn texts_of_rows_find_their_statement() {
         ("parallel:", None, -11),
         ("approve", None, -34),
         ("do process_all", None, -26),
-        // Branches.
+        // Texts of branches.
         ("parallel:a", None, 12),
         ("parallel: b", None, 13),
         ("branch a", None, 12),
@@ -99,7 +99,7 @@ fn texts_of_rows_find_their_statement() {
         ("do process", Some(25), -25),
         ("do process", Some(28), -28),
         ("do process(half)", Some(25), -25),
-        // With names filled in.
+        // Texts in which the names in braces are filled in.
         ("session \"Analyze risk B of whales\"", None, -13),
         (
             "session \"Analyze the failure of whales in depth\"",
@@ -135,7 +135,7 @@ fn the_index_decides_between_equals_only() {
         ("draft = session: writer", None, -16),
         ("session \"Report\"", Some(37), -37),
         ("session \"Report\"", Some(38), -38),
-        // Statements, from 0.
+        // An index that counts statements from 0.
         ("session \"Report\"", Some(21), -37),
         // Indices that contradict the text or are outside the program.
         ("session \"Report\"", Some(22), -37),

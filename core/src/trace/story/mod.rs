@@ -34,17 +34,17 @@ pub(in crate::trace) struct Happening {
     pub(in crate::trace) status: NodeStatus,
     /// The text that records the happening.
     pub(in crate::trace) text: Text,
-    /// The happening's name if neither it nor its statement has a text.
+    /// The text that is shown if neither the happening nor its statement has a text.
     pub(in crate::trace) label: Option<Text>,
     /// The tie to the happening's statement in the program.
     pub(in crate::trace) tie: Option<Tie>,
     /// Whether the tie follows only from the position, because no record names the statement.
     pub(in crate::trace) by_place: bool,
-    /// The last line of the file that records the happening.
+    /// The index of the last line that records the happening: in the log, or in the state file's trace.
     pub(in crate::trace) line: Option<u32>,
     /// The id by which bindings refer to the happening.
     pub(in crate::trace) id: Option<i64>,
-    /// The number of the attempt; 0 if unknown.
+    /// The number of attempts so far; 0 if unknown.
     pub(in crate::trace) attempts: u32,
     /// The maximum number of attempts or rounds.
     pub(in crate::trace) max: Option<u32>,
@@ -118,7 +118,8 @@ pub(in crate::trace) struct Story {
 }
 
 impl Story {
-    /// Returns a story with room for about so many happenings: growing a list temporarily needs twice its memory.
+    /// Returns a story with room for about `things` happenings, because growing a list temporarily needs twice its
+    /// memory.
     pub(in crate::trace) fn of_about(things: usize) -> Story {
         Story {
             list: Vec::with_capacity(things),

@@ -170,7 +170,7 @@ struct Above {
     drops: bool,
 }
 
-/// Returns the node of a happening.
+/// Returns the node of a happening, and the properties that the node passes to its children.
 fn node(
     own: &mut Happening,
     program: Option<&Listing>,

@@ -222,7 +222,7 @@ impl<'a> Sweep<'a, '_> {
         let retry = row.status == Status::Retry;
         let latest = self.latest.get(&slot).copied().filter(|at| {
             self.inst(*at).is_some_and(|i| {
-                // Some writers omit the `retry` row; the attempt's number is equivalent.
+                // Some writers omit the `retry` row; the number of the next attempt in the metadata replaces it.
                 let next = attempt_of(row) == i.attempts.checked_add(1);
                 self.same_visit(i.kind, subject.kind, row)
                     && (i.open || (i.failing && (retry || next)))

@@ -132,8 +132,8 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Whether a row of unknown words is inside the construct that it names: the construct is its parent, or is open
-    /// and has another statement. Rows of the same loop or parallel block have the same statement.
+    /// Whether a row with an unknown first word is inside the construct whose id its metadata contains: the construct
+    /// is the row's parent, or is open and has another statement. Rows of the construct itself have the same statement.
     fn is_inside(
         &self,
         key: Key<'a>,
@@ -158,7 +158,7 @@ impl<'a> Sweep<'a, '_> {
             })
     }
 
-    /// Returns the subject of a row that names a branch (errata T4).
+    /// Returns the subject of a row that contains the name of a branch (errata T4).
     fn branch(
         &mut self,
         row: &'a Execution,

@@ -171,7 +171,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         }
     }
 
-    /// Keeps a line that does not record a statement, at its place.
+    /// Keeps a line that does not record a statement as a remark after the happening of the line before it.
     fn remark(&mut self, at: usize) {
         self.remarks.push((self.last, at as u32));
     }

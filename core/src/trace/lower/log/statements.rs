@@ -128,8 +128,8 @@ impl Lowering<'_, '_, '_> {
         self.keys.insert((place, Key::Number(line.number)), first);
     }
 
-    /// Whether a line continues the last statement of its number: the statement must be open or failed, and have the
-    /// same name if both have one.
+    /// Whether a line continues `latest`, the last statement with the line's number. The statement must be open or
+    /// failed, and have the same name if both have a name.
     fn is_continued(&self, latest: At, text: &Text) -> bool {
         let goes_on = self.is_open(latest) || self.has_status(latest, &NodeStatus::Failed);
         let name = self.names.get(&latest);

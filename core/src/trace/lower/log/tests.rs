@@ -411,7 +411,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
             .collect();
         assert_eq!(found, ties, "{log}");
     };
-    // Between two statements that are named, a number is certain, also where the order agrees.
+    // Between two lines that identify their statements, the tie of a line with only a number is certain.
     lines(
         &[
             ("let plan = session: writer", Some(11), false),

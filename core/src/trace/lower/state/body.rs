@@ -1,4 +1,4 @@
-//! Records what ran at the root or in one frame, in the order of the program.
+//! Adds the records of the statements that ran at the root or in one frame, in the order of the program.
 
 use super::Lowering;
 use crate::model::{Gate, Status, Text};

@@ -1,4 +1,4 @@
-//! Determines which statements get a record: marked ones, the ones at which an open frame runs, and the parallel
+//! Determines which statements get a record: marked statements, statements that called a frame, and the parallel
 //! blocks and loops around them.
 
 use std::collections::{BTreeMap, BTreeSet};
