@@ -1,5 +1,5 @@
-//! The marks and keywords of a compact log, for both reading and writing. The first of each list is the one that is
-//! written. Status words are in [`crate::model::words`], which all forms share.
+//! Lists the marks and keywords of a compact log. Reading accepts every entry of a list; writing uses the first entry.
+//! Status words are in [`crate::model::words`], which all forms share.
 
 use crate::model::Status;
 
