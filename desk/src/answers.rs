@@ -1,4 +1,4 @@
-//! Answers each request of the page with one view of the core.
+//! Answers each request of the page with the JSON of one view struct of the core.
 
 use std::rc::Rc;
 
@@ -17,12 +17,12 @@ use crate::protocol::{Request, Revealed, ShownLines, Stats, Traced, Trouble};
 use crate::source::was_being_written;
 use crate::{Desk, DeskSource};
 
-/// Returns the source with the files that a request opens or follows.
+/// A callback that returns the source with the files that a request opens or rereads.
 type List<'a> = &'a mut dyn FnMut(&Request) -> Result<Rc<dyn DeskSource>, Trouble>;
 
 impl Desk {
-    /// Answers a request with JSON. A request that opens something calls `list` to get its files; a request that
-    /// follows changes calls it with [`Request::OpenServed`].
+    /// Answers a request with JSON. For a request that opens files, the desk calls `list` with that request to get the
+    /// files. For [`Request::Follow`], it calls `list` with [`Request::OpenServed`].
     ///
     /// # Errors
     /// A message for the user if the request cannot be answered.
@@ -35,8 +35,7 @@ impl Desk {
 
     /// Passes a whole value to `each`, in pieces; `each` stops the download by returning `false`.
     ///
-    /// # Errors
-    /// If there is no such value, or it cannot be read.
+    /// # Errors If the run has no such value, or the value cannot be read.
     pub fn download(
         &mut self,
         place: &str,
@@ -50,9 +49,10 @@ impl Desk {
         self.judged(read)
     }
 
-    /// Refuses an answer read from a file that has changed since, and marks errors that may be temporary.
+    /// Returns an error instead of an answer if a file changed while it was read. Marks errors that may be temporary.
     pub(crate) fn judged<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
-        // A list skips unreadable entries; but a file that changed since it was opened must cause an error.
+        // Lists skip unreadable entries, so such an answer may look complete. If the entry is unreadable because its
+        // file changed, the page must learn that.
         if let Some(fault @ SourceError::Changed(_)) = self.take_fault() {
             return Err(fault.into());
         }
@@ -62,7 +62,7 @@ impl Desk {
         })
     }
 
-    /// Returns whether an error may come from a write that was in progress when the files were listed.
+    /// Returns whether an error may be due to a write that was in progress when the files were listed.
     fn is_being_written(&self, trouble: &Trouble) -> bool {
         let file = trouble.file.as_deref();
         file.zip(self.source())

@@ -12,7 +12,7 @@ impl Desk {
         gate: &str,
         choice: Choice,
     ) -> Result<DecisionMade, Trouble> {
-        // `gates import` would refuse such a name, so this refuses it before the file is made.
+        // An invalid name is refused before the file is made, because `prosescope gates import` would refuse the file.
         for name in [Some(&choice.by), choice.on_behalf_of.as_ref()] {
             let name = name.map(|name| principal(name)).transpose();
             name.map_err(|error: WriteError| Trouble::new(error.to_string(), error.hint()))?;
@@ -34,8 +34,8 @@ impl Desk {
                 "Ask the run's owner for its present state.",
             )
         })?;
-        // A shared copy with replaced texts has a log that was sealed again, with other hashes. The run itself has
-        // the head that the copy records.
+        // If a text was replaced in a shared copy, its audit log was sealed again with other hashes. The decision is
+        // for the original run, so the file gets the original head, which the copy records.
         let heads = shared.iter().flat_map(|shared| &shared.heads);
         if let Some(head) = heads.into_iter().find(|head| head.run == file.run) {
             file.seen.head = Some(SeenHead {

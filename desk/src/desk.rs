@@ -1,4 +1,4 @@
-//! The state of one page: an opened source, and its most recently used runs.
+//! Keeps the state of one page of the viewer: the opened source, and its most recently used runs.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -20,24 +20,25 @@ use crate::search::OpenSearch;
 use crate::value::OpenValue;
 use crate::workflows::{self, OpenWorkflows};
 
-/// How long runs are listed before the first answer, in milliseconds: the page shows the first rows early, and its
-/// other requests can be answered in between.
+/// The time for listing runs before the first answer, in milliseconds. It is short, so that the page shows the first
+/// rows early and gets answers to other requests in between.
 const SLICE: i64 = 100;
 
-/// How long runs are listed before each later answer, in milliseconds; longer, because the page redraws its list
-/// after each.
+/// The time for listing further runs before each later answer, in milliseconds. It is longer than [`SLICE`], because
+/// the page redraws its list after each answer.
 const NEXT_SLICE: i64 = 300;
 
-/// The most runs kept open, so that going to a nested run and back does not read the run twice.
+/// The maximum number of open runs. Several are kept, so that a user who opens a nested run and goes back does not wait
+/// for a second reading.
 const KEPT: usize = 3;
 
-/// The state of one page. It answers one request after the other (`answers.rs`).
+/// The state of one page of the viewer. [`Desk::answer`] answers one request after the other.
 pub struct Desk {
     clock: Clock,
     source: Option<Rc<dyn DeskSource>>,
     /// The source's runs, as listed.
     list: RunList,
-    /// The runs not yet read.
+    /// The runs that were found but not read yet.
     left: Vec<Found>,
     /// The source's databases of workflows.
     workflows: Vec<WorkflowsIn>,
@@ -58,16 +59,17 @@ pub(crate) struct OpenRun {
     place: String,
     /// The source of the run: the desk's current one, or an earlier one in which this run's files were the same.
     source: Rc<dyn DeskSource>,
-    /// Distinguishes this reading of the run from earlier ones.
+    /// The number of this reading of the run, counted over all runs of the desk. Cached results of an earlier reading
+    /// have another number.
     number: u64,
     /// The run.
     pub(crate) session: Session,
-    /// The times of the run's rows, computed at the first request, so that every window of the timeline has the same
-    /// axis.
+    /// The times of the run's rows. They are computed once, at the first request, so that every window of the timeline
+    /// has the same axis.
     timeline: OnceCell<Timeline>,
 }
 
-/// The shell's clock, and the time of the current request.
+/// The shell's clock, and the time at which the current request began.
 #[derive(Clone)]
 pub(crate) struct Clock {
     now: fn() -> i64,
@@ -99,7 +101,7 @@ impl Desk {
         self.source.is_some()
     }
 
-    /// Returns how much was read of the open source.
+    /// Returns the number of reads and bytes that were read from the open source; zeros if none is open.
     pub fn counters(&self) -> Counters {
         self.source
             .as_ref()
@@ -125,7 +127,7 @@ impl Desk {
         }
         match list.runs.as_slice() {
             [] if workflows.is_empty() => {
-                // The damage of a shared file explains the error better than the files beside it.
+                // A damaged shared file explains the error better than the other files do.
                 let unopened = source
                     .shared()
                     .and_then(|shared| shared.unopened.into_iter().next());
@@ -137,7 +139,7 @@ impl Desk {
                 {
                     return Err(trouble);
                 }
-                // A single opened file that is not a run: report the reason instead of a list with one broken run.
+                // For a single file that is not a run, return the reason as an error, not a list with one broken run.
                 Session::open(dynamic.clone(), &only.place, &options)?;
             }
             _ => {}
@@ -199,7 +201,7 @@ impl Desk {
         })
     }
 
-    /// Closes databases that are kept open and could therefore block another program's write.
+    /// Closes open databases whose locks could block another program's write.
     pub(crate) fn let_go(&mut self) {
         let runs = self.runs.iter().map(|run| &run.source);
         for source in self.source.iter().chain(runs) {
@@ -238,8 +240,8 @@ impl Desk {
         &self.workflows
     }
 
-    /// Replaces the open source by a later reading of it. `runs` lists the open runs to keep, by their index in
-    /// [`Desk::runs`], unchanged or read again.
+    /// Replaces the open source by a later listing of the same files. `runs` lists the open runs to keep, by their
+    /// index in [`Desk::runs`]: `None` keeps a run unchanged, a session replaces it.
     pub(crate) fn replace(
         &mut self,
         source: Rc<dyn DeskSource>,
@@ -280,7 +282,7 @@ impl Desk {
         self.source.as_ref()
     }
 
-    /// Returns the run at a place, and opens it if necessary.
+    /// Returns the run at a place of the source; opens the run if it is not open.
     pub(crate) fn run(&mut self, place: &str) -> Result<&Session, Trouble> {
         self.reading(place).map(|(session, _)| session)
     }
@@ -289,7 +291,7 @@ impl Desk {
     pub(crate) fn both(&mut self, a: &str, b: &str) -> Result<(&Session, &Session), Trouble> {
         self.opened(a)?;
         self.opened(b)?;
-        // The first run stays open while the second is opened, because more than two runs are kept.
+        // Opening the second run does not close the first, because [`KEPT`] is greater than two.
         let of = |place: &str| {
             let run = self.runs.iter().find(|run| run.place == place);
             let run = run.ok_or_else(|| Trouble::defect("an opened run got lost"))?;
@@ -303,7 +305,7 @@ impl Desk {
         self.opened(place).map(|run| (&run.session, run.number))
     }
 
-    /// Returns the run at a place, with its cached results.
+    /// Returns the run at a place with its cached results; opens the run if it is not open.
     pub(crate) fn opened(&mut self, place: &str) -> Result<&OpenRun, Trouble> {
         let source = self.source.as_ref().ok_or_else(nothing_open)?;
         let open = match self.runs.iter().position(|run| run.place == place) {
@@ -351,7 +353,7 @@ impl Clock {
         (self.now)()
     }
 
-    /// Starts the deadline of a request: reading databases for it stops after [`DEADLINE`].
+    /// Records the beginning of a request. Reading databases for this request stops after [`DEADLINE`].
     pub(crate) fn begin(&self) {
         self.asked.store(self.now(), Ordering::Relaxed);
     }
@@ -376,7 +378,7 @@ impl Clock {
         }
     }
 
-    /// Returns limits that stop reading this long after the request began.
+    /// Returns limits that stop reading when `within` has passed since the request began.
     pub(crate) fn limits(&self, within: Duration) -> Limits {
         let is_early = self.in_slice(within.as_millis() as i64 + 1);
         Limits {
@@ -386,7 +388,8 @@ impl Clock {
     }
 }
 
-/// Describes what was opened instead of a run: the size and first bytes of one file, or the number of files.
+/// Returns the error for opened files that contain no run. It describes what was found: the size and first bytes of one
+/// file, or the number of files.
 pub(crate) fn nothing_found(source: &Rc<dyn Source>, options: &Options) -> Trouble {
     if let [file] = source.files() {
         return match Session::open(source.clone(), &file.path, options) {

@@ -1,4 +1,5 @@
-//! Rereads the open source after a write: only the changed runs, and either all of them or none.
+//! Rereads the open source after another program has written to it. Only changed runs are read again; if one cannot be
+//! read, the previous source stays open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,16 +13,16 @@ use crate::desk::{OpenRun, nothing_found};
 use crate::protocol::{Folds, Followed, Opened, Trouble};
 use crate::{Desk, DeskSource, source, workflows};
 
-/// The most new nodes and bindings named one by one; more than this would not fit on a screen.
+/// The maximum number of new nodes, and of new bindings, that an answer lists. More would not fit on a screen.
 const NAMED: usize = 200;
 
-/// The part of a run that the page shows and wants to follow.
+/// What the page shows: the run, and the nodes and bindings whose new numbers the page requests.
 pub(crate) struct Shown {
-    /// The run's place.
+    /// The place of the shown run; `None` if the page shows the list of runs.
     pub(crate) place: Option<String>,
-    /// The nodes to find again.
+    /// The numbers of the nodes whose new numbers are requested.
     pub(crate) nodes: Vec<u32>,
-    /// The bindings to find again.
+    /// The indexes of the bindings whose new indexes are requested.
     pub(crate) bindings: Vec<u32>,
     /// The folded nodes, by the run's place.
     pub(crate) folded: BTreeMap<String, Folds>,
@@ -50,7 +51,7 @@ impl Desk {
             return Ok(None);
         }
         let options = self.clock().options();
-        // Runs do not read databases of workflows, so a write to such a database changes no run.
+        // A run never reads a database of workflows. A write to such a database therefore changes no run.
         let (of_workflows, changed): (Vec<String>, Vec<String>) = changed
             .into_iter()
             .partition(|path| workflows::is_part(path, self.workflows()));
@@ -107,7 +108,7 @@ impl Desk {
             let session = match opened {
                 Ok(session) => session,
                 Err(_) if !is_shown => continue,
-                // The run was removed, so it is no longer in the list; the page reports that.
+                // The run was removed. It is no longer in the list, and the page reports that.
                 Err(_)
                     if !followed
                         .opened
@@ -132,11 +133,12 @@ impl Desk {
             followed.folded.extend(folded.map(|folded| (place, folded)));
             runs.push((at, Some(session)));
         }
-        // A list skips unreadable entries; but a file that changed since it was listed must cause an error.
+        // Lists skip unreadable entries. If an entry is unreadable because its file changed since it was listed, the
+        // whole answer fails.
         if let Some(fault) = fault(later.as_ref()) {
             return Err(fault);
         }
-        // If the shown run was not open, the page must request everything that it shows again.
+        // If the shown run was not kept unchanged, the page must request everything that it shows again.
         let shows_kept = |(at, new): &(usize, Option<_>)| {
             let is_shown = |run: &OpenRun| shown.place.as_deref() == Some(run.place());
             new.is_none() && self.runs().get(*at).is_some_and(is_shown)
@@ -148,7 +150,7 @@ impl Desk {
     }
 }
 
-/// Reports the new positions of the requested nodes and bindings, and the new ones.
+/// Sets the new numbers and positions of the requested nodes and bindings, and the list of new ones.
 fn tell(
     followed: &mut Followed,
     shown: &Shown,
@@ -180,7 +182,7 @@ fn fault(source: &dyn DeskSource) -> Option<Trouble> {
 
 /// The runs whose files changed.
 struct Touched {
-    /// The folders that contain the changed files, each ending in `/` or empty.
+    /// The folders of runs with changed files. Each ends in `/`, or is empty for the source's root.
     folders: BTreeSet<String>,
     /// Whether a file outside of the runs changed, such as a file of the project's agents.
     all: bool,

@@ -1,5 +1,5 @@
-//! Answers the requests of the viewer's page ([`protocol::Request`]) from an opened source; a [`Desk`] is one page's
-//! state.
+//! Answers the requests of the viewer's page ([`protocol::Request`]) from an opened source. A [`Desk`] is the state of
+//! one page.
 //!
 //! ```text
 //! page ──► Request (JSON) ──► Desk ──► core's Session and pages ──► view structs (JSON)

@@ -1,6 +1,6 @@
-//! The protocol between the page and a desk: requests, answers and errors.
+//! Defines the protocol between the viewer's page and a desk: requests, answers and errors.
 //!
-//! A [`Request`] travels as JSON. The answer is the JSON of the view struct named at the request, or of a
+//! A [`Request`] is sent as JSON. The answer is the JSON of the struct that the request's documentation names, or of a
 //! [`Trouble`]. Page and worker exchange messages (`web/src/worker.rs`); page and `prosescope view` use HTTP
 //! (`cli/src/serve`).
 
@@ -26,7 +26,7 @@ use crate::text::LineOf;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Opens the files sent with the request: an [`Opened`].
+    /// Opens the files that are sent with the request. Answer: an [`Opened`].
     OpenFiles {
         /// The name under which the page shows the files.
         label: String,
@@ -34,10 +34,10 @@ pub enum Request {
         #[serde(default)]
         missing: Missing,
     },
-    /// Opens the files of the local server: an [`Opened`].
+    /// Opens the files of the local server. Answer: an [`Opened`].
     OpenServed,
-    /// Rereads the files of the local server that changed: an `Option` of [`Followed`]. After an error, the earlier
-    /// state stays open.
+    /// Rereads the files of the local server that changed. Answer: an `Option` of [`Followed`], null without a change.
+    /// After an error, the earlier state stays open.
     Follow {
         /// The place of the run on the page.
         place: Option<String>,
@@ -48,7 +48,7 @@ pub enum Request {
         /// The folded nodes, by the run's place.
         folded: BTreeMap<String, Folds>,
     },
-    /// Opens the example run contained in the viewer: an [`Opened`].
+    /// Opens the example run contained in the viewer. Answer: an [`Opened`].
     OpenExample,
     /// Returns a page of a run: a struct of [`prosescope_core::view`].
     Page {
@@ -79,10 +79,10 @@ pub enum Request {
         place: String,
         /// The folded nodes.
         folded: Folds,
-        /// The rows to show, and their order. Folding applies only if these are all rows.
+        /// The choice of rows, and their order. Folding applies only if all rows are chosen.
         #[serde(default)]
         choice: TraceChoice,
-        /// Whether to return the rows' bars on the timeline's axis too.
+        /// Whether to return the bars of these rows on the timeline, too.
         #[serde(default)]
         timed: bool,
         /// The index of the first visible row, from 0.
@@ -118,7 +118,7 @@ pub enum Request {
     NextFailure {
         /// The run's place.
         place: String,
-        /// The node from which to search.
+        /// The node from which to search. `None` searches downward from the start of the trace, or upward from its end.
         node: Option<u32>,
         /// Whether to search downward.
         forward: bool,
@@ -196,7 +196,7 @@ pub enum Request {
         /// The number of a line to search before the others, from 1.
         number: u64,
     },
-    /// Returns a whole value: its bytes, beside the answer or instead of it.
+    /// Returns a whole value. Its bytes are sent beside the answer (worker) or instead of it (server).
     Download {
         /// The run's place.
         place: String,
@@ -207,7 +207,7 @@ pub enum Request {
     State {
         /// The run's place.
         place: String,
-        /// Whether to show the whole program rather than what ran and a few lines ahead.
+        /// Whether to show the whole program. If not, only the part that ran and a few lines ahead are shown.
         whole: bool,
     },
     /// Returns a window of a table: `TableRows`.
@@ -262,7 +262,7 @@ pub enum Request {
         /// The workflow's id.
         id: String,
     },
-    /// Searches a workflow for a text for a short time; a repeated request continues: a
+    /// Searches a workflow for a text for a short time. The same request, sent again, continues the search. Answer: a
     /// [`Found`](prosescope_workflow::search::Found).
     SearchWorkflow {
         /// The place of the database of workflows.
@@ -294,7 +294,8 @@ pub enum Request {
         /// The event's id.
         event: i64,
     },
-    /// Searches a run for a text for a short time; a repeated request continues: a `SearchedRun`.
+    /// Searches a run for a text for a short time. The same request, sent again, continues the search. Answer: a
+    /// `SearchedRun`.
     Search {
         /// The run's place.
         place: String,
@@ -314,14 +315,14 @@ pub enum Request {
         #[serde(default)]
         anyway: bool,
     },
-    /// Scans runs and writes nothing: a [`LookedThrough`].
+    /// Scans runs for texts to replace before sharing. Writes nothing. Answer: a [`LookedThrough`].
     LookToShare {
         /// The places of the runs or databases of workflows.
         places: Vec<String>,
         /// The choice of contents, and the texts to replace.
         wishes: Wishes,
     },
-    /// Returns the shared file: its bytes, beside the answer or instead of it.
+    /// Returns the shared file. Its bytes are sent beside the answer (worker) or instead of it (server).
     Share {
         /// The places of the runs or databases of workflows.
         places: Vec<String>,
@@ -355,24 +356,25 @@ pub enum Request {
         /// The comment, or the reason for a rejection.
         #[serde(default)]
         comment: Option<String>,
-        /// The name of the decider; not verified.
+        /// The name of the person who decides; not verified.
         by: String,
-        /// The name of the person for whom they decide; not verified.
+        /// The name of the person on whose behalf the decision is made; not verified.
         #[serde(default)]
         on_behalf_of: Option<String>,
     },
-    /// Returns the open shared run as a file of its own ([`Shared::save`]): its bytes, beside the answer.
+    /// Returns the open shared run as a file of its own ([`Shared::save`]). Its bytes are sent beside the answer.
     SaveShared,
-    /// Lists further runs if the previous answer left some unread: an [`Opened`] with only those.
+    /// Lists further runs if the previous answer left some unread. Answer: an [`Opened`] whose list has only the
+    /// further runs.
     MoreRuns,
-    /// Returns how much was read so far: [`Stats`].
+    /// Returns the number of reads and bytes so far. Answer: [`Stats`].
     Stats,
 }
 
 /// The nodes of a trace whose children are hidden: a rule for all nodes, and the nodes that the user folded or
 /// unfolded.
 ///
-/// The rule needs no list of nodes, so a request about a long trace stays short.
+/// The rule replaces a list of all folded nodes, so a request about a long trace stays short.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folds {
     kind: Folded,
@@ -394,7 +396,7 @@ pub enum Folded {
 }
 
 impl Folds {
-    /// Folds the nodes of a rule.
+    /// Creates folds with a rule and without exceptions.
     pub fn of(kind: Folded) -> Folds {
         Folds {
             kind,
@@ -407,7 +409,7 @@ impl Folds {
         self.kind
     }
 
-    /// Returns whether there is no node that the user folded or unfolded.
+    /// Returns whether the user folded or unfolded no node.
     pub(crate) fn names_none(&self) -> bool {
         self.folded.is_empty() && self.unfolded.is_empty()
     }
@@ -452,7 +454,7 @@ impl Folds {
     }
 }
 
-/// The lines of a value.
+/// The text whose lines are requested: a value of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinesOf {
     /// The run's place.
@@ -465,12 +467,12 @@ pub struct LinesOf {
     pub laid_out: bool,
 }
 
-/// A value.
+/// The answer to [`Request::Value`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenedValue {
     /// The value; only the beginning of a long value.
     pub view: ValueView,
-    /// Whether the value is long, so that the page requests its lines.
+    /// Whether the value is long. The page then shows it line by line, with [`Request::Lines`].
     pub is_long: bool,
 }
 
@@ -486,7 +488,7 @@ pub struct ShownLines<T = String> {
 /// A window of the trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traced {
-    /// The rows.
+    /// The rows of the window.
     pub page: TracePage,
     /// The bars that were requested, in no order. A row without times has no bar.
     pub bars: Vec<Bar>,
@@ -521,9 +523,9 @@ pub struct Opened {
 /// Remarks about the open shared files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// A sentence with the time of sharing and whether the files are unchanged; empty without a manifest.
+    /// A sentence for the user: when the files were shared, and whether they are unchanged. Empty without a manifest.
     pub words: String,
-    /// Whether one of the files differs from what was shared.
+    /// Whether at least one of the files was changed after sharing.
     pub changed: bool,
     /// The name under which to save the run ([`Request::SaveShared`]); `None` if it cannot be saved.
     pub save: Option<String>,
@@ -551,12 +553,12 @@ pub struct DecisionMade {
     pub command: String,
 }
 
-/// The replacements and omissions of a share, before it is written.
+/// The replacements and omissions that sharing would make: the preview before the file is written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LookedThrough {
-    /// The report, as of `prosescope share --report`.
+    /// The same report as that of `prosescope share --report`.
     pub report: RunShared,
-    /// The texts that would be replaced, for the page to mark; only the sharer sees them.
+    /// The texts that would be replaced. The page marks them; they do not become part of the shared file.
     pub texts: Vec<String>,
 }
 
@@ -569,8 +571,7 @@ pub struct WorkflowsIn {
     pub notes: Vec<String>,
 }
 
-/// The number of a workflow's events; of more than [`MOST_EVENTS`](prosescope_workflow::MOST_EVENTS), the newest are
-/// counted.
+/// The number of a workflow's events. At most the newest [`MOST_EVENTS`](prosescope_workflow::MOST_EVENTS) are counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCounts {
     /// The number of all events of the workflow.
@@ -579,17 +580,17 @@ pub struct EventCounts {
     pub by_run: BTreeMap<String, u64>,
 }
 
-/// A window of a list of workflows or of events. One type for both, because each type of long list adds code to the
-/// page.
+/// A window of a list of workflows or of events. Both lists share one type, because each type adds code to the page's
+/// wasm file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// The rows.
+    /// The rows of the window.
     pub rows: Vec<Line>,
     /// The number of all rows.
     pub total: u64,
 }
 
-/// A row of such a list.
+/// A row of a [`Window`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Line {
     /// A row of a list of workflows.
@@ -598,7 +599,7 @@ pub enum Line {
     Event(EventLine),
 }
 
-/// Files and folders that are missing from what a person gave.
+/// The files and folders that are missing from those that the user dropped or chose.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Missing {
@@ -612,7 +613,7 @@ pub struct Missing {
     pub loose: bool,
 }
 
-/// How much was read so far.
+/// The number of reads so far, and the worker's memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// The number of reads and fetches, and of their bytes.
@@ -622,23 +623,23 @@ pub struct Stats {
     pub memory: u64,
 }
 
-/// How much a source read, for tests and diagnosis.
+/// The number of reads of a source and their bytes, for tests and diagnosis.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// The number of reads that were requested; each is one page of a database.
+    /// The number of reads that the core requested. Each read of a database is one page.
     pub reads: u64,
-    /// Requested bytes.
+    /// The number of bytes that the core requested.
     pub bytes: u64,
-    /// The number of reads of the file itself.
+    /// The number of reads of the file itself: requests that a cache did not answer.
     pub fetches: u64,
     /// The number of bytes that were read from the file itself.
     pub fetched: u64,
 }
 
-/// The changes since the last look at the source.
+/// The answer to [`Request::Follow`]: the changes since the previous listing of the source.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Followed {
-    /// The present runs and workflows.
+    /// The source's runs and workflows after the change.
     pub opened: Opened,
     /// Whether the shown run was reread.
     pub reread: bool,
@@ -646,7 +647,7 @@ pub struct Followed {
     pub nodes: Vec<Option<(u32, u32)>>,
     /// For each requested binding, its new number and its position in the list.
     pub bindings: Vec<Option<(u32, u32)>>,
-    /// The folded nodes with their new numbers, by the run's place. Runs without known numbers are omitted.
+    /// The folded nodes with their new numbers, by the run's place. Runs whose new numbers are not known are omitted.
     pub folded: BTreeMap<String, Folds>,
     /// The new nodes; only the first ones if there are many.
     pub new_nodes: Vec<u32>,
@@ -654,7 +655,7 @@ pub struct Followed {
     pub new_bindings: Vec<u32>,
 }
 
-/// An error for a person: what was found, why it is refused, what to do next.
+/// An error for the user: what was found, why it cannot be shown, and what to do next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
     /// The file with the problem.

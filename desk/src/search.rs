@@ -1,4 +1,4 @@
-//! Searches in short steps, one for each request, so that other requests are answered in between.
+//! Searches a run or a workflow in short steps, one step for each request. The desk answers other requests in between.
 
 use prosescope_core::session::search::{EmptyText, Needle, Search};
 use prosescope_core::view::SearchedRun;
@@ -7,10 +7,10 @@ use prosescope_workflow::search::Found;
 use crate::Desk;
 use crate::protocol::Trouble;
 
-/// The length of one step, in milliseconds.
+/// The duration of one step, in milliseconds.
 const MOMENT: i64 = 40;
 
-/// The most recent search.
+/// The most recent search of a run.
 pub(crate) struct OpenSearch {
     text: String,
     /// The number of the reading of the run that is searched.
@@ -18,7 +18,7 @@ pub(crate) struct OpenSearch {
     search: Search,
 }
 
-/// Returns a text in the form for searching, or an error if it is empty.
+/// Prepares a text for searching; returns an error if the text is empty.
 pub(crate) fn needle(text: &str) -> Result<Needle, Trouble> {
     Needle::new(text).map_err(|EmptyText| {
         Trouble::new("The search text is empty.", "Type the text to search for.")

@@ -1,4 +1,4 @@
-//! Shares runs of the open source: the preview, and the file.
+//! Shares runs of the open source: makes the preview of a shared file, the file, and the text for a language model.
 
 use std::rc::Rc;
 
@@ -17,14 +17,13 @@ use crate::desk::nothing_open;
 use crate::protocol::{LookedThrough, Trouble};
 use crate::{Desk, DeskSource};
 
-/// Receives the number of scanned bytes and the total.
+/// A callback that receives the number of scanned bytes and the total, to show progress.
 pub type Watch = Box<dyn FnMut(u64, u64)>;
 
 impl Desk {
     /// Scans runs of the open source and returns what would be replaced and left out. Writes nothing.
     ///
-    /// # Errors
-    /// If a run cannot be read, or a wish not be fulfilled.
+    /// # Errors If a run cannot be read, or if one of the `wishes` cannot be fulfilled.
     pub fn look_to_share(
         &mut self,
         places: &[String],
@@ -79,7 +78,7 @@ impl Desk {
         })
     }
 
-    /// Returns the maker and the time of a copy.
+    /// Returns the facts that a shared copy records about its making: the program's version and the time.
     fn made(&self, deflated: bool) -> Made {
         Made {
             by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
@@ -126,7 +125,7 @@ fn shared<T>(
             true => None,
             false => {
                 let dynamic: Rc<dyn Source> = source.clone();
-                // Everything is read without limits, because the recipients of a copy see all of it.
+                // The run is read without limits, because a copy must be complete: its recipients see all of it.
                 Some(Session::open(dynamic, place, &Default::default())?)
             }
         };

@@ -1,4 +1,4 @@
-//! The source of a desk, with requirements beyond those of the core's source.
+//! Defines [`DeskSource`], the files that a desk reads, and compares two listings of them.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use prosescope_workflow::Rows;
 
 use crate::protocol::{Counters, Shared};
 
-/// A source that a page may keep open for a long time, so it must distinguish two listings of the same files.
+/// A source that a page keeps open while other programs may write to it. It must therefore tell apart two listings of
+/// the same files.
 pub trait DeskSource: Shareable {
-    /// Returns a name for the state of a file when it was listed. A different name, or a different length, means that
-    /// the file changed.
+    /// Returns a text that identifies a file's content at the time of the listing, such as its modification time. A
+    /// different text or length means that the file changed.
     fn version(&self, path: &str) -> &str;
 
     /// Opens the workflow tables of a database; a database without them yields an empty result.
@@ -21,14 +22,14 @@ pub trait DeskSource: Shareable {
     /// As for [`prosescope_core::source::Source::database`].
     fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError>;
 
-    /// Closes the databases until the next request, if they could keep other programs from writing. Returns whether
-    /// it closed them.
+    /// Closes the databases until the next request, if their locks could keep other programs from writing. Returns
+    /// whether it closed them.
     fn let_go(&self) -> bool {
         false
     }
 
-    /// Returns why the last read failed, and clears the reason. Lists skip unreadable entries, so the failure would
-    /// be lost otherwise.
+    /// Returns why the last read failed, and clears the reason. Without this method the failure would be lost, because
+    /// lists skip unreadable entries.
     fn take_fault(&self) -> Option<SourceError>;
 
     /// Returns remarks about the shared files of the source.
@@ -36,7 +37,7 @@ pub trait DeskSource: Shareable {
         None
     }
 
-    /// Returns how much was read so far; zeros if the source does not count.
+    /// Returns the number of reads and bytes so far; zeros if the source does not count.
     fn counters(&self) -> Counters {
         Counters::default()
     }

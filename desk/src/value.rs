@@ -1,4 +1,5 @@
-//! Long values: the page gets the beginning, then the lines that scroll into view.
+//! Returns values to the page. Of a long value, the page gets the beginning first, then the lines that scroll into
+//! view.
 
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::search::Needle;
@@ -50,7 +51,8 @@ impl Desk {
         Ok(OpenedValue { view, is_long })
     }
 
-    /// Returns the lines of a long value; reads it again if another value was requested in between.
+    /// Returns the lines of a long value. Reads the value again if another value was requested in between, or if the
+    /// run was reread.
     pub(crate) fn lines(&mut self, of: &LinesOf) -> Result<&Lines, Trouble> {
         let known = self.open_value.take();
         let (session, reading) = self.reading(&of.place)?;
@@ -73,8 +75,8 @@ impl Desk {
         Ok(&self.open_value.insert(open).lines)
     }
 
-    /// Returns the index of the shown line that contains a text: the line with `number` if it does, or else the first
-    /// one.
+    /// Returns the index of a shown line that contains a text: in line `number` of the value if possible, otherwise the
+    /// first such line.
     pub(crate) fn find_line(
         &mut self,
         of: &LinesOf,

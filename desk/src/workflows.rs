@@ -1,4 +1,4 @@
-//! The databases of workflows in the open source, and the answers about them.
+//! Finds the databases of workflows in the open source, and answers requests about them.
 
 use prosescope_core::database::Limits;
 use prosescope_core::session::search::Needle;
@@ -15,7 +15,8 @@ use prosescope_workflow::{
 use crate::protocol::{EventCounts, Line, Trouble, Window, WorkflowsIn};
 use crate::{Desk, DeskSource};
 
-/// A database of workflows, with the ids of its most recently requested lists.
+/// A database of workflows. It keeps the ids of the most recently requested lists, so that scrolling does not query
+/// them again.
 pub(crate) struct OpenWorkflows {
     place: String,
     /// The tables; open only while a request is answered.
@@ -28,7 +29,8 @@ pub(crate) struct OpenWorkflows {
     search: Option<(String, String, Search)>,
 }
 
-/// Moves the databases of workflows out of a list of runs: entries that are not runs but have the tables.
+/// Removes the databases of workflows from a list of runs and returns them. They are the entries that are not runs but
+/// have the tables of workflows.
 pub(crate) fn taken_from(
     list: &mut RunList,
     source: &dyn DeskSource,
@@ -54,7 +56,7 @@ pub(crate) fn taken_from(
     found
 }
 
-/// Returns whether a file is one of these databases or belongs to one.
+/// Returns whether a file is one of the databases `of`, or belongs to one: its `-wal`, `-shm` or `-journal`.
 pub(crate) fn is_part(path: &str, of: &[WorkflowsIn]) -> bool {
     of.iter().any(|of| {
         let end = path.strip_prefix(of.place.as_str());
@@ -80,7 +82,7 @@ pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Op
 }
 
 impl Desk {
-    /// Returns the database of workflows at a place, and opens it if necessary.
+    /// Returns the database of workflows at a place; opens the database if it is not open.
     pub(crate) fn tables(&mut self, place: &str) -> Result<&mut OpenWorkflows, Trouble> {
         let open = self.open_workflows.take();
         let source = self.source().ok_or_else(crate::desk::nothing_open)?;
@@ -102,7 +104,7 @@ impl Desk {
 }
 
 impl OpenWorkflows {
-    /// Closes the database.
+    /// Closes the database but keeps the ids of its lists.
     pub(crate) fn let_go(&mut self) {
         self.tables = None;
     }

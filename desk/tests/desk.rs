@@ -1,4 +1,4 @@
-//! Tests the answers of a desk natively, with the example runs.
+//! Tests the answers of a desk outside of a browser, with the example runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 const FOLDER: &str = "runs/20260115-083214-h5n2ye";
 const FAILED: &str = "runs/20260118-201530-z4t9wa";
 
-/// A source over a folder, in which the version of a file is its length.
+/// A source over a folder that reports no versions, so a file counts as changed only if its length differs.
 struct Folder(Disk, Option<Shared>);
 
 impl Source for Folder {
@@ -296,7 +296,8 @@ fn rows_of_the_trace_are_chosen_and_come_with_their_bars() {
     let Traced { page, bars } = asked.ask(request).unwrap();
     let all = asked.trace(&Folds::default()).total;
     assert_eq!(page.total, all, "nothing is folded among chosen rows");
-    // Rows whose times include others' come after those; rows without a time come last.
+    // Rows without children come first, then rows with children, whose times include those of the children. Rows
+    // without a time come last.
     let key = |row: &TreeRow| {
         (
             row.duration_ms.is_none(),

@@ -3,7 +3,7 @@ use super::{Text, ValueAt};
 use crate::time::Stamp;
 
 words! { parse
-    /// How long an agent's memory lives (filesystem.md, "Memory Scoping for Persistent Agents").
+    /// The lifetime of an agent's memory (filesystem.md, "Memory Scoping for Persistent Agents").
     #[derive(Default)]
     pub enum AgentScope {
         /// The memory lasts as long as the run.
@@ -21,7 +21,7 @@ words! { parse
 /// A persistent agent: the location of its memory, and its invocations.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agent {
-    /// The agent's name.
+    /// The agent's name, as recorded: `captain`.
     pub name: Text,
     /// How long the agent's memory lasts. Agents of different scopes are in different stores (errata A1).
     pub scope: AgentScope,
@@ -40,12 +40,12 @@ pub struct Agent {
 /// One invocation of an agent (filesystem.md, "Segments").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
-    /// Segment number, from 1; in file names it has more than three digits from 1000 on.
+    /// The segment's number, from 1. File names pad it to at least three digits: `captain-007.md`, `captain-1000.md`.
     pub number: i64,
     /// When the invocation was recorded.
     pub timestamp: Option<Stamp>,
-    /// What the agent was asked.
+    /// The task that the agent received.
     pub prompt: Option<Text>,
-    /// What the agent did; in a folder, the whole text after the header.
+    /// The summary of what the agent did. In a folder, this is the whole text after the segment file's header.
     pub summary: Option<Text>,
 }

@@ -5,13 +5,13 @@ use crate::time::Stamp;
 words! { parse
     /// The kind of a binding (filesystem.md, "The `kind` field distinguishes").
     pub enum BindingKind {
-        /// Received from the caller.
+        /// An input: the value comes from the caller.
         Input = "input",
-        /// Returned to the caller.
+        /// An output: the value is returned to the caller.
         Output = "output",
-        /// Mutable.
+        /// A variable that may be assigned again.
         Let = "let",
-        /// Immutable.
+        /// A constant, which is assigned once.
         Const = "const",
     }
 }
@@ -27,7 +27,7 @@ impl Default for BindingKind {
 pub struct Binding {
     /// The name as recorded; may be any text (errata B11).
     pub name: Text,
-    /// The frame that the binding belongs to, by its id in its own store; `None` is the root (errata B4).
+    /// The id of the binding's frame, as numbered in the run's own store. `None` is the root (errata B4).
     pub execution_id: Option<i64>,
     /// The kind: input, output, let, const, or another word as written.
     pub kind: BindingKind,
@@ -42,14 +42,15 @@ pub struct Binding {
     pub updated: Option<Stamp>,
     /// The column `attachment_path` as recorded: neither checked nor trusted.
     pub attachment: Option<Text>,
-    /// Header fields of a file that OpenProse does not define (`agent`, `exit_code`, `stderr`), in order.
+    /// The fields in a binding file's header that OpenProse does not define, in order: `agent`, `exit_code`, `stderr`.
     pub fields: Box<[(Text, Text)]>,
-    /// Whether `source`, the times and `attachment` were read. A row stores them after the value, so a list skips
-    /// them after a large value (errata R8); `Session` reads them when the row is opened.
+    /// Whether `source`, the times and `attachment` were read. A row stores these columns after the value, and SQLite
+    /// reads them slowly after a large one. A list therefore skips them (errata R8); `Session` reads them when the row
+    /// is opened.
     pub tail_known: bool,
     /// The line `parent_execution_id:` in the header of a scoped binding in a folder (errata F2).
     pub parent_execution_id: Option<i64>,
-    /// Whether a later row has the same name and frame, so that this binding does not count (errata S2).
+    /// Whether a later row has the same name and frame. If so, only the later row counts (errata S2).
     pub superseded: bool,
 }
 
@@ -59,7 +60,7 @@ impl Binding {
         matches!(self.value, ValueAt::File { .. } | ValueAt::Row { .. }) && !self.superseded
     }
 
-    /// Returns the first line of the source that the header quotes.
+    /// Returns the first line of [`Binding::source`], trimmed; `None` if the source is absent or blank.
     pub fn first_line(&self) -> Option<&str> {
         let first = self.source.as_deref()?.trim().lines().next()?.trim_end();
         (!first.is_empty()).then_some(first)
@@ -69,13 +70,13 @@ impl Binding {
 /// The location of a value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum ValueAt {
-    /// A row of `bindings`, by rowid (or its place in key order where the table has no rowid).
+    /// A row of the table `bindings`.
     Row {
-        /// The rowid of the row, or its address in a store without rowids.
+        /// The row's rowid. In a store without rowids: the number by which the store finds the row again.
         rowid: i64,
         /// The value's length in bytes; `None` if the value is NULL.
         len: Option<u64>,
-        /// The storage type.
+        /// The storage type of the value's cell.
         stored: Stored,
     },
     /// A part of a file of the run: from `start` to the end.
@@ -121,7 +122,7 @@ impl Stored {
 }
 
 impl ValueAt {
-    /// Returns the location of a whole file, by its path inside the source.
+    /// Returns the location of a value that fills a whole file; `path` is the file's path inside the source.
     pub(crate) fn file(path: &str, len: u64) -> ValueAt {
         ValueAt::File {
             path: path.into(),

@@ -3,15 +3,15 @@ use crate::time::Stamp;
 
 /// A decoded compact log: one event per line, in the order written (docs/reference/formats.md).
 ///
-/// Only the order of the lines counts. Statement numbers are as the writer counted them: they repeat and skip. Only
-/// trailers have times, and their `Z` is often local time, so durations are not computed from them.
+/// Readers rely on the order of the lines only. Statement numbers are as the writer counted them: they repeat and skip.
+/// Only trailers have times. These end in `Z` (UTC) but are often local times, so no duration is computed from them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompactLog {
     /// The file's name in the run folder: `state.md`, `vm.log.md`.
     pub file: Text,
-    /// The facts in the file's head.
+    /// The run's id, program, times and other facts in the head of the file.
     pub head: RunHead,
-    /// Whether an encrypted envelope precedes the lines and hides the earlier events.
+    /// Whether the file begins with encrypted text, which hides the earlier events.
     pub sealed: bool,
     /// The run's status in the last trailer, or else in the head. `None` if neither contains one, or if the log
     /// continues after its trailer.
@@ -24,14 +24,14 @@ pub struct CompactLog {
     pub lines: Vec<LogLine>,
 }
 
-/// Facts about a run in the head of a state file or in a record, in any form.
+/// The facts about a run that the head of a state file, or a record such as `run.json`, contains.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunHead {
     /// The run's id, from a heading `# run:{id} {program}` or a key `run_id`.
     pub run: Option<Text>,
     /// The name or path of the run's program.
     pub program: Option<Text>,
-    /// `state_backend`.
+    /// The value of the key `state_backend`: the kind of store that the writer used.
     pub mode: Option<Text>,
     /// When the run started.
     pub started: Option<Stamp>,
@@ -45,7 +45,7 @@ pub struct RunHead {
 }
 
 impl CompactLog {
-    /// Returns whether a line records a statement or the end of the run.
+    /// Returns whether any line records a statement, has a statement's number, or is a trailer.
     pub fn has_events(&self) -> bool {
         self.lines.iter().any(|line| {
             let named = matches!(
@@ -66,11 +66,11 @@ pub struct LogLine {
     pub number: Option<u32>,
     /// The branch letter or name, between number and arrow: `a` of `3a→`.
     pub branch: Option<Text>,
-    /// The frame that the line belongs to: 1 of `5→ #1 impl ✓`.
+    /// The id of the frame that the line belongs to: 1 of `5→ #1 impl ✓`.
     pub frame: Option<i64>,
     /// Whether a condition held, if the line records that: false for `if(false) skip`, `if: false (n is 4)` and `else
-    /// not executed`, true for `if: true`. The event is then a statement, skipped or completed, with the condition as
-    /// its text and the reason as the note.
+    /// not executed`, true for `if: true`. [`LogLine::event`] is then a skipped or completed statement whose text is
+    /// the condition; the note is the reason.
     pub held: Option<bool>,
     /// Whether the statement was postponed (`⊘ deferred (no key)`): its status is skipped, and a later line with the
     /// same number or name continues it.
@@ -96,7 +96,8 @@ impl LogLine {
         Some(tag.trim())
     }
 
-    /// Whether the line records an event before the first statement: an input, or a check of the environment.
+    /// Whether the line records an event before the first statement: an input (`[input]`), or a check of the
+    /// environment (`[preflight]`).
     pub fn is_given(&self) -> bool {
         let is = |tag: &str| {
             let tag = tag.to_ascii_lowercase().replace('-', "");
@@ -111,7 +112,7 @@ impl LogLine {
 pub enum LogEvent {
     /// A statement: `research ✓`, `✗ timeout`, `exec .version ✓`, `if(false) skip`, `⊘ deferred (…)`.
     Statement {
-        /// The statement's name or words; empty for an anonymous statement.
+        /// The statement's name or text; empty for an anonymous statement.
         text: Text,
         /// The statement's status; `None` if the line contains only its text.
         status: Option<Status>,
@@ -134,12 +135,12 @@ pub enum LogEvent {
         max: Option<u32>,
         /// Whether the round ended: `loop:2/5 ✓`.
         over: bool,
-        /// Whether the loop was left; the note gives the reason.
+        /// Whether the loop was left; [`LogLine::note`] contains the reason.
         exit: bool,
     },
     /// `block:implement#1 TASK-001`: a frame of a block begins.
     Enter {
-        /// The block.
+        /// The name of the block.
         block: Text,
         /// The frame's id, which is also the scope of its bindings.
         id: Option<i64>,
@@ -151,7 +152,7 @@ pub enum LogEvent {
         /// Completed, or failed.
         status: Status,
     },
-    /// `gate:fast_tests ✓ approved`.
+    /// The status of a gate: `gate:fast_tests ✓ approved`.
     Gate {
         /// The gate's id; empty if the line contains only the word `gate`.
         gate: Text,
@@ -160,7 +161,7 @@ pub enum LogEvent {
     },
     /// `retry:2/3`: another attempt begins.
     Retry {
-        /// The statement that is retried; if empty, the statement with the line's number.
+        /// The name of the retried statement. If empty, the retried statement is the one with the line's number.
         text: Text,
         /// The number of the attempt; the first try is attempt 1.
         attempt: Option<u32>,
@@ -171,7 +172,7 @@ pub enum LogEvent {
     Trailer {
         /// The run's status after the line; `running` after a `---resume`.
         status: RunStatus,
-        /// When it was written.
+        /// The time in the trailer; `None` if there is no time.
         at: Option<Stamp>,
     },
     /// Text that does not record a statement: `[outage] …`, `[input] question ✓`, or anything else.

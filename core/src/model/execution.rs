@@ -3,21 +3,20 @@ use std::sync::Arc;
 use super::{Status, Text, words};
 use crate::time::Stamp;
 
-/// One row of the `execution` table, or one event of a folder, in the order written.
+/// A row of the table `execution`, or an event in a folder's log.
 ///
-/// Source: sqlite.md and sqlite-earlier.md, "Core Schema". Both dialects; [`crate::trace`] decides which rows belong
-/// to the same execution. Columns that OpenProse does not define stay in the store;
-/// [`crate::session::pages::node_detail`] shows them.
+/// Source: sqlite.md and sqlite-earlier.md, "Core Schema". Rows of both dialects have this type; [`crate::trace`]
+/// groups the rows of one execution. Columns that OpenProse does not define are not read;
+/// [`crate::session::pages::node_detail`] shows those.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
     /// The row's id in its own store (errata B4).
     pub id: i64,
-    /// The column `statement_index`. OpenProse counts statements in one place and lines in another, so it is only a
-    /// hint.
+    /// The column `statement_index`. It is only a hint: OpenProse's texts sometimes count statements, sometimes lines.
     pub index: Option<i64>,
     /// The column `statement_text`, which writers often shorten.
     pub text: Text,
-    /// `status` as written.
+    /// The column `status` as written.
     pub status: Status,
     /// The column `parent_id` as written: it may be a statement index, an orphan, or part of a cycle (errata X2).
     pub parent: Option<i64>,
@@ -25,7 +24,7 @@ pub struct Execution {
     pub started: Option<Stamp>,
     /// When the execution ended.
     pub completed: Option<Stamp>,
-    /// `error_message`.
+    /// The column `error_message`.
     pub error: Option<Text>,
     /// The known keys of `metadata`; `None` if it is empty, absent or malformed (errata X13).
     pub meta: Option<Arc<Meta>>,
@@ -41,7 +40,7 @@ pub struct Meta {
     pub branch: Option<Text>,
     /// The branches that a parallel block announced.
     pub branches: Vec<Text>,
-    /// `all`, `first`, `any`.
+    /// The strategy of a parallel block: `all`, `first` or `any`.
     pub strategy: Option<Text>,
     /// The number of branches that a parallel block with the strategy `any` waits for.
     pub count: Option<i64>,
@@ -49,7 +48,7 @@ pub struct Meta {
     pub loop_id: Option<Text>,
     /// The key `iteration`, or `current_iteration` in the in-place dialect: the round of a loop.
     pub iteration: Option<i64>,
-    /// The limit of a loop (`max` or `max_iterations`) or of a retry (`max` or `max_retries`).
+    /// The maximum number of rounds of a loop (key `max` or `max_iterations`), or of attempts (`max` or `max_retries`).
     pub max: Option<i64>,
     /// The condition of a loop, `**…**` as written.
     pub condition: Option<Text>,
@@ -59,7 +58,8 @@ pub struct Meta {
     pub gate_id: Option<Text>,
     /// The name of the block that the statement calls. The call is a frame.
     pub block: Option<Text>,
-    /// The depth of frames as the writer counted it; it is only compared with the tree (errata T6).
+    /// The depth of nested frames, as the writer counted it. It is only compared with the depth that Prosescope
+    /// computes (errata T6).
     pub depth: Option<i64>,
     /// The reason why a loop was left or a statement skipped.
     pub reason: Option<Text>,
@@ -69,24 +69,24 @@ pub struct Meta {
     pub overridden: bool,
     /// The run's earlier final status, in the row that reopens the run. Such a row does not record a statement.
     pub reopened: Option<Text>,
-    /// The line in the program, in rows of Prosescope's recorder whose text alone is ambiguous. Each row has its own
-    /// number, because other programs may write to the same run.
+    /// The statement's line in the program. Prosescope records it if several statements have the row's text. Each row
+    /// carries its line, because other programs may write to the same run.
     pub program_line: Option<i64>,
-    /// The position of the gate's creation in the chain of the audit log, in rows of Prosescope's recorder. It reveals
-    /// that a log has lost the row of the creation.
+    /// The position of the gate's creation in the chain of the audit log, in rows of Prosescope's recorder. If that
+    /// audit row is missing, this position proves the loss.
     pub audit_seq: Option<i64>,
     /// The binding that the statement wrote as its result (`prosescope put --done`, `prosescope exec complete`).
     pub binding: Option<Text>,
-    /// The frame of the binding named by `binding`; `None` is the root.
+    /// The frame of the binding whose name is in `binding`; `None` is the root.
     pub binding_scope: Option<i64>,
     /// For a loop in the in-place dialect: the first execution id of its current round.
     pub round_from: Option<i64>,
-    /// Whether the row is of the in-place dialect, which updates `current_iteration` in the same row.
+    /// Whether the row is of the in-place dialect, in which each round updates `current_iteration` in the same row.
     pub in_place: bool,
 }
 
 impl Execution {
-    /// Whether the execution is over. A *deferred* statement is skipped but continues later, so it is not over
+    /// Whether the execution is over. A *deferred* statement is not over: its status is skipped, but it continues later
     /// (errata T2).
     pub fn is_over(&self) -> bool {
         self.status.is_terminal() && !(self.status == Status::Skipped && self.is_deferred())

@@ -5,7 +5,7 @@ use crate::time::Stamp;
 words! {
     /// The status of a gate (sqlite.md, "Gate Lifecycle").
     pub enum GateStatus {
-        /// Not decided yet.
+        /// The gate is not decided yet.
         Pending = "pending",
         /// Approved.
         Approved = "approved",
@@ -40,22 +40,23 @@ impl GateStatus {
 /// An approval gate (sqlite.md, "Approval Gates"; errata G1–G12).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// The column `gates.id`; the n-th use of the same gate has `#n` appended, as in `id#2` (errata G1).
+    /// The column `gates.id`. If a program reaches the same gate again, `#2`, `#3` and so on is appended: `deploy#2`
+    /// (errata G1).
     pub id: Text,
-    /// The run id in the row; a row with that id may not exist in `run` (errata G11).
+    /// The run's id in the gate's row. The table `run` may lack that run (errata G11).
     pub run_id: Option<Text>,
-    /// The execution row that waits at the gate.
+    /// The id of the execution row that waits at the gate.
     pub execution_id: Option<i64>,
-    /// The execution's id in the store that the run was copied from, if it differs here (errata P8): audit rows
-    /// sealed in that store refer to it.
+    /// The waiting execution's id in the store from which the run was copied (errata P8). Audit rows that were sealed
+    /// there refer to this id. `None` if both stores use the same id.
     pub source_execution_id: Option<i64>,
-    /// The question to the approver.
+    /// The gate's question to the approver.
     pub prompt: Option<Text>,
     /// The principals who may decide, as recorded JSON (errata G4); [`crate::gate::allow`] parses it.
     pub allow: Option<Text>,
-    /// The timeout as the program wrote it, for display.
+    /// The timeout as written in the program, for display: `24h`.
     pub timeout: Option<Text>,
-    /// The deadline.
+    /// The deadline: the time after which the gate counts as overdue.
     pub timeout_at: Option<Stamp>,
     /// The program's action after a rejection.
     pub on_reject: Option<Text>,
@@ -69,7 +70,7 @@ pub struct Gate {
     pub resolved_by: Option<Text>,
     /// The approver's comment.
     pub comment: Option<Text>,
-    /// `metadata` as recorded.
+    /// The column `metadata` as recorded.
     pub metadata: Option<Text>,
 }
 
@@ -115,11 +116,11 @@ pub struct AuditEvent {
     pub gate_id: Text,
     /// The run's id.
     pub run_id: Text,
-    /// What happened.
+    /// The kind of event.
     pub kind: AuditKind,
     /// The principal who acted, as claimed and not verified.
     pub principal: Option<Text>,
-    /// Context or reason.
+    /// The comment on the event, such as its reason.
     pub comment: Option<Text>,
     /// The time as recorded; events are never ordered by it.
     pub timestamp: Option<Stamp>,

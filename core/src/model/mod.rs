@@ -1,9 +1,9 @@
 //! The data model of a run: plain data without logic.
 //!
-//! Every store is decoded into a [`Run`]: a SQLite `state.db` of either dialect, or a run folder. Rows keep the ids
-//! of their store and the order in which they were written; [`crate::trace`] combines the rows into a history. Values
-//! (bindings, memories) are **not** part of the model: it holds their lengths and locations ([`ValueAt`]), and
-//! [`crate::session::Session`] reads a value when the user opens it.
+//! Every store is decoded into a [`Run`]: a SQLite `state.db` of either dialect, or a run folder. Rows keep the ids of
+//! their store and the order in which they were written; [`crate::trace`] combines the rows into a history. Values
+//! (bindings, memories) are **not** part of the model: a [`ValueAt`] holds only the length and location of a value, and
+//! [`crate::session::Session`] reads the value when the user opens it.
 
 mod agent;
 mod binding;

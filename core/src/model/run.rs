@@ -18,7 +18,7 @@ pub struct Run {
     /// The run folder's path inside its source, ending in `/`, or empty. [`Run::files`] are relative to it; the paths
     /// of [`super::ValueAt::File`] include it.
     pub root: Text,
-    /// The program.
+    /// The program that the run executes.
     pub program: Program,
     /// When the run started, as recorded.
     pub started: Option<Stamp>,
@@ -26,11 +26,11 @@ pub struct Run {
     pub updated: Option<Stamp>,
     /// The status as recorded; the status that Prosescope derives is [`crate::trace::Trace::verdict`].
     pub status: Option<RunStatus>,
-    /// `state_mode` as recorded.
+    /// The column `state_mode` as recorded: the kind of store that the writer used, such as `sqlite`.
     pub state_mode: Option<Text>,
     /// The rows of `execution`, in order of id.
     pub executions: Vec<Execution>,
-    /// Whether a folder keeps a log of events, even an empty one: then only that log records what ran.
+    /// Whether the run is a folder with a log of events, even an empty one. If so, only that log records what ran.
     pub keeps_events: bool,
     /// All bindings, root and scoped, in the store's order.
     pub bindings: Vec<Binding>,
@@ -48,7 +48,8 @@ pub struct Run {
     pub log: Option<CompactLog>,
     /// The lines of a state file that does not record statements in a known form.
     pub remarks: Vec<Text>,
-    /// The name of the folder's state file if it is encrypted, to distinguish it from an absent one.
+    /// The name of the folder's state file if that file is encrypted. It distinguishes an encrypted file from an absent
+    /// one.
     pub sealed: Option<Text>,
     /// The run's status in other files of the folder: run.json, receipts.jsonl.
     pub recorded: Vec<Recorded>,
@@ -58,8 +59,8 @@ pub struct Run {
     pub tables: Vec<TableInfo>,
     /// Files of the folder.
     pub files: Vec<FileInfo>,
-    /// The latest modification time of the run's files, if the source provides it. Not proof that the run is alive:
-    /// copies and checkouts reset it.
+    /// The latest modification time of the run's files, if the source provides it. A recent time does not prove that
+    /// the run is alive, because copies and checkouts reset it.
     pub touched: Option<Stamp>,
     /// The defects found while decoding: odd, missing or contradictory records.
     pub issues: Vec<Issue>,
@@ -71,7 +72,7 @@ impl Run {
         RunId::parse(&self.id).started().map(Stamp::Zoneless)
     }
 
-    /// Whether rows record what ran; otherwise a folder's state file, log or bindings do.
+    /// Whether the rows in [`Run::executions`] record what ran. If not, the folder's state file, log or bindings do.
     pub fn told_by_rows(&self) -> bool {
         self.keeps_events || !self.executions.is_empty()
     }
@@ -80,7 +81,7 @@ impl Run {
 /// The run's status as one file of the folder records it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
-    /// The file.
+    /// The name of the file, such as `run.json`.
     pub file: Text,
     /// The recorded status.
     pub status: RunStatus,
@@ -106,7 +107,7 @@ pub enum Form {
     },
     /// An `agents.db`, or the agents of a `.prose` folder: agents without a run.
     Agents,
-    /// Not decoded yet.
+    /// The run is not decoded yet.
     #[default]
     Unknown,
 }
@@ -146,7 +147,7 @@ pub enum Dialect {
     InPlace,
     /// Rows of both dialects in one file.
     Mixed,
-    /// Too few rows to decide.
+    /// Too few rows to tell the dialects apart.
     Undecided,
 }
 
@@ -154,7 +155,7 @@ pub enum Dialect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FolderForm {
-    /// A: `# Execution State`.
+    /// Form A: a file that begins with `# Execution State`.
     StateMd,
     /// Form B: a log that begins with `# run:{id} {program}`, with one event per line.
     CompactLog,
@@ -175,13 +176,13 @@ pub struct Program {
     pub path: Option<Text>,
     /// The source text of the program.
     pub source: Option<Text>,
-    /// The place where the program's source was found: `run.program_source`, `program.prose`, …
+    /// The column or file with the program's source: `run.program_source`, `program.prose`, …
     pub source_from: Option<Text>,
 }
 
 impl Program {
-    /// Returns a message: the run contains no program, or names the program file that is unreadable (encrypted, or
-    /// reading failed).
+    /// Returns the message for a run without a readable program. If a program file exists but cannot be read, or is
+    /// encrypted, the message contains its name.
     pub fn missing(&self) -> String {
         match (&self.source, &self.source_from) {
             (None, Some(file)) => format!("the program, {file}, is not readable"),
@@ -195,7 +196,7 @@ impl Program {
 pub struct Import {
     /// The name by which the program uses the import.
     pub alias: Text,
-    /// Where it came from.
+    /// The address or path from which the program was imported.
     pub source_url: Option<Text>,
     /// When the imported program was fetched.
     pub fetched: Option<Stamp>,

@@ -4,14 +4,14 @@ use crate::time::Stamp;
 /// A decoded state.md in OpenProse's form, called form A in docs/reference/formats.md; [`crate::render::state_md`]
 /// writes one.
 ///
-/// Rendering and parsing again preserves the facts that docs/reference/formats.md calls "carried".
+/// A state file that is rendered and parsed again keeps the facts that docs/reference/formats.md calls "carried".
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateFile {
-    /// `run:`.
+    /// The header line `run:`, with the run's id.
     pub run: Option<Text>,
-    /// `program:`.
+    /// The header line `program:`.
     pub program: Option<Text>,
-    /// `started:`.
+    /// The header line `started:`.
     pub started: Option<Stamp>,
     /// The header line `updated:`, or `completed:` in files that use it instead.
     pub updated: Option<Stamp>,
@@ -31,13 +31,13 @@ pub struct StateFile {
     pub agents: Vec<IndexedAgent>,
     /// The call stack, innermost frame first.
     pub call_stack: Vec<CallFrame>,
-    /// The status of the root, if the table of the call stack has a row for it.
+    /// The status of the root frame; `None` if the table of the call stack has no row for it.
     pub root: Option<super::Status>,
     /// Sections unknown to OpenProse: heading and text (docs/reference/formats.md: "Extra sections: keep").
     pub sections: Vec<(Text, Text)>,
 }
 
-/// Maximum number of lines shown from sections unknown to OpenProse, since such a file may have megabytes.
+/// Maximum number of lines shown from sections unknown to OpenProse. Such sections may have megabytes.
 const MOST_REMARKS: usize = 1_000;
 
 impl StateFile {
@@ -61,7 +61,7 @@ impl StateFile {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceLine {
     /// The line number, from 1: the program's own line number if the trace is a faithful excerpt of it, as the form
-    /// demands. `None` after a line that stands for several (`...remaining stages...`).
+    /// demands. `None` for the lines after one that replaces several (`...remaining stages...`).
     pub line: Option<u32>,
     /// The program's source on the line, without the annotation and trailing blanks.
     pub text: Text,
@@ -78,9 +78,9 @@ pub struct Annotation {
     pub path: Option<Text>,
     /// The number of the attempt and, if given, the maximum: `(attempt 2/3)`.
     pub attempt: Option<(u32, Option<u32>)>,
-    /// `(failed: message)`.
+    /// The error message: `(failed: message)`.
     pub error: Option<Text>,
-    /// `<-- WAITING (gate id)`.
+    /// The id of the gate at which the statement waits: `<-- WAITING (gate id)`.
     pub gate: Option<Text>,
     /// Whether the statement is marked as not reached: `[not yet entered]` or `[...next...]`.
     pub ahead: bool,
@@ -110,7 +110,7 @@ pub struct LoopState {
     pub status: Text,
     /// The current round; 0 before the first round.
     pub iteration: Option<u32>,
-    /// The most rounds.
+    /// The maximum number of rounds.
     pub max: Option<u32>,
     /// The condition without its asterisks.
     pub condition: Option<Text>,
@@ -125,7 +125,7 @@ pub struct IndexedBinding {
     pub name: Text,
     /// The kind of the binding, as written.
     pub kind: Text,
-    /// The binding's path as written; empty if none is given (`- round1: (pending)`).
+    /// The path of the binding's file as written; empty if the row has no path (`- round1: (pending)`).
     pub path: Text,
     /// The frame of the binding; `None` is `(root)`.
     pub execution_id: Option<i64>,
@@ -140,7 +140,7 @@ pub struct IndexedAgent {
     pub name: Text,
     /// The agent's scope, if the table has that column.
     pub scope: Option<AgentScope>,
-    /// The agent's path, if the table has that column.
+    /// The path of the agent's memory, if the table has that column.
     pub path: Option<Text>,
     /// The cells of columns unknown to OpenProse (`Model`, `Prompt`), by heading.
     pub other: Vec<(Text, Text)>,
@@ -151,7 +151,7 @@ pub struct IndexedAgent {
 pub struct CallFrame {
     /// The frame's id.
     pub execution_id: i64,
-    /// The block it runs.
+    /// The name of the block that the frame runs.
     pub block: Text,
     /// The depth of the frame, from 1.
     pub depth: Option<i64>,

@@ -5,9 +5,9 @@ words! {
     ///
     /// OpenProse's words are listed in errata T0 and F7. Any other word is kept in [`Status::Other`].
     pub enum Status {
-        /// Announced, not started.
+        /// The statement is announced but not started.
         Pending = "pending",
-        /// Under way.
+        /// The statement is running.
         Executing = "executing",
         /// A parallel block or a loop was entered.
         Started = "started",
@@ -19,13 +19,13 @@ words! {
         Retry = "retry",
         /// The statement is done (`completed`, `complete`).
         Completed = "completed",
-        /// Ended with an error.
+        /// The statement ended with an error.
         Failed = "failed",
-        /// Not executed.
+        /// The statement was not executed.
         Skipped = "skipped",
         /// The branches of a parallel block joined.
         Joined = "joined",
-        /// A loop that was left.
+        /// A loop was left.
         Exited = "exited",
     }
 }
@@ -59,9 +59,9 @@ words! {
     pub enum RunStatus {
         /// The run is running, or was cut off without a final status.
         Running = "running",
-        /// Finished.
+        /// The run finished without an error.
         Completed = "completed",
-        /// Finished with an error.
+        /// The run finished with an error.
         Failed = "failed",
         /// The run was stopped on purpose, to be continued later.
         Interrupted = "interrupted",
@@ -76,7 +76,7 @@ impl RunStatus {
         words::run_status(word).unwrap_or_else(|| RunStatus::Other(word.trim().into()))
     }
 
-    /// Whether the run is completed or failed, so that nothing follows.
+    /// Whether the status is completed or failed: nothing more runs.
     pub fn is_finished(&self) -> bool {
         matches!(self, RunStatus::Completed | RunStatus::Failed)
     }

@@ -1,10 +1,11 @@
-//! The status words of statements and runs: the one table for rows, state files, heads, logs, records and receipts.
-//! Stores write the first word of a table entry, by [`Status::word`] and [`RunStatus::word`].
+//! Maps the status words of statements and runs, such as `done` or `in progress`, to [`Status`] and [`RunStatus`]. The
+//! readers of all forms use the same table. Writers use only the first word of a table entry ([`Status::word`],
+//! [`RunStatus::word`]).
 
 use super::{GateStatus, RunStatus, Status};
 
-/// Defines an enum of words, with a variant `Other` that keeps any other word; `word` returns the text, and with
-/// `parse` the macro also generates the inverse.
+/// Defines an enum with one variant for each word, and a variant `Other` that keeps any other word. The enum's method
+/// `word` returns the text. If the input begins with `parse`, the macro also generates the inverse function `parse`.
 macro_rules! words {
     ($(#[$doc:meta])* pub enum $name:ident {
         $($(#[$of:meta])* $variant:ident = $word:literal,)*
@@ -51,8 +52,8 @@ macro_rules! words {
 }
 pub(super) use words;
 
-/// The known words, each with the statement status and the run status that it means. In lower case; `_` and `-` count
-/// as blanks.
+/// The known words, each with the statement status and the run status that it means. The words are in lower case; a
+/// blank in a word also matches `_` and `-`.
 const WORDS: &[Row] = &[
     (&["pending"], Some(Status::Pending), None),
     (
@@ -132,7 +133,7 @@ const WORDS: &[Row] = &[
 /// Synonymous words, with the status that they mean for a statement and for a run.
 type Row = (&'static [&'static str], Option<Status>, Option<RunStatus>);
 
-/// A kind of skipping that does not end a statement (errata T2).
+/// The word for a statement that is skipped now and continues later (errata T2).
 pub(crate) const DEFERRED: &str = "deferred";
 
 /// Whether the reason for skipping a statement begins with [`DEFERRED`].
@@ -194,8 +195,8 @@ pub(crate) fn of_statements() -> impl Iterator<Item = (&'static str, &'static St
     })
 }
 
-/// Returns the decision that a word or mark after a gate's name expresses. The `gates` table accepts only its own
-/// four words ([`GateStatus::parse`]), so that a merely similar word never approves a gate.
+/// Returns the decision that a word after a gate's name in a log expresses. Rows of the `gates` table use
+/// [`GateStatus::parse`] instead, which accepts only four words: a similar word must not approve a gate.
 pub(crate) fn gate(word: &str) -> Option<GateStatus> {
     let word = word.trim_matches(|c: char| matches!(c, '(' | ')' | ',' | ':' | '.'));
     Some(match word.to_lowercase().as_str() {

@@ -1,10 +1,11 @@
-//! Counts and deletes a database's rows about an agent.
+//! Counts and deletes the rows about one agent in a database.
 
 use rusqlite::Connection;
 
 use super::foreign::LookedAt;
 
-/// The tables with rows about an agent, and the column with its name. Tables that refer to others come first.
+/// The tables with rows about an agent, each with the column that contains the agent's name. Rows are deleted in this
+/// order: tables that refer to others come first.
 const TABLES: [(&str, &str); 3] = [
     ("agent_segments", "agent_name"),
     ("x_agent_memory_history", "agent_name"),
@@ -31,8 +32,7 @@ pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
 
 /// Deletes an agent: its memory, its segments, and the history of its memory.
 ///
-/// # Errors
-/// Any error of SQLite; then nothing is deleted.
+/// # Errors Any error of SQLite. Nothing is deleted in that case.
 pub fn delete(conn: &Connection, name: &str) -> rusqlite::Result<()> {
     // `secure_delete` overwrites the deleted content; otherwise it would remain readable in the file.
     conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;

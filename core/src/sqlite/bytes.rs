@@ -1,4 +1,4 @@
-//! Opens a database held in memory: from its bytes, and those of its `-wal` if given.
+//! Opens a database from the bytes of its file, and from those of its `-wal` file if there is one.
 
 use std::io::Read;
 
@@ -10,9 +10,9 @@ use crate::decode::sqlite_header::{HEAD, Header};
 
 /// Opens a database from its bytes, read-only.
 ///
-/// A database in WAL mode opens too: the copy's header is changed to rollback-journal mode, since a database in
-/// memory cannot have a `-wal` (errata R2). Rows that are only in the `-wal` are then missing; shells add the issue
-/// [`super::wal_missing`].
+/// A database in WAL mode opens too: the copy's header is changed to rollback-journal mode, since a database in memory
+/// cannot have a `-wal` (errata R2). Rows that are only in the `-wal` are then missing. The caller reports that with
+/// the issue [`super::wal_missing`].
 ///
 /// # Errors
 /// If the bytes are not a complete SQLite database.
@@ -44,7 +44,7 @@ fn inspect(bytes: &[u8]) -> Result<Header, DecodeError> {
     Header::read(head, bytes.len() as u64)
 }
 
-/// Deserializes a copy whose header is set to rollback-journal mode (bytes 18 and 19).
+/// Opens a copy of a database in memory. In the copy's header, bytes 18 and 19 are set to rollback-journal mode.
 fn open(bytes: &[u8]) -> Result<Connection, DecodeError> {
     let (start, rest) = bytes
         .split_at_checked(20)

@@ -14,7 +14,8 @@ impl From<rusqlite::Error> for DecodeError {
                 what: "a file without a database header".into(),
             },
             Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(message),
-            // In a browser, SQLite's file layer (VFS) reports a file that changed as a failed read (errata R7).
+            // In a browser, a file that changed after it was opened shows as a failed read of SQLite's file layer (VFS;
+            // errata R7).
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => DecodeError::Io(message),
             Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => DecodeError::TooBig(message),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
@@ -29,13 +30,13 @@ impl From<rusqlite::Error> for DecodeError {
     }
 }
 
-/// Returns SQLite's own message, without the SQL statement.
+/// Returns SQLite's own message. The text that rusqlite adds, such as the SQL statement, is left out.
 fn plain(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(code, None) => code.to_string(),
         rusqlite::Error::SqliteFailure(_, Some(said)) => said.clone(),
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
-        rusqlite::Error::QueryReturnedNoRows => "such row".into(),
+        rusqlite::Error::QueryReturnedNoRows => "an expected row is missing".into(),
         other => other.to_string(),
     }
 }

@@ -1,9 +1,8 @@
 //! Detects code that a database's schema contains: triggers, CHECKs, computed columns, defaults, indexes on
 //! expressions.
 //!
-//! This module does not parse the schema's SQL. SQLite compiles a statement; its authorizer callbacks and the
-//! compiled program show what would run. A schema's text can be disguised, its compiled program cannot (security.md,
-//! B1 to B3).
+//! This module does not parse the schema's SQL, because that text can be disguised. It lets SQLite compile a statement
+//! instead. The authorizer callbacks and the compiled program then show which code would run (security.md, B1 to B3).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,12 +20,13 @@ use crate::database::DecodeError;
 use crate::database::Found;
 use crate::schema;
 
-/// Why Prosescope does not write to a database: a property of its schema, as the object of "it has …".
+/// The reason why Prosescope does not write to a database: a noun phrase that completes "it has …", such as `a view
+/// bindings, where a table is expected`.
 pub type Unfit = String;
 
-/// Returns the tables of OpenProse and of Prosescope that a database contains, in lower case; or why nothing may be
-/// written to it: one of the tables is a view, a virtual table or computed, a trigger fires on it, or the schema
-/// itself is disguised.
+/// Returns the names of the tables of OpenProse and Prosescope that a database contains, in lower case. Returns an
+/// [`Unfit`] instead if writing to the database would be unsafe. That is the case if one of the tables is a view or a
+/// virtual table, has a computed column or a foreign trigger, or if the schema is disguised.
 ///
 /// # Errors
 /// If the schema cannot be read.
@@ -45,7 +45,8 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
             };
             return Ok(Err(format!("{kind} {name}, where a table is expected")));
         }
-        // Reading such a column would run the schema's expression. Columns unknown to OpenProse are never read.
+        // Reading a computed column would run the schema's expression. A computed column that OpenProse does not define
+        // is accepted, because it is never read.
         let is_used = |column: &&String| schema::known_column(name, column) || !found.info.known;
         if let Some(column) = found.generated.iter().find(is_used) {
             return Ok(Err(format!(
@@ -73,7 +74,8 @@ pub(super) fn foreign_triggers(conn: &Connection) -> Result<Vec<String>, DecodeE
     triggers_of(conn, &discover(conn)?)
 }
 
-/// Returns a disguised row of the schema. Only `PRAGMA writable_schema` can write such rows, and no tool does.
+/// Returns a description of a row in `sqlite_schema` that is not plain text; `None` if there is none. Such a row hides
+/// schema code. Only `PRAGMA writable_schema` can write it, and no tool does that.
 ///
 /// # Errors
 /// If the schema cannot be read.
@@ -89,15 +91,16 @@ pub(super) fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeErro
     Ok(odd.map(|row| format!("a disguised schema (row {row} of sqlite_schema is not plain text)")))
 }
 
-/// Maximum number of schema objects for the search for triggers; a run's schema has two dozen.
+/// Maximum number of tables, indexes and triggers in a schema that is searched for triggers. A run's schema has two
+/// dozen.
 const MOST_OBJECTS: i64 = 1000;
 
 /// Functions that a schema may call on each write, with their number of arguments; -1 means any number, as in
 /// SQLite's own list.
 ///
-/// SQLite has no callback while a function runs, so an endless call cannot be stopped. The list is therefore short
-/// (the functions that OpenProse uses, and those common in tables made by hand), and each one reads its arguments
-/// once; [`MOST_GIVEN`] limits their length. `tests/tests/record/functions.rs` measures every function of SQLite.
+/// SQLite cannot interrupt a function, so an endless call could not be stopped. The list is therefore short: the
+/// functions that OpenProse uses, and those common in tables made by hand. Each function reads its arguments once, and
+/// [`MOST_GIVEN`] limits their length. `tests/tests/record/functions.rs` measures every function of SQLite.
 const ONE_PASS: &[&str] = &[
     "abs(1)",
     "current_date(0)",
@@ -127,15 +130,15 @@ const ONE_PASS: &[&str] = &[
     "upper(1)",
 ];
 
-/// Maximum number of calls of these functions in one statement.
+/// Maximum number of calls of functions in [`ONE_PASS`] by the schema's code in one statement.
 const MOST_CALLS: usize = 16;
 
-/// Number of instructions up to which a statement is considered free of costly schema code: Prosescope's statements
+/// Maximum number of instructions of a statement that counts as free of costly schema code. Prosescope's own statements
 /// have at most 150, and each index adds a dozen.
 const PLAIN: usize = 400;
 
-/// Maximum number of instructions of a statement. The step limit does not replace it: SQLite counts steps only at
-/// backward jumps, so a CHECK with many comparisons always runs to its end.
+/// Maximum number of instructions of a statement. The limit on steps is not enough: SQLite counts steps only at
+/// backward jumps. A long CHECK without jumps would therefore always run to its end.
 const MOST_INSTRUCTIONS: usize = 4000;
 
 /// Maximum bytes of a value in a statement on which the schema runs its own expressions.
@@ -146,23 +149,24 @@ pub const MOST_GIVEN: i32 = 1 << 20;
 pub enum Program {
     /// The statement's own code, and an insignificant amount of the schema's.
     Own,
-    /// Also expressions of the schema, which end in time if every value is at most [`MOST_GIVEN`] bytes long.
+    /// The statement's own code, and expressions of the schema. These end in time if every value is at most
+    /// [`MOST_GIVEN`] bytes long.
     Bounded,
-    /// Also schema code that may not end in time, named by a noun: the program of a trigger or a foreign key, a
-    /// virtual table, a function, or too much of any kind.
+    /// The statement's own code, and schema code that may not end in time. The text is a noun phrase for that code:
+    /// `the function instr`, `a virtual table`, `more than 16 functions`.
     Foreign(String),
 }
 
 /// Returns which code of the schema a statement would run.
 ///
-/// SQLite compiles the statement and lists its program (`EXPLAIN`) without running it. Calls in the statement's own
-/// text are subtracted, because that text is Prosescope's.
+/// SQLite compiles the statement and lists its program (`EXPLAIN`) without running it. Function calls in the
+/// statement's own text do not count, because Prosescope wrote that text.
 ///
 /// # Errors
 /// If SQLite cannot compile the statement.
 pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
     let mut statement = conn.prepare(&format!("EXPLAIN {sql}"))?;
-    // The program is the same for all values, so parameters need not be bound.
+    // No parameters are bound, because SQLite compiles the same program for all values.
     let mut rows = statement.raw_query();
     let (mut calls, mut instructions) = (0, 0);
     let mut own: BTreeMap<String, usize> = BTreeMap::new();
@@ -209,15 +213,15 @@ pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
     })
 }
 
-/// Statements that were already checked, valid until the schema changes.
+/// A cache of checked statements, and of whether their values must be limited. It is valid until the schema changes.
 #[derive(Debug, Default)]
 pub struct LookedAt(RefCell<(i64, BTreeMap<String, bool>)>);
 
 impl LookedAt {
-    /// Runs `work`, which executes the statement `sql`, unless the schema would run code of its own with it.
+    /// Runs `work`, which executes the statement `sql`. Refuses if the schema would run costly code of its own with
+    /// this statement.
     ///
-    /// # Errors
-    /// Any error of SQLite, or the schema's code that would run.
+    /// # Errors Any error of SQLite. If the schema's code would run, the error's message names that code.
     pub fn run<T>(
         &self,
         conn: &Connection,
@@ -267,9 +271,9 @@ fn calls_in(sql: &str, name: &str) -> usize {
     found.count()
 }
 
-/// Returns the reasons for which a write would be refused, one sentence each. They are those of [`fit_for_writing`]
-/// and [`program_of`], found before a write is attempted. Triggers and a disguised schema are left out because they
-/// are reported as separate issues.
+/// Returns the reasons for which a write would be refused, one sentence each. The reasons are those of
+/// [`fit_for_writing`] and [`program_of`]. The result is empty for a disguised schema and for foreign triggers, because
+/// these are reported as separate issues.
 ///
 /// # Errors
 /// If the schema cannot be read.
@@ -303,7 +307,8 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
                 let program = authorize_during(conn, |_, _| true, || program_of(conn, sql));
                 match program.and_then(|program| program) {
                     Ok(Program::Foreign(what)) => Some(what),
-                    // SQLite itself refuses to run a statement that it cannot compile, so no reason is reported here.
+                    // If SQLite cannot compile the statement, it cannot run it either. That is not a reason about the
+                    // schema's code.
                     _ => None,
                 }
             });
@@ -318,8 +323,7 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
 /// Returns a database in memory with an empty copy of one table. The copy is needed because SQLite ignores CHECKs in
 /// a file that is opened for reading.
 ///
-/// # Errors
-/// If the table does not exist, or if SQLite does not accept its definition elsewhere.
+/// # Errors If the table does not exist, or if SQLite does not accept its definition in another database.
 fn empty_copy(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
     let sql: String = conn.query_row(
         "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE",
@@ -338,9 +342,9 @@ fn empty_copy(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
     Ok(copy)
 }
 
-/// Returns whether the schema may contain foreign triggers. SQLite makes a trigger only from a text with that
-/// keyword, whatever else the schema's rows claim. This cheap test comes first because compiling statements to find
-/// triggers takes a fifth of the time of a write.
+/// Returns whether the schema may contain foreign triggers. This test is cheap: it searches the schema's texts for the
+/// word `trigger`, without which SQLite creates no trigger. The exact search compiles statements, which takes a fifth
+/// of the time of a write.
 fn may_have_foreign_triggers(conn: &Connection) -> Result<bool, DecodeError> {
     let mut named = conn.prepare(
         "SELECT name, sql FROM main.sqlite_schema WHERE instr(lower(sql), 'trigger') LIMIT 100",
@@ -364,7 +368,7 @@ pub(super) fn is_written(found: &Found) -> bool {
 
 fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, DecodeError> {
     let mut foreign = Vec::new();
-    // The number of objects is limited, because each statement compiles every trigger that it would fire.
+    // The number of schema objects is limited, because SQLite compiles every trigger that a statement would fire.
     let objects: i64 =
         conn.query_row("SELECT count(*) FROM main.sqlite_schema", [], |r| r.get(0))?;
     if objects > MOST_OBJECTS {
@@ -383,7 +387,8 @@ fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, Decod
     Ok(foreign?.into_iter().flatten().collect())
 }
 
-/// Compiles statements that write to a table, and collects the triggers that SQLite's authorizer names meanwhile.
+/// Returns the foreign triggers on one table. SQLite compiles statements that write to the table, and passes the name
+/// of each trigger to the authorizer callback.
 ///
 /// # Errors
 /// If the schema cannot be read.
@@ -445,7 +450,7 @@ pub(super) fn audit_triggers_gone(conn: &Connection) -> Result<Vec<&'static str>
     Ok(triggers.filter(|name| !existing.contains(*name)).collect())
 }
 
-/// Returns which of the audit log's protective triggers exist unaltered, in lower case.
+/// Returns the names of the triggers that protect the audit log and are unaltered, in lower case.
 fn audit_triggers(conn: &Connection) -> Result<BTreeSet<String>, DecodeError> {
     let mut statement =
         conn.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'")?;
@@ -504,7 +509,7 @@ mod tests {
                 foreign("the function zeroblob"),
             ),
             (check("instr(value, name)"), foreign("the function instr")),
-            // A function that is called with constant arguments counts as well.
+            // A call with constant arguments counts, too.
             (
                 check("instr(zeroblob(20000000), zeroblob(10000000) || x''01'') = 0"),
                 foreign("the function zeroblob"),
@@ -525,7 +530,7 @@ mod tests {
             ),
         ] {
             let conn = changed(&sql);
-            // A column without a given value gets OpenProse's default, which calls a function.
+            // The statement sets the time columns, because OpenProse's default for them calls a function.
             let insert =
                 "INSERT INTO bindings(name, value, created_at, updated_at) VALUES (?1, ?2, '', '')";
             // A guarded connection refuses even to compile a write; a writer's connection compiles it.

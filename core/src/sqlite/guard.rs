@@ -1,7 +1,7 @@
-//! Restricts a connection to a foreign database: it may only read tables, within limits.
+//! Restricts a connection to an untrusted database: statements may only read tables, within limits of time and memory.
 //!
-//! Source: errata R4, R5. A 170 KB file whose `run` is a view made an unguarded reader allocate 3.4 GB; triggers,
-//! virtual tables and generated columns are other means of attack.
+//! Source: errata R4, R5. A file of 170 KB, in which `run` was a view, made an unguarded reader allocate 3.4 GB.
+//! Triggers, virtual tables and generated columns are other means of attack.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,16 +17,18 @@ use crate::database::{DecodeError, Limits, Stop};
 /// The limits on reading.
 pub struct Guard {
     /// Maximum number of steps of SQLite's virtual machine for one statement, or for all statements of one snapshot.
-    /// The core has no clock; 50 million steps take about a second natively, and the largest legitimate list (a
-    /// million rows) takes some 40 million. A small file gets fewer steps, in proportion to its size.
+    /// Steps replace a deadline, because the core has no clock. 50 million steps take about a second natively. The
+    /// largest expected list, of a million rows, takes some 40 million. A small file gets fewer steps, in proportion to
+    /// its size.
     pub steps: u64,
-    /// The callback that is polled every hundred steps; `true` stops the statement. A shell answers from its clock or
-    /// its cancel button.
+    /// The callback that SQLite polls every hundred steps; `true` stops the statement. A shell returns `true` after its
+    /// deadline or when the user cancels.
     pub stop: Option<Stop>,
     /// How many bytes SQLite may allocate in the whole process, for all connections together. The limit can be lowered,
     /// never raised.
     pub heap: Option<u64>,
-    /// Whether statements may write. The same limits apply, and triggers and views of the file still do not run.
+    /// Whether statements may write. The limits apply to writing statements, too, and triggers and views of the file
+    /// still do not run.
     pub writes: bool,
 }
 
@@ -52,7 +54,7 @@ impl From<&Limits> for Guard {
     }
 }
 
-/// Bytes that SQLite may allocate: together with Rust's copy of the same file, less than 256 MB.
+/// The default limit of bytes that SQLite may allocate. With Rust's copy of the same file, the total is below 256 MB.
 const HEAP: u64 = 160 << 20;
 
 impl std::fmt::Debug for Guard {
@@ -66,13 +68,13 @@ impl std::fmt::Debug for Guard {
     }
 }
 
-/// Sets SQLite's `locking_mode=exclusive`. With a VFS without shared memory, a database in WAL mode can only be read
-/// in this mode (errata R2). Must be the first statement on the connection; does not read a page.
+/// Sets SQLite's `locking_mode=exclusive`. With a VFS without shared memory, a database in WAL mode can only be read in
+/// this mode (errata R2). Call this before any other statement on the connection. The statement itself reads no page.
 ///
 /// # Errors
 /// If SQLite refuses.
 pub fn exclusive(conn: &Connection) -> Result<(), DecodeError> {
-    // `pragma_update` would work too, but the explicit statement shows what runs first.
+    // The SQL is written out, not passed to `pragma_update`, to show exactly which statement runs first.
     Ok(conn.query_row("PRAGMA locking_mode=exclusive", [], |_| Ok(()))?)
 }
 
@@ -84,8 +86,8 @@ pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
     Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
 }
 
-/// Limits SQLite's compiler and memory. Call this before the first statement if that statement comes before
-/// [`guard()`], because the first statement reads the schema.
+/// Limits SQLite's compiler and memory. [`guard()`] calls this itself. Call it explicitly if a statement runs before
+/// [`guard()`], because the first statement reads the untrusted schema.
 ///
 /// # Errors
 /// If SQLite refuses a limit.
@@ -102,13 +104,13 @@ pub fn limit(conn: &Connection) -> Result<(), DecodeError> {
     ] {
         conn.set_limit(limit, most)?;
     }
-    // The number of schema objects. The SQLite library in wasm is older and lacks this limit, so `guard` counts them
-    // itself.
+    // This limits the number of schema objects. The error is ignored: the older SQLite library in wasm lacks this
+    // limit, so `guard` counts the objects itself.
     let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS);
     Ok(())
 }
 
-/// Guards a connection before anything is read through it; the module documentation lists the restrictions.
+/// Applies the settings and limits of [`Guard`] to a connection. Call this before anything is read through it.
 ///
 /// # Errors
 /// If the file is not a database, or SQLite refuses a setting.
@@ -123,8 +125,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Restarts the count, with a new maximum. Needed while another authorizer is set: then a new statement does not
-    /// restart the count.
+    /// Restarts the count, with a new maximum. Normally the guard's authorizer restarts the count for each statement.
+    /// While a query has replaced that authorizer, this method is needed.
     pub(super) fn begin(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
         self.taken.store(0, Ordering::Relaxed);
@@ -164,7 +166,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
 
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "query_only", !guard.writes)?;
-    // This pragma returns its new value as a row, which is ignored.
+    // `PRAGMA mmap_size` returns its new value as a row, which is ignored.
     conn.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))
         .or_else(no_row_is_fine)?;
     conn.pragma_update(None, "temp_store", "memory")?;
@@ -176,7 +178,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
 
     let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
     if objects > i64::from(MOST_OBJECTS) {
-        // The message is the same as SQLite's own message for this limit.
+        // SQLite's own message for this limit has the same words.
         return Err(DecodeError::Sqlite("too many schema objects".to_owned()));
     }
     let by_len = SOME_STEPS + STEPS_A_BYTE * file_len(conn)?;
@@ -197,32 +199,34 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
         if let Some(begins) = begins {
             snapshot.store(begins, Ordering::Relaxed);
         }
-        // `inside` names a view or a trigger, which Prosescope's own statements never use.
+        // `inside` is the name of the view or trigger whose code contains the action. Prosescope's own statements use
+        // neither.
         inside.is_none() && (allow(action) || (guard.writes && may_write(action)))
     })?;
     Ok(steps)
 }
 
-/// Maximum bytes of a statement, and of an object's definition in a schema. The longest one in OpenProse has 1 KB,
-/// and SQLite's compile time grows with the square of some parts' length.
+/// Maximum bytes of a statement, and of an object's definition in a schema. OpenProse's longest definition has 1 KB.
+/// Longer ones are refused, because SQLite's compile time can grow with the square of the length.
 pub(super) const LONGEST_SQL: i32 = 128 << 10;
 
-/// Maximum bytes of a value that is read in one piece. Longer values are listed and read in parts.
+/// Maximum bytes of a value that is read in one piece. A longer value is listed with its length, and read in parts.
 pub(super) const LONGEST_VALUE: i32 = 64 << 20;
 
 /// Maximum number of tables, indexes, views and triggers in a schema; a run's has a dozen.
 const MOST_OBJECTS: i32 = 10_000;
 
-/// Steps between two calls of the progress handler: about one or two rows, each of which may hold long values.
+/// The number of steps between two calls of the progress handler. It is small, about one or two rows, because each row
+/// may contain long values.
 const STEPS: i32 = 100;
 
-/// Steps that any file may take, and additional steps per byte of the file: a row of a few bytes takes some sixty.
+/// The number of steps that a statement on any file may take. [`STEPS_A_BYTE`] is added for each byte of the file,
+/// because a row of a few bytes takes some sixty steps.
 const SOME_STEPS: u64 = 2_000_000;
 const STEPS_A_BYTE: u64 = 16;
 
-/// Functions that reach outside the database. All others only compute, within the limits. They must be allowed
-/// because newer SQLite versions authorize the functions in a column's DEFAULT too: the file chooses them, but
-/// reading never calls them.
+/// Functions that reach outside the database. All other functions are allowed. They only compute, within the limits.
+/// Newer SQLite versions ask the authorizer even for functions in a column's DEFAULT, which reading never calls.
 pub(super) const NOT_FUNCTIONS: &[&str] = &[
     "load_extension",
     "fts3_tokenizer",
@@ -237,8 +241,8 @@ const PRAGMAS: &[&str] = &["encoding", "page_count", "page_size", "schema_versio
 /// Pragmas whose argument is a table's name.
 const TABLE_PRAGMAS: &[&str] = &["quick_check", "table_list", "table_xinfo"];
 
-/// Whether a writer's own statement may do an action that reading never needs. `VACUUM` reads a database that it
-/// attaches.
+/// Whether a writer's own statement may do an action that readers are refused. For example, `VACUUM` reads from a
+/// database that it attaches.
 fn may_write(action: &Action<'_>) -> bool {
     matches!(
         action,

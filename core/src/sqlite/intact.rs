@@ -6,8 +6,8 @@ use super::shape::{discover, quoted};
 use crate::database::DecodeError;
 use crate::issue::Issue;
 
-/// Returns the defects of the database `name`: those that SQLite's own check finds in the file, and those of its
-/// schema.
+/// Returns the defects of a database: those of its schema, and those that `PRAGMA quick_check` finds in the file.
+/// `name` is the file's name in the issues.
 pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
     let odd = |odd: String| {
         Issue::error("disguised-schema", format!("{name} has {odd}")).hint(
@@ -58,8 +58,8 @@ fn unknown(why: String) -> Issue {
         .hint("It is unknown whether the pages of this database are consistent.")
 }
 
-/// Maximum number of checked tables that do not belong to a run: for each checked table, SQLite walks over the names
-/// of all tables.
+/// Maximum number of tables to check that do not belong to a run. The time grows with the square of their number,
+/// because SQLite walks over the names of all tables for each one.
 const MOST_OTHERS: usize = 1000;
 
 /// The result of checking the tables.
@@ -67,17 +67,17 @@ const MOST_OTHERS: usize = 1000;
 pub(super) struct Looked {
     /// The defects, in SQLite's words.
     pub(super) found: Vec<String>,
-    /// Number of tables that were not checked because there are too many.
+    /// Number of tables that were not checked because there are more than [`MOST_OTHERS`].
     pub(super) skipped: usize,
-    /// The error that ended the check early, if any: the guard's limits, a missing page.
+    /// The error that ended the check early, such as the guard's limits or a missing page. `None` after a full check.
     pub(super) ended: Option<DecodeError>,
 }
 
-/// Runs SQLite's own check of a file (`PRAGMA quick_check`) on each table and its indexes, which finds contradictory
-/// pages and cells. Reads all pages. Finds about two thirds of random damage.
+/// Runs SQLite's own check (`PRAGMA quick_check`) on each table and its indexes. The check reads all their pages and
+/// finds contradictory pages and cells. It finds about two thirds of random damage.
 ///
-/// The schema's own code does not run: CHECKs are ignored, and tables with computed columns as well as virtual tables
-/// are not checked.
+/// The schema's own code does not run: CHECKs are ignored. Tables with computed columns and virtual tables are not
+/// checked.
 ///
 /// Of the tables that do not belong to a run, at most [`MOST_OTHERS`] are checked.
 pub(super) fn quick_check(conn: &Connection) -> Looked {
@@ -98,8 +98,8 @@ pub(super) fn quick_check(conn: &Connection) -> Looked {
             let other = !is_written(table);
             others += usize::from(other);
             match table.computed.first() {
-                // A table with a computed column is not checked: the refusal is recorded, and the other tables are
-                // checked.
+                // Checking would compute the column with the file's own code. The table is skipped, and reported at the
+                // end.
                 Some(column) => {
                     let why = format!("checking {name} would compute its column {column}");
                     refused = refused.or(Some(DecodeError::Refused(why)));

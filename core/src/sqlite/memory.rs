@@ -1,4 +1,4 @@
-//! A [`Source`] whose files, including databases, are in memory.
+//! Provides the files of a run from memory, as a [`Source`]: for tests, pasted text and small archives.
 
 use super::{Header, Sqlite, wal_missing};
 use crate::database::{Database, Limits};

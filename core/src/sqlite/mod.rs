@@ -1,8 +1,9 @@
-//! Reads a SQLite file as a [`Database`], through a connection that the shell opened, or from bytes.
+//! Reads a SQLite file as a [`Database`]. The shell, such as the command line or the viewer, opens the connection or
+//! passes the file's bytes.
 //!
 //! Everything specific to SQLite is in this module: the file's header and `-wal`, the restrictions on a connection
-//! ([`Guard`]), statements that read a table without its large values, and the checks of an untrusted schema. The
-//! module discovers tables and columns and does not rely on a fixed schema.
+//! ([`Guard`]), statements that skip large values, and the checks of an untrusted schema. The module looks up which
+//! tables and columns exist; it does not rely on a fixed schema.
 //!
 //! ```
 //! use prosescope_core::decode::rows;
@@ -62,15 +63,15 @@ use shape::quoted;
 pub struct Sqlite {
     conn: Connection,
     steps: guard::Steps,
-    /// How many bytes of cells of unknown size were handed out in the current snapshot, or without a snapshot in the
-    /// current scan.
+    /// The number of bytes of cells, read without asking for their size first, that were returned in the current
+    /// snapshot. Without a snapshot: in the current scan.
     handed: Cell<u64>,
     /// Facts cached for the current snapshot.
     known: RefCell<Known>,
 }
 
-/// Facts of the file that stay valid during a snapshot. They are cached because a list of values needs them for each
-/// value.
+/// The facts about a file that cannot change during a snapshot. They are cached because a list of values needs them for
+/// each value.
 #[derive(Default)]
 struct Known {
     len: Option<u64>,
@@ -94,7 +95,8 @@ impl Sqlite {
         })
     }
 
-    /// Returns a fact from the snapshot's cache, or determines it; outside of a snapshot nothing is cached.
+    /// Returns a fact from the snapshot's cache. If the fact is not cached, `ask` determines it, and `set` stores it.
+    /// Outside of a snapshot nothing is cached.
     fn known<T: Clone>(
         &self,
         get: impl Fn(&Known) -> Option<T>,
@@ -130,7 +132,7 @@ impl Sqlite {
         )
     }
 
-    /// Whether none of the table's columns has one of the rowid's names.
+    /// Whether no column of the table has the name `_rowid_`.
     fn has_plain_rowid(&self, table: &str) -> Result<bool, DecodeError> {
         self.known(
             |known| known.plain_rowid.get(table).copied(),
@@ -141,7 +143,8 @@ impl Sqlite {
         )
     }
 
-    /// Opens the database at `path` on the shell's connection, for [`crate::source::Source::database`].
+    /// Guards the shell's connection to the database at `path`. Implementations of [`crate::source::Source::database`]
+    /// call this.
     ///
     /// # Errors
     /// See [`guard()`].
@@ -158,7 +161,8 @@ impl Sqlite {
 
 impl Database for Sqlite {
     fn begin(&self) -> Result<(), DecodeError> {
-        // A nested BEGIN must be refused here: merely preparing it would restart the guard's count of steps.
+        // A nested BEGIN is refused before SQLite compiles it, because compiling it would restart the guard's count of
+        // steps.
         if !self.conn.is_autocommit() {
             return Err(DecodeError::Sqlite("a snapshot has begun".to_owned()));
         }
@@ -176,7 +180,7 @@ impl Database for Sqlite {
 
     fn tables(&self) -> Result<Vec<Found>, DecodeError> {
         let mut tables = shape::discover(&self.conn)?;
-        // Errors are ignored here: damage shows again when the table is read.
+        // Errors are ignored, because damage is reported when the table itself is read.
         let _ = shape::note_empty(&self.conn, &mut tables);
         Ok(tables)
     }
@@ -202,7 +206,7 @@ impl Database for Sqlite {
         select::scan(self, scan, each)
     }
 
-    /// Counts fewer rows in a large file, where each row may cost a page.
+    /// Counts at most 20,000 rows in a file above 64 MB, because each row may be on another page.
     fn count(&self, table: &Found, most: u64) -> Option<u64> {
         let large = self.file_len().ok()? > 64 << 20;
         let most = if large { most.min(20_000) } else { most };
@@ -215,7 +219,8 @@ impl Database for Sqlite {
         u64::try_from(rows).ok().filter(|n| *n <= most)
     }
 
-    /// Estimates from the lowest and highest rowid, which takes two lookups in the tree.
+    /// Estimates the number of rows from the lowest and highest rowid, which takes only two lookups in the table's
+    /// tree.
     fn about(&self, table: &Found) -> u64 {
         let Some(rowid) = table.rowid_name() else {
             return 0;

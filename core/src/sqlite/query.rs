@@ -1,8 +1,8 @@
-//! Answers a user's SQL query over a guarded connection: adds tables to those of the file, limits the statement, and
-//! converts its rows into an answer.
+//! Answers a user's SQL query over a guarded connection. Adds Prosescope's own tables to those of the file, limits the
+//! statement, and converts its rows into an answer.
 //!
-//! The guard's restrictions stay in force (defensive mode, no trusted schema, no views and triggers of the file).
-//! Only one thing is additionally allowed: named subqueries (`WITH`).
+//! The guard's restrictions stay in force (defensive mode, no trusted schema, no views and triggers of the file). In
+//! addition, a query may use named subqueries (`WITH`).
 
 mod bounds;
 
@@ -23,11 +23,12 @@ use crate::decode::rows::whole_characters;
 use crate::model::{Cell, Stored};
 use crate::text;
 
-/// Maximum bytes of a value that a query processes. The table `value_list` contains the beginnings of longer ones.
+/// Maximum bytes of a value that a query processes. The added table `value_list` contains the beginnings of longer
+/// values.
 const LONGEST: i32 = 16 << 20;
 
-/// Maximum bytes of a pattern of LIKE and GLOB. SQLite compares the pattern at every position of a value and cannot
-/// be interrupted meanwhile.
+/// Maximum bytes of a pattern of LIKE and GLOB. SQLite compares the pattern at every position of a value, and cannot be
+/// interrupted while it does.
 const PATTERN: i32 = 256;
 
 /// Opens an empty database in memory, for queries about a run that is not in a SQLite database.
@@ -38,7 +39,8 @@ pub fn empty(limits: &Limits) -> Result<Sqlite, DecodeError> {
     Sqlite::new(Connection::open_in_memory()?, Guard::from(limits))
 }
 
-/// Answers a query. The connection must not be used for anything else afterwards.
+/// Answers a query. Do not use the connection for anything else afterwards: its tables, limits and authorizer are
+/// changed.
 pub(super) fn query(
     conn: &Connection,
     steps: &Steps,
@@ -64,7 +66,7 @@ pub(super) fn query(
     ] {
         conn.set_limit(limit, most).map_err(DecodeError::from)?;
     }
-    // Filling the added tables is the core's own work, so its steps are not limited.
+    // Steps are not limited while the added tables are filled, because the core's own statements fill them.
     steps.begin(u64::MAX);
     put_beside(conn, question.beside)?;
     let refused = Arc::new(Mutex::new(None));
@@ -129,7 +131,8 @@ impl From<rusqlite::Error> for Failed {
     }
 }
 
-/// Whether every name in the schema is UTF-8: rusqlite panics at a column name that is not.
+/// Whether every name in the schema is UTF-8. If not, the query must not ask for column names, because rusqlite panics
+/// at a name that is not UTF-8.
 fn has_names(conn: &Connection) -> Result<bool, DecodeError> {
     let mut statement = conn.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let mut rows = statement.query([])?;
@@ -149,7 +152,7 @@ fn columns(statement: &rusqlite::Statement<'_>) -> Vec<QueryColumn> {
     columns.collect()
 }
 
-/// Returns numbered columns, for statements whose column names cannot be read.
+/// Returns the names `column 1`, `column 2` and so on, for statements whose column names cannot be read.
 fn numbered(statement: &rusqlite::Statement<'_>) -> Vec<QueryColumn> {
     let columns = (1..=statement.column_count()).map(|place| QueryColumn {
         name: format!("column {place}"),
@@ -300,7 +303,7 @@ impl Failed {
     }
 }
 
-/// Returns the next step after an error; for an unknown name, similar names.
+/// Returns the next step after an error: a proposal of similar names if a name is unknown, otherwise an empty text.
 fn next(message: &str, question: &Question<'_>) -> String {
     let unknown = message.strip_prefix("no such ");
     let unknown = unknown.and_then(|rest| rest.split_once(": "));

@@ -1,5 +1,5 @@
-//! Copies a database row by row into a new one, so that deleted, freed or logged content of the original is not in
-//! any page of the copy.
+//! Copies a database row by row into a new one. No page of the copy contains content that was deleted from the
+//! original, or that is only in its journal.
 
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, Statement, ffi, params_from_iter};
@@ -12,11 +12,11 @@ use crate::schema::{GATES, STATE_SQL};
 
 /// Decides which rows of the original are copied, and how they change.
 pub trait Rebuild {
-    /// Whether to copy a table.
+    /// Returns whether to copy a table.
     fn table(&mut self, table: &Found) -> bool;
 
-    /// Changes the cells of a row ([`Found::read_columns`] without the computed ones); `false` leaves the row out.
-    /// The rows of `gates` come first; within a table, rows keep their order.
+    /// Changes the cells of a row; returning `false` leaves the row out. `cells` has the table's columns, except those
+    /// whose values are computed. The rows of `gates` come first; within a table, rows keep their order.
     fn row(&mut self, table: &Found, cells: &mut Cells) -> bool;
 }
 
@@ -32,7 +32,7 @@ pub enum RebuildError {
     /// Reading the original failed.
     #[error("the table {table} cannot be read to its end: {cause}")]
     Read {
-        /// The table.
+        /// The name of the table.
         table: String,
         /// SQLite's error.
         cause: rusqlite::Error,
@@ -42,7 +42,7 @@ pub enum RebuildError {
     Write(#[from] rusqlite::Error),
 }
 
-/// Guards a database of which every row is copied in full. The usual step limits would cut the copy off.
+/// Guards a connection without limits of steps and memory. The usual limits would stop a full copy of a large database.
 ///
 /// # Errors
 /// If SQLite refuses a setting.
@@ -57,13 +57,12 @@ pub fn unbounded(conn: &mut Connection) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Fills the empty database `to` with the tables and rows of the guarded database `from`, which is only read. Without
-/// `to`, the rows are only passed to `rows`. A table defined exactly as `prosescope` defines it gets the same
-/// constraints, indexes and triggers; any other table only gets its columns and key. Views, computed columns and
-/// tables of extensions are left out.
+/// Fills the empty database `to` with the tables and rows of the guarded database `from`, which is only read. If `to`
+/// is `None`, rows are only passed to `rows`. A table defined exactly as `prosescope` defines it gets the same
+/// constraints, indexes and triggers; any other table only gets its columns and key. Views, computed columns and tables
+/// of extensions are left out.
 ///
-/// # Errors
-/// [`RebuildError`]; then `to` must not be used.
+/// # Errors [`RebuildError`]. After an error, `to` is incomplete and must not be used.
 pub fn rebuild(
     from: &Connection,
     to: Option<&Connection>,
@@ -81,8 +80,8 @@ pub fn rebuild(
     // Gates come first, because the audit log contains hashes of their prompts.
     tables.sort_by_key(|table| !table.info.name.eq_ignore_ascii_case(GATES));
     if let Some(to) = to {
-        // Durability is not needed: the copy is private until it is complete, and discarded after a crash. Constraint
-        // violations are accepted because the original contains them too.
+        // Durability is not needed: the copy is private until it is complete, and discarded after a crash. Rows that
+        // violate a constraint are accepted, because the original contains them, too.
         to.execute_batch(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; BEGIN;",
         )?;
@@ -97,8 +96,8 @@ pub fn rebuild(
             match ours.objects(&table.info.name, &sql) {
                 Some(objects) => {
                     to.execute_batch(&sql)?;
-                    // Unique indexes are created before the rows, so that a duplicate fails when it is added and can
-                    // still be changed.
+                    // Unique indexes are created before the rows. A row that repeats a key is then refused, and can be
+                    // changed.
                     let is_unique = |sql: &String| sql.starts_with("CREATE UNIQUE INDEX");
                     let (unique, others): (Vec<_>, Vec<_>) =
                         objects.into_iter().partition(is_unique);
@@ -119,7 +118,7 @@ pub fn rebuild(
     Ok(())
 }
 
-/// A database with the tables as `prosescope` creates them.
+/// An empty database in memory with the tables as `prosescope` creates them, for comparison.
 struct Ours(Connection);
 
 impl Ours {
@@ -130,8 +129,8 @@ impl Ours {
         Ok(Ours(conn))
     }
 
-    /// Returns the statements for the indexes and triggers of a table; `None` if the table was not created by this
-    /// statement.
+    /// Returns the statements that create the indexes and triggers of a table. Returns `None` if `sql` is not the
+    /// statement with which `prosescope` creates the table.
     fn objects(&self, table: &str, sql: &str) -> Option<Vec<String>> {
         if definition(&self.0, table).ok()? != sql {
             return None;
@@ -169,7 +168,7 @@ fn plain(table: &Found) -> String {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_'));
         let declared = if declared { &*column.declared } else { "" };
         let mut part = format!("{} {declared}", quoted(&column.name));
-        // A table's only key column, if it is declared `INTEGER`, is the rowid itself.
+        // SQLite uses a single key column as the rowid only if it is declared `INTEGER PRIMARY KEY`.
         if only.is_some_and(|key| key.eq_ignore_ascii_case(&column.name))
             && declared.eq_ignore_ascii_case("INTEGER")
         {
@@ -272,9 +271,9 @@ fn copy(
     Ok(())
 }
 
-/// Adds a row whose key is taken, by appending a number to one of the row's `texts`. Keys that differ in the original
-/// may become equal when parts of them are redacted; the number keeps the rows distinct. `last` is the last number
-/// used, `refused` the error of the first attempt.
+/// Adds a row whose key is taken, by appending a number to one of its texts: `name (2)`. Keys may become equal when
+/// parts of them are redacted. `texts` lists the indexes of the cells to try, `last` is the last number used, and
+/// `refused` is the error of the first attempt.
 fn add_numbered(
     insert: &mut Statement<'_>,
     values: &[Value<'static>],

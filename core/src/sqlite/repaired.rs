@@ -10,12 +10,11 @@ use crate::model::{ColumnInfo, TableInfo};
 use crate::repair::{Done, Note, Placed, REPAIRED, Repair, Row, UNPLACED, as_json};
 use crate::schema::{STATE_SQL, TABLES, known_column, known_table};
 
-/// Fills the empty database `to` with the repaired rows of `from`, which is guarded and only read. Returns the
-/// repairs, by rule.
+/// Fills the empty database `to` with the repaired rows of `from`. The connection `from` is guarded and only read.
+/// Returns the repairs, by rule.
 ///
-/// # Errors
-/// Any error of SQLite about `to`. If `from` becomes unreadable, the rest of that table is left out, and a repair
-/// note records this.
+/// # Errors Any error of SQLite about `to`. If a table of `from` is damaged, its remaining rows are left out, and a
+/// repair records that. If the system refuses a read, that error is returned.
 pub fn copy_repaired(
     from: &Connection,
     to: &Connection,
@@ -37,7 +36,7 @@ pub fn copy_repaired(
 struct Copy<'a> {
     conn: &'a Connection,
     repair: &'a Repair,
-    /// How often each repair was made, by rule and description.
+    /// The number of times that each repair was made, by rule and description.
     done: BTreeMap<(String, String), u64>,
 }
 
@@ -113,8 +112,8 @@ impl Copy<'_> {
                 return Ok(());
             }
         };
-        // Columns missing in the original stay NULL: a default would record false facts, such as the present time or
-        // the status running.
+        // Columns that the original lacks are set to NULL. The schema's defaults would record false facts, such as the
+        // present time or the status running.
         let mut absent = columns_of(self.conn, name)?;
         absent.retain(|column| !columns.iter().any(|own| own.eq_ignore_ascii_case(column)));
         let mut rows = statement.query([])?;
@@ -146,8 +145,8 @@ impl Copy<'_> {
         }
     }
 
-    /// Handles the schema's other objects: creates the audit log's protective triggers anew, and reports all others
-    /// as left out, because they would run code on each write.
+    /// Reports the indexes and triggers of the original that the copy lacks. Other programs' triggers would run code on
+    /// each write. Also reports if the copy restores triggers that protect the audit log.
     fn beside_tables(&mut self, from: &Connection) -> rusqlite::Result<()> {
         let listed = |conn: &Connection| -> rusqlite::Result<Vec<(String, String)>> {
             let sql = "SELECT type, name FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL";
@@ -156,7 +155,7 @@ impl Copy<'_> {
                 .collect()
         };
         let ours = listed(self.conn)?;
-        // A schema that cannot be read yields nothing to report.
+        // If the damaged schema cannot be read, nothing is reported.
         let theirs = listed(from).unwrap_or_default();
         let log = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND lower(name) = 'gate_audit_log'";
         let has_log = from
@@ -190,7 +189,7 @@ impl Copy<'_> {
             format!("{} {declared}", quoted(&column.name))
         };
         let existing = columns_of(self.conn, &table.name)?;
-        // A table without columns does not exist, so an empty list means that the table must be created.
+        // An empty list means that the copy lacks the table, because every table has columns.
         if existing.is_empty() {
             let columns: Vec<String> = table.columns.iter().map(spelled).collect();
             let columns = columns.join(", ");
@@ -233,7 +232,8 @@ impl Copy<'_> {
             .any(|note| !note.table.eq_ignore_ascii_case(&table));
         let mut inserted = insert(self.conn, &table, &row, moved);
         if is_constraint_error(&inserted) && table.eq_ignore_ascii_case("gates") {
-            // If the id is taken, because a gate was used again, the gate gets a new id (errata G1).
+            // The id is taken if the run reached the same gate twice. The second gate then gets a new id, such as
+            // `deploy#2` (errata G1).
             let id = row
                 .get("id")
                 .and_then(|id| id.as_text().map(str::to_owned))
@@ -302,8 +302,8 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Copies the sequence counters, so that ids of deleted rows are not used again (most important in the audit
-    /// log).
+    /// Copies the counters of `AUTOINCREMENT` ids, so that ids of deleted rows are not used again. This matters most in
+    /// the audit log.
     fn sequences(&mut self, from: &Connection) -> rusqlite::Result<()> {
         let read = || -> rusqlite::Result<Vec<(String, i64)>> {
             let mut rows = from.prepare("SELECT name, seq FROM sqlite_sequence")?;
@@ -320,7 +320,8 @@ impl Copy<'_> {
     }
 }
 
-/// Whether the system refused a read. The rows may be intact then, and a copy would lose them, so the copy must fail.
+/// Whether the system refused a read. The copy must then fail: the rows may be intact, and an incomplete copy would
+/// lose them.
 fn is_read_failure(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -348,8 +349,8 @@ fn insert(conn: &Connection, table: &str, row: &Row, moved: bool) -> rusqlite::R
         .iter()
         .map(|(_, cell)| cell as &dyn rusqlite::ToSql)
         .collect();
-    // Keeps the rowid, because of two rows with the same key the later one counts. If the id is the rowid, it is
-    // already set.
+    // The rowid is copied, because it decides which of two rows with the same key counts: the later one. It is not set
+    // again if the column `id` is the rowid.
     let has = |column: &str| {
         row.cells
             .iter()
@@ -390,13 +391,13 @@ fn reading(from: &Connection, table: &str) -> rusqlite::Result<(Vec<String>, Str
         rowid.map(|rowid| format!("SELECT {rowid}, {list} FROM {name} ORDER BY {rowid}"));
     let sql = match by_rowid.filter(|sql| from.prepare(sql).is_ok()) {
         Some(sql) => sql,
-        // A table without rowids and a view have no rowid to select.
+        // Tables without rowids and views have no rowid, so NULL takes its place.
         None => format!("SELECT NULL, {list} FROM {name}"),
     };
     Ok((columns, sql))
 }
 
-/// Returns the stored columns of a table; computed ones are never read.
+/// Returns the stored columns of a table. Computed columns are omitted, because reading one would run the file's code.
 fn columns_of(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut info = conn.prepare(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
     let listed: Vec<(String, i64)> = info
@@ -406,7 +407,8 @@ fn columns_of(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     Ok(stored.map(|(name, _)| name).collect())
 }
 
-/// Returns a declared type if it is harmless text, otherwise an empty string, because the file chose it.
+/// Returns a column's declared type if it has only letters, digits, blanks and `_`, otherwise an empty string. The
+/// untrusted file chose this text, and it becomes part of a statement.
 fn declared(declared: &str) -> &str {
     let plain = declared
         .chars()

@@ -1,9 +1,8 @@
 //! Builds statements for tables of unknown shape that never read a large value.
 //!
-//! A statement names only columns that exist. SQLite reads a row's columns in order, so a column after a large value
-//! costs that value's pages (errata R8); `octet_length` and `typeof` read only the row's header. Each text is
-//! therefore selected under a condition on its length, and a column that may follow a large value under a condition
-//! on the length of the columns before it.
+//! A statement contains only columns that exist. SQLite reads a row's columns in order: to read a column after a large
+//! value, it reads all pages of that value (errata R8). `octet_length` and `typeof` read only the row's header. A text
+//! is therefore selected only if it is short, and a column only if the columns before it are short.
 
 use std::borrow::Cow;
 use std::cell::Cell as Once;
@@ -18,11 +17,11 @@ use crate::database::Found;
 use crate::database::{Cell, CellAt, DecodeError, Key, Row, Rows, Scan, Value, Want};
 use crate::model::Stored;
 
-/// Minimum bytes of a row on its page: two for the pointer to it, and one each for its length, its key and the length
-/// of its header.
+/// The minimum size of a row on its page, in bytes: two for the pointer to the row, and one each for the row's length,
+/// its key and the length of its header. A file with more rows than this allows is damaged.
 const SMALLEST_ROW: u64 = 5;
-/// Maximum ratio of a database's texts to its file's bytes: texts stored as UTF-16 can grow by half when read as
-/// UTF-8.
+/// Maximum ratio of the bytes of all returned cells to the bytes of the file. It is above 1 because a text stored as
+/// UTF-16 can grow by half when read as UTF-8.
 const MOST_READ: u64 = 2;
 
 /// Runs a scan, see [`crate::database::Database::scan`].
@@ -38,7 +37,7 @@ pub(super) fn scan(
     let measured = scan.wants.iter().any(|want| want.most == 0);
     let left = (measured && !db.is_utf8()?).then(|| Once::new(file_len));
     let ascends = !matches!(scan.rows, Rows::At(_) | Rows::Page(..));
-    // In a table without rowids, a row's address is its position, so the count includes rows that are filtered out.
+    // In a table without rowids, a row's address is its position, from 0. Rows that are filtered out count, too.
     let mut place = match scan.rows {
         Rows::At(at) => at,
         Rows::Page(from, _) => i64::try_from(from).unwrap_or(i64::MAX),
@@ -47,7 +46,7 @@ pub(super) fn scan(
     let counted = scan.wants.iter().any(|want| !want.sized);
     let mut walked = 0_u64;
     let mut before: Option<i64> = None;
-    // The statement is cached, because single rows are often read one after another.
+    // The compiled statement is cached, because callers often read single rows one after another.
     let mut statement = db.conn.prepare_cached(&plan.sql)?;
     let mut rows = statement.query(rusqlite::params_from_iter(&plan.parameters))?;
     while let Some(row) = rows.next()? {
@@ -87,13 +86,15 @@ struct Plan {
     slots: Vec<Slot>,
 }
 
-/// The statement's first columns: address, whether the row is wanted, whether a text is too long, whether all columns
-/// were within reach. Then two columns per request: its type and length, and its value.
+/// The index of the column that is true if a text is too long. The statement's first four columns are: the row's
+/// address, whether the row is wanted, too long, and [`REACHED`]. From [`FIRST`] on, the requested columns follow:
+/// type, length, value.
 const TOO_LONG: usize = 2;
 const REACHED: usize = 3;
 const FIRST: usize = 4;
 
-/// The positions of a requested cell's type and length, and of its value, in the statement's row.
+/// The indexes of the result columns for one requested cell. `size` is the index of its type, which its length follows.
+/// `None`: not selected.
 #[derive(Clone, Copy)]
 struct Slot {
     size: Option<usize>,
@@ -104,7 +105,8 @@ impl Plan {
     fn of(scan: &Scan<'_>) -> Plan {
         let found = scan.table;
         let (condition, mut parameters) = condition(found, scan.rows);
-        // If an address is a position, rows must be counted before they are filtered.
+        // If a row's address is its position, all rows must be counted. The condition then becomes a column instead of
+        // a `WHERE` clause.
         let (kept, filter) = match condition {
             Some(condition) if found.rowid_name().is_none() => (condition, String::new()),
             Some(condition) => ("1".to_owned(), format!(" WHERE {condition}")),
@@ -150,7 +152,8 @@ impl Plan {
         }
         sql.push_str(&format!(" FROM {}", quoted(&found.info.name)));
         if !matches!(scan.rows, Rows::Holding(..)) {
-            // NOT INDEXED makes SQLite read the table itself: in a damaged file the index may differ from the table.
+            // NOT INDEXED makes SQLite read the table itself, because the index of a damaged file may differ from the
+            // table.
             sql.push_str(" NOT INDEXED");
         }
         sql.push_str(&filter);
@@ -219,7 +222,8 @@ fn is_text(found: &Found, column: &str) -> bool {
     !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT"))
 }
 
-/// Returns an expression that is true if a text exceeds its requested length, so that only its beginning is read.
+/// Returns an SQL expression that is true if a text of the row exceeds its requested length. Only the text's beginning
+/// is then read.
 fn too_long(found: &Found, wants: &[Want<'_>]) -> String {
     let terms: Vec<String> = wants
         .iter()
@@ -238,7 +242,7 @@ fn too_long(found: &Found, wants: &[Want<'_>]) -> String {
     }
 }
 
-/// Returns an expression for whether all these columns are close enough to the row's start to be read.
+/// Returns an SQL expression that is true if all wanted columns are close enough to the row's start to be read.
 fn reached(found: &Found, wants: &[Want<'_>]) -> String {
     let stored = found.stored_order();
     let conditions: Vec<String> = wants
@@ -267,8 +271,9 @@ pub(super) fn order(found: &Found) -> String {
     }
 }
 
-/// Returns an expression for the bytes before a column in its row, given the columns in stored order; `None` for the
-/// first column. After [`MOST_BEFORE`] columns the sum is not computed, and the column counts as out of reach.
+/// Returns an SQL expression for the number of bytes before a column in its row; `None` for the first column. `stored`
+/// lists the columns in stored order. After more than [`MOST_BEFORE`] columns, the expression is the largest number, so
+/// the column counts as out of reach.
 fn before(stored: &[&str], column: &str) -> Option<String> {
     let columns: Vec<&&str> = stored
         .iter()
@@ -307,7 +312,8 @@ struct OfStatement<'a, 'r> {
     scan: &'a Scan<'a>,
     row: &'a rusqlite::Row<'r>,
     at: i64,
-    /// In a UTF-16 database: how many bytes of values may still be read to determine their lengths.
+    /// The number of bytes of values that may still be read to determine their lengths, in a UTF-16 database. `None` in
+    /// other databases.
     left: Option<&'a Once<u64>>,
 }
 
@@ -329,7 +335,7 @@ impl Row for OfStatement<'_, '_> {
             ValueRef::Null if self.flag(TOO_LONG) => self.cut(i)?,
             value => Cell::whole(value.into()),
         };
-        // Only cells without a known size count: rows with sizes are read one by one, or for a second time.
+        // Cells of known size do not count, because their rows are read one by one or for a second time.
         if size.is_none() {
             let handed = &self.db.handed;
             handed.set(handed.get() + cell.value.bytes().len() as u64);
@@ -368,7 +374,7 @@ impl OfStatement<'_, '_> {
         self.row.get::<_, Option<i64>>(slot).ok().flatten() > Some(0)
     }
 
-    /// Returns the i-th request, and its column as the table spells it.
+    /// Returns the i-th wanted column: the request, and the column's name as the table spells it.
     fn column(&self, i: usize) -> Option<(&Want<'_>, &str)> {
         let want = self.scan.wants.get(i)?;
         Some((want, self.scan.table.column(want.column)?))
@@ -399,7 +405,8 @@ impl OfStatement<'_, '_> {
         let is_near = want
             .within
             .is_none_or(|most| self.before(column) <= u64::from(most));
-        // A table without rowids has no blob handles, so SQLite reads a value whole or not at all.
+        // SQLite has no blob handles for tables without rowids. It reads a value there as a whole or not at all, so
+        // only short values are read.
         let in_reach = found.rowid_name().is_some() || len <= LONGEST_VALUE as u64 / 4;
         let value = match (is_near && in_reach).then_some(stored) {
             None => Value::Null,
@@ -427,8 +434,9 @@ impl OfStatement<'_, '_> {
         before.filter_map(|column| len(column)).sum()
     }
 
-    /// Returns the length in UTF-8 of a text stored as UTF-16, which requires reading it. The values of an intact
-    /// file are not longer than the file; once `left` is used up, the stored length is returned instead.
+    /// Returns the length in UTF-8 of a text stored as UTF-16, which requires reading the text. `left` limits the bytes
+    /// that are read: all values of an intact file together are not longer than the file. Once `left` is used up, the
+    /// stored length is returned.
     fn as_utf8(&self, i: usize, len: u64, left: &Once<u64>) -> u64 {
         left.set(left.get().saturating_sub(len));
         let Some((_, column)) = self.column(i).filter(|_| left.get() > 0) else {
@@ -449,8 +457,8 @@ impl OfStatement<'_, '_> {
     }
 }
 
-/// Returns an error for a rowid that does not ascend. In such a table the pages refer back or to each other's
-/// children, so a scan might never end.
+/// Returns the error for a row whose rowid is not greater than the previous one. The pages of such a table refer back
+/// to each other, so a scan might never end.
 fn out_of_order(at: i64) -> DecodeError {
     DecodeError::Damaged(format!(
         "row {at} follows a later row, so the table's pages refer to each other"

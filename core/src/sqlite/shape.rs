@@ -1,4 +1,4 @@
-//! Discovers a database's tables and columns, without relying on a known schema.
+//! Lists the tables and columns of a database, whatever its schema is.
 
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
@@ -14,8 +14,9 @@ pub(super) fn discover(conn: &Connection) -> Result<Vec<Found>, DecodeError> {
     listed.map(|listed| describe(conn, listed)).collect()
 }
 
-/// Columns of `table_xinfo`: cid, name, type, notnull, dflt_value, pk, hidden. They are read by index, since looking
-/// up a name for each of 2,000 columns would take most of the time.
+/// The index of the column `name` in the rows of `table_xinfo`: cid, name, type, notnull, dflt_value, pk, hidden.
+/// Columns are read by index, because looking up their names for each of a table's up to 2,000 columns takes most of
+/// the time.
 const XINFO_NAME: usize = 1;
 
 /// Returns the description of one table.
@@ -59,13 +60,13 @@ pub(super) fn is_utf8(conn: &Connection) -> Result<bool, DecodeError> {
     Ok(pragma::<String>(conn, "PRAGMA encoding")? == "UTF-8")
 }
 
-/// Returns the value of a pragma with one row. The statements are cached because each value needs them.
+/// Returns the value of a pragma with one row. The statement is cached, because it runs for each value that is read.
 pub(super) fn pragma<T: FromSql>(conn: &Connection, sql: &str) -> rusqlite::Result<T> {
     conn.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// Whether none of a table's columns has the name `_rowid_`, so that this name selects the rowid. For a table without
-/// rowids the result has no meaning.
+/// Whether none of a table's columns has the name `_rowid_`, so that this name selects the rowid. The result has no
+/// meaning for a table without rowids.
 pub(super) fn has_plain_rowid(conn: &Connection, table: &str) -> Result<bool, DecodeError> {
     let mut statement = conn.prepare_cached(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
     let mut rows = statement.query([])?;
@@ -119,7 +120,8 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
     let mut columns = Vec::new();
     let mut key: Vec<(i64, String)> = Vec::new();
     let (mut computed, mut generated) = (Vec::new(), Vec::new());
-    // The columns of a view come from its SQL, those of a virtual table from its module; neither is run.
+    // The columns of views and virtual tables are not listed, because that would use the view's SQL or the table's
+    // module.
     if listed.kind == "table" || listed.kind == "shadow" {
         let sql = format!("PRAGMA table_xinfo({})", quoted(&listed.name));
         let mut statement = conn.prepare(&sql)?;
@@ -130,7 +132,8 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
             if place > 0 {
                 key.push((place, name.clone()));
             }
-            // Value 2 means generated and virtual, 3 generated and stored, which reads like an ordinary column.
+            // `hidden` is 2 for a generated column that is computed on reading, and 3 for one that is stored. A stored
+            // one reads like an ordinary column.
             let hidden: i64 = row.get(6)?;
             if hidden == 2 {
                 computed.push(name.clone());

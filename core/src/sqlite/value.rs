@@ -12,18 +12,18 @@ use crate::database::Found;
 use crate::database::{CellAt, Database as _, DecodeError, Value, bytes_in_words};
 use crate::model::Stored;
 
-/// Bytes of one piece of a value.
+/// The size of one piece of a value, in bytes.
 const PIECE: usize = 1 << 20;
 
-/// Passes on a cell's bytes in pieces, see [`crate::database::Database::pieces`].
+/// Passes a cell's bytes to `each` in pieces; see [`crate::database::Database::pieces`].
 pub(super) fn pieces(
     db: &Sqlite,
     cell: &CellAt<'_>,
     range: Range<u64>,
     each: &mut dyn FnMut(&[u8]) -> bool,
 ) -> Result<(), DecodeError> {
-    // A value of known type needs no look at the table's columns. This matters because a list reads the beginning of
-    // every visible value.
+    // If the value's type is known, the table's columns need not be looked up. This matters because a list reads the
+    // beginning of every visible value.
     let known = matches!(cell.stored, Some(Stored::Text | Stored::Blob));
     if known
         && db.is_utf8()?
@@ -39,7 +39,7 @@ pub(super) fn pieces(
     of_cell(db, &found, column, cell.at, range, each)
 }
 
-/// Returns a part of a cell; fewer bytes at the cell's end.
+/// Returns the bytes of a cell in `range`, or fewer if the cell ends earlier.
 pub(super) fn part(
     db: &Sqlite,
     found: &Found,
@@ -136,8 +136,8 @@ fn of_blob(
     Ok(())
 }
 
-/// Opens a blob handle on a value. Refuses a value that claims to be longer than the whole file, because its pages
-/// would form a cycle.
+/// Opens a blob handle on a value. Refuses a value whose recorded length exceeds the whole file, because its pages must
+/// form a cycle.
 fn handle<'c>(db: &'c Sqlite, table: &str, column: &str, at: i64) -> Result<Blob<'c>, DecodeError> {
     let blob = db.conn.blob_open(c"main", table, column, at, true)?;
     if blob.len() as u64 > db.file_len()? {
@@ -149,8 +149,8 @@ fn handle<'c>(db: &'c Sqlite, table: &str, column: &str, at: i64) -> Result<Blob
     Ok(blob)
 }
 
-/// Opens a blob handle on a text or blob of a row; `None` if that is impossible: a table without rowids, a number,
-/// UTF-16, or a table with computed columns.
+/// Opens a blob handle on a text or blob of a row. Returns `None` where SQLite has no usable handle: for a number, in a
+/// UTF-16 database, and in a table without rowids or with computed columns.
 fn open_blob<'c>(
     db: &'c Sqlite,
     found: &Found,
@@ -177,7 +177,7 @@ fn open_blob<'c>(
     }
 }
 
-/// Returns a whole cell as UTF-8 bytes; numbers as SQLite writes them.
+/// Returns a whole cell as UTF-8 bytes; a number is converted to text as SQLite does it.
 fn whole_cell(db: &Sqlite, found: &Found, column: &str, at: i64) -> Result<Vec<u8>, DecodeError> {
     let sql = one_cell(&quoted(column), found);
     db.conn

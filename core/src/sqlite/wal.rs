@@ -1,4 +1,4 @@
-//! Applies a `-wal` to its database in memory.
+//! Applies the committed pages of a `-wal` file to its database, both in memory.
 //!
 //! Source: SQLite, "Database File Format", 4 "The Write-Ahead Log". Frames count up to the last commit with valid
 //! checksums; later frames were never committed, or remain from an earlier use of the file.
@@ -55,7 +55,7 @@ pub(super) fn apply(db: &[u8], wal: &[u8], page_size: u32) -> Option<Vec<u8>> {
     }
 
     let (count, after) = committed?;
-    // A page count beyond the size of both files is false; SQLite would report the database as malformed.
+    // The page count is limited to the pages of both files. A larger count is false, and would cost memory.
     let most = db.len() / size + count + 1;
     let len = (after as usize).min(most).checked_mul(size)?;
     let mut merged = db.to_vec();
@@ -69,7 +69,7 @@ pub(super) fn apply(db: &[u8], wal: &[u8], page_size: u32) -> Option<Vec<u8>> {
     Some(merged)
 }
 
-/// The running checksum of a `-wal`.
+/// The running checksum of a `-wal`: two sums over pairs of 32-bit words.
 struct Sum {
     a: u32,
     b: u32,
@@ -102,7 +102,7 @@ mod tests {
     const SIZE: usize = 512;
 
     /// Returns a `-wal` of one frame with valid checksums, whose second page is full of sevens. The arguments are the
-    /// frame's salts and the database's page count after it.
+    /// frame's salts, and the database's page count after the frame.
     fn log(frame_salts: [u8; 8], after: u32) -> Vec<u8> {
         let mut sum = Sum {
             a: 0,

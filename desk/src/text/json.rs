@@ -1,10 +1,11 @@
 //! Formats JSON for reading without parsing it into values: numbers, order and repeated keys stay as written.
 
-/// The number of levels that are indented; deeper levels are indented like this one.
+/// The deepest level with an indentation of its own. Deeper levels are indented like this level, so that deeply nested
+/// text does not grow with the square of its depth.
 const DEEPEST: usize = 40;
 
-/// Formats a JSON text: one member per line, two spaces per level. Text that is not JSON is returned in a readable
-/// form; only white space outside of strings changes.
+/// Formats a JSON text: one member per line, two spaces per level. Text that is not JSON is accepted, too. Only white
+/// space outside of strings changes.
 pub fn laid_out(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 4);
     let mut depth = 0_usize;

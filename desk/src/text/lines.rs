@@ -1,18 +1,19 @@
-//! An index of the lines of a long text, so that a list can show a few of them without copying.
+//! Indexes the lines of a long text, so that a list can show any few of them without splitting the text again.
 
 use std::ops::Range;
 
-/// The most characters of one shown line; a longer line is split into several.
+/// The maximum number of characters of one shown line. A longer line is split into several.
 const WIDEST: usize = 1000;
 
-/// A line's number, or `None` for the continuation of a split line, and its text.
+/// The number of a shown line and its text. The number is `None` if the line continues a split line.
 pub type LineOf<T> = (Option<u32>, T);
 
 /// A text and an index of its lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lines {
     text: String,
-    /// Where each shown line begins, and its line number; `None` for the continuation of a split line.
+    /// For each shown line: its offset in `text`, in bytes, and its number. The number is `None` if the line continues
+    /// a split line.
     starts: Vec<(u32, Option<u32>)>,
 }
 
@@ -42,7 +43,7 @@ impl Lines {
         self.starts.is_empty()
     }
 
-    /// Returns the indexes of the shown lines that make up the line with this number, from 1.
+    /// Returns the indexes of the shown lines that make up one line of the text. `number` counts lines from 1.
     pub fn of_number(&self, number: u64) -> Option<Range<usize>> {
         let is = |start: &(u32, Option<u32>)| start.1.map(u64::from) == Some(number);
         let from = self.starts.iter().position(is)?;
@@ -51,7 +52,7 @@ impl Lines {
         Some(from..from + 1 + more.count())
     }
 
-    /// Returns the number of a shown line, or `None` for a continuation, and its text.
+    /// Returns the number of a shown line and its text. The number is `None` if the line continues a split line.
     pub fn get(&self, index: usize) -> Option<LineOf<&str>> {
         let (start, number) = *self.starts.get(index)?;
         let end = self

@@ -1,4 +1,4 @@
-//! Long texts for the page: split into lines, with JSON formatted.
+//! Prepares long texts for the page: splits them into lines, and formats JSON.
 
 mod json;
 mod lines;

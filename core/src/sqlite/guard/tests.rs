@@ -68,7 +68,7 @@ fn only_reads_pass() {
     }
 }
 
-/// Several rules forbid these statements; this test shows that the authorizer alone does, whatever the settings are.
+/// Several settings forbid these statements. This test shows that the authorizer alone refuses them.
 #[test]
 fn functions_that_reach_out_and_views_are_refused_before_they_are_asked() {
     let conn = guarded(
@@ -140,7 +140,7 @@ fn a_small_file_gets_few_steps() {
     assert_eq!(ask(&conn, cross), Err(DecodeError::Stopped));
 }
 
-/// Several settings protect against the same attack, so a missing one would be visible only in this test.
+/// Several settings protect against the same attack. If one were missing, only this test would fail.
 #[test]
 fn every_setting_is_as_reliability_md_demands() {
     let dir = tempfile::tempdir().unwrap();
@@ -184,7 +184,7 @@ fn every_setting_is_as_reliability_md_demands() {
     ] {
         assert_eq!(conn.limit(limit).unwrap(), most, "{limit:?}");
     }
-    // Allow every pragma, because a guarded connection refuses these.
+    // Allow every pragma, because a guarded connection refuses the pragmas that this test reads.
     authorize(&conn, |_, _: Option<&str>| true).unwrap();
     for (pragma, value) in [
         ("cell_size_check", 1),

@@ -1,4 +1,4 @@
-//! Restricts which tables and functions a query may use.
+//! Restricts which tables and functions a user's SQL query may use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ const OF_SQLITE: &[&str] = &[
     "sqlite_temp_schema",
 ];
 
-/// Pragmas that describe a table or the file.
+/// Pragmas that describe the file. They are allowed only without an argument, because an argument may change a setting.
 const PRAGMAS: &[&str] = &[
     "encoding",
     "page_count",
@@ -41,8 +41,8 @@ const TABLE_PRAGMAS: &[&str] = &[
     "table_xinfo",
 ];
 
-/// Restricts later statements to reading the file's tables and the added ones. Stores the reason of a refusal in
-/// `refused`.
+/// Restricts later statements to reading the file's tables and the tables that Prosescope added. Stores the reason of
+/// the first refusal in `refused`.
 pub(super) fn only_reads(
     conn: &Connection,
     tables: &[Found],
@@ -64,7 +64,7 @@ struct Readable {
     tables: BTreeSet<String>,
     /// The file's views and virtual tables, by name, with their kind.
     others: BTreeMap<String, String>,
-    /// Columns that are computed on reading, by an expression of the file.
+    /// The pairs of table and column whose values an expression of the file computes on reading.
     computed: BTreeSet<(String, String)>,
 }
 
@@ -88,7 +88,8 @@ impl Readable {
         readable
     }
 
-    /// Returns why an action is refused, as a clause; `None` if it is allowed.
+    /// Returns the reason why an action is refused, as a clause without a full stop. Returns `None` if the action is
+    /// allowed.
     fn why_not(&self, action: &Action<'_>) -> Option<String> {
         let one_of =
             |names: &[&str], name: &str| names.iter().any(|n| n.eq_ignore_ascii_case(name));
@@ -125,7 +126,7 @@ impl Readable {
                 "{table} is a {kind}: reading it would run code of the file, which is not trusted"
             ));
         }
-        // Without a database name, an unknown name is that of a subquery.
+        // If SQLite passes no database name, an unknown table name is the name of a subquery.
         if database.is_some_and(|database| database != "main" || !self.tables.contains(&name)) {
             return Some(format!("{table} is not a table of the run"));
         }
