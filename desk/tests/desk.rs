@@ -392,7 +392,7 @@ fn a_desk_depends_on_neither_a_browser_nor_a_system() {
         .lines()
         .filter_map(|line| line.split('.').next())
         .collect();
-    // The desk depends on these crates only; the first three must be free of I/O like the desk itself.
+    // The desk may depend on these crates only. The first three, like the desk itself, do no I/O.
     let plain = [
         "prosescope-core",
         "prosescope-share",
@@ -532,7 +532,8 @@ fn what_is_open_is_shared_as_it_was_looked_through() {
             .any(|text| text == "a-word-in-the-program")
     );
     assert_eq!(looked.report.runs.len(), 2);
-    // Two runs of one name would get the same place in the file, which is reported before anything is scanned.
+    // Two runs of one name would get the same folder in the shared file. The desk refuses that before it scans the
+    // runs.
     copy(
         &runs.join(names[0]),
         &dir.path().join("other").join(names[0]),
@@ -611,7 +612,7 @@ fn a_run_is_written_for_a_model_without_its_secrets() {
     assert!(!of.text.contains(secret));
     assert!(of.replaced.iter().any(|of| of.kind == "secret"));
     assert!(of.replaced_words().contains("secret"), "{of:?}");
-    // A row keeps its identity in the copy.
+    // A row keeps its id in the redacted copy.
     let row = ask(Some(3), ModelSize::Small, false);
     let raw = ask(Some(3), ModelSize::Small, true);
     assert!(raw.raw && raw.replaced.is_empty());

@@ -1,7 +1,7 @@
-//! Sends the page's requests to a desk and returns its answers as futures.
+//! Sends the page's requests to a desk and returns the answers as futures.
 //!
-//! The worker has the desk for dropped files and the example. The local server has the desk for a page that it
-//! serves, and reads the files itself ([`crate::served`]). Requests go to the desk that last opened something.
+//! There are two desks. The desk in the worker reads dropped files and the example. The desk in the local server reads
+//! files on the disk ([`crate::served`]). Requests go to the desk that opened the current source.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -21,12 +21,12 @@ use crate::protocol::{LookedThrough, Opened, Request, Trouble};
 use crate::script;
 use crate::served::Server;
 
-/// The JSON of a view struct and, if requested, a blob.
+/// The answer to a request: the JSON of a view struct and, if requested, a blob.
 type Answer = Result<(String, Option<web_sys::Blob>), Trouble>;
 
-/// How often the example is opened in the background. Measured: a run of 1,000 statements opens in 170 to 240 ms
-/// after 10 or more times, and in 260 to 310 ms after one; all times together use one second of an otherwise idle
-/// processor.
+/// How many times the example is opened in the background, to make the browser optimise the wasm code. Measured: a run
+/// of 1,000 statements opens in 170 to 240 ms after 10 or more times, and in 260 to 310 ms after one. All 16 times
+/// together take one second of processor time.
 const UNSEEN: u32 = 16;
 
 /// The desks that can answer requests: the worker's and the server's.
@@ -34,22 +34,23 @@ const UNSEEN: u32 = 16;
 pub(crate) struct Client {
     worker: InWorker,
     server: Server,
-    /// Whether the last successful opening was at the server's desk.
+    /// Whether the current source was opened by the server's desk.
     served: Rc<Cell<bool>>,
     /// The worker that opens the example in the background, before the user asks for it.
     unseen: InWorker,
-    /// Whether a request has been sent.
+    /// Whether the page has sent a request. The background opening then stops.
     asked: Rc<Cell<bool>>,
     /// A separate worker for sharing, so that the user can continue to read and can stop the sharing at any time.
     sharer: InWorker,
-    /// A separate worker for SQL: a busy worker receives no messages, so a query can only be stopped by ending its
+    /// A separate worker for SQL. A busy worker receives no messages, so the only way to stop a query is to end its
     /// worker.
     asker: InWorker,
-    /// A request with the answer that already arrived together with another answer.
+    /// A request that the page will send next, with its answer, which arrived together with an earlier answer.
     known: Rc<RefCell<Option<(Request, String)>>>,
 }
 
-/// A worker, started with the page or at the first request, and started again after it was stopped or failed.
+/// A web worker. It is started at the latest by the first request, and again by the first request after it stopped or
+/// failed.
 #[derive(Clone, Default)]
 struct InWorker {
     inner: Rc<RefCell<Inner>>,
@@ -58,14 +59,14 @@ struct InWorker {
 /// A request that waits for its answer.
 struct Pending {
     sender: oneshot::Sender<Answer>,
-    /// Receives the progress.
+    /// The callback for the progress; `None` if the page does not show it.
     watch: Option<Watch>,
 }
 
-/// Receives the progress, from 0 to 1.
+/// A callback that receives the progress, from 0 to 1.
 pub(crate) type Watch = Rc<dyn Fn(f64)>;
 
-/// The additional data of a request.
+/// The data that a request to a worker needs beside its JSON.
 #[derive(Default)]
 struct With<'a> {
     files: &'a [(String, web_sys::File)],
@@ -76,7 +77,7 @@ struct With<'a> {
 #[derive(Default)]
 struct Inner {
     worker: Option<Worker>,
-    /// The number of the worker's start; answers from an earlier one are ignored.
+    /// The number of times that the worker was stopped. Answers of a worker with an earlier number are ignored.
     generation: u32,
     ready: bool,
     queue: Vec<JsValue>,
@@ -87,8 +88,7 @@ struct Inner {
 impl Client {
     /// Sends a request and waits for the answer.
     ///
-    /// # Errors
-    /// The desk's error, or that the desk is gone.
+    /// # Errors The desk's error, or an error that the worker or server has stopped.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T, Trouble> {
         self.ask_with(request, Vec::new()).await
     }
@@ -124,7 +124,8 @@ impl Client {
             }
         };
         let answer = read(&json)?;
-        // Only a successful opening gets here: after a failed one, the previous source stays open.
+        // This line is reached only after success. After a failed opening, the previous source stays open, with its SQL
+        // worker.
         if opens.is_some() {
             self.asker.stop();
             self.served.set(served);
@@ -132,7 +133,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// Stores an answer for the next request, if it is this one.
+    /// Stores an answer for the next request. If the next request differs from `asked`, the answer is dropped.
     pub(crate) fn know(&self, asked: Request, answer: String) {
         self.known.replace(Some((asked, answer)));
     }
@@ -146,7 +147,7 @@ impl Client {
         blob.ok_or_else(no_file)
     }
 
-    /// Scans runs for sharing; `open` opens them in the sharing worker, unless the server has them open.
+    /// Scans runs for sharing. If the worker's desk is in use, `open` opens the runs in the sharing worker first.
     pub(crate) async fn look_to_share(
         &self,
         open: Opening,
@@ -196,7 +197,7 @@ impl Client {
         self.sharer.answer(request, with).await
     }
 
-    /// Runs an SQL query; `open` opens the run in the SQL worker, unless the server has it open.
+    /// Runs an SQL query. If the worker's desk is in use, `open` opens the run in the SQL worker first.
     pub(crate) async fn query<T: DeserializeOwned>(
         &self,
         (open, files): Opening,
@@ -216,7 +217,7 @@ impl Client {
         read(&json)
     }
 
-    /// Stops the SQL query in the worker; a query in the server ends by the server's own limit.
+    /// Stops the SQL query in the worker. A query in the server cannot be stopped; it ends at the server's time limit.
     pub(crate) fn stop_query(&self) {
         self.asker.stop();
     }
@@ -226,10 +227,10 @@ impl Client {
         self.sharer.stop();
     }
 
-    /// Starts the worker before the first request, so that the first opening need not wait for it. Until a request
-    /// comes, another worker opens the example several times: the browser compiles each wasm function when it first
-    /// runs, and optimises it after it has run for long, for all workers at once. Opening a small run otherwise
-    /// spends most of its time on compiling.
+    /// Starts the worker before the first request, so that the first opening need not wait for the start. Until the
+    /// first request, another worker opens the example several times. The browser thereby compiles and optimises the
+    /// wasm functions, for all workers at once. Otherwise, opening a small run would spend most of its time on
+    /// compiling.
     pub(crate) fn warm(&self) {
         // If the worker cannot start, the first request reports the error.
         let _ = self.worker.start();
@@ -238,7 +239,7 @@ impl Client {
             let client = client.clone();
             spawn_local(async move {
                 for _ in 0..UNSEEN {
-                    // Without this preparation, the first run opens later, but nothing else changes.
+                    // An error is ignored: without this preparation, the first run only opens more slowly.
                     if client.asked.get() || client.unseen.open_unseen().await.is_err() {
                         break;
                     }
@@ -248,14 +249,14 @@ impl Client {
         });
     }
 
-    /// Stops all reading; every waiting request gets an error.
+    /// Stops the worker and abandons the server's desk. Every waiting request gets an error.
     pub(crate) fn stop(&self) {
         self.worker.stop();
         self.server.stop();
     }
 }
 
-/// The request that opens what is shared, and its files.
+/// The request that opens the current source again in another worker, and the files that it needs.
 pub(crate) type Opening = (Request, Vec<(String, web_sys::File)>);
 
 /// Returns the page's own HTML, from which a shared page is built.
@@ -395,7 +396,7 @@ impl InWorker {
             let queue = std::mem::take(&mut inner.queue);
             if let Some(worker) = &inner.worker {
                 for message in queue {
-                    // A message that cannot be cloned is a defect; without an answer its request would wait forever.
+                    // An error is ignored: it would mean that the message cannot be cloned, and all messages can.
                     let _ = worker.post_message(&message);
                 }
             }

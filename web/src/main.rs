@@ -1,10 +1,12 @@
-//! The browser viewer: a page that draws, and a worker that reads.
+//! Runs the browser viewer: a page that draws runs, and a worker that reads their files.
 //!
-//! One wasm has both roles, and `main` checks in which it runs. The page (`ui`) contains no file format and no rule
-//! about runs; it requests the core's view structs from a desk (`prosescope-desk`) and draws them. The desk for
-//! dropped files runs in the worker (`worker`, over `bytes`), that of a served page in `prosescope view`.
+//! The same wasm file is used for both; `main` checks which of them it is. The page (`ui`) knows no file format and no
+//! rule about runs. It requests the core's view structs from a desk (`prosescope-desk`) and draws them. The desk for
+//! dropped files runs in the worker (`worker`, `bytes`). The desk for a page that `prosescope view` serves runs in that
+//! command.
 
-// A view moves its values into closures, which the lint does not see: most of its findings are wrong here.
+// The `view!` macro moves values into closures. The lint does not see that, so most of its findings are wrong in this
+// crate.
 #![allow(clippy::redundant_clone)]
 
 mod bytes;

@@ -1,4 +1,4 @@
-//! The address: parses the hash into a place in the viewer, and writes it.
+//! Parses the hash of the page's address into a [`Route`], a place in the viewer, and writes routes as hashes.
 //!
 //! | hash | page |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `#/workflows/{place}` | the workflows of a database |
 //! | `#/workflow/{place}/{id}/events/7` | event 7 of a workflow |
 //!
-//! `{run}` is the run's id if only one open run has it, or else its place; percent-encoded.
+//! `{run}` is the run's id, percent-encoded. If several open runs have the same id, `{run}` is the run's place.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
@@ -28,9 +28,9 @@ pub(crate) enum Route {
         run: String,
         /// The open page.
         page: Page,
-        /// The selected item.
+        /// The selected item, such as a row's number; `None` if nothing is selected.
         item: Option<String>,
-        /// The keys and values after the path, such as the frame from which a name is resolved.
+        /// The keys and values after `?`, such as `from=43`, the frame from which a name is resolved.
         query: Vec<(String, String)>,
     },
     /// Two runs side by side, by their ids or places.
@@ -55,7 +55,7 @@ pub(crate) enum Route {
         id: String,
         /// The open page.
         tab: Tab,
-        /// The selected item.
+        /// The selected item, such as `event:7` ([`InThread`]); `None` if nothing is selected.
         item: Option<String>,
     },
 }
@@ -134,21 +134,21 @@ pub(crate) enum Page {
     Trace,
     /// The program, with the executions at each line.
     Program,
-    /// Named values.
+    /// The bindings: named values.
     Bindings,
-    /// Persistent agents.
+    /// The agents with a memory.
     Agents,
-    /// Approvals and their audit log.
+    /// The gates and their audit log.
     Gates,
-    /// Nested runs.
+    /// The imported programs and their runs.
     Imports,
-    /// Files and tables.
+    /// The run's files and tables.
     Files,
     /// The state file.
     State,
     /// SQL queries.
     Sql,
-    /// Findings of the checks.
+    /// The issues that the checks found.
     Issues,
 }
 
@@ -277,7 +277,7 @@ impl Route {
         }
     }
 
-    /// Returns whether this is the trace of a run.
+    /// Returns whether the route leads to the trace of a run.
     pub(crate) fn is_trace(&self) -> bool {
         matches!(
             self,
@@ -329,7 +329,8 @@ impl Route {
             ("workflow", Some(id)) => {
                 let tab = parts.nth(1).unwrap_or_default();
                 let item = parts.next().filter(|item| !item.is_empty());
-                // An earlier version had pages for runs and for events; their addresses still work.
+                // Earlier versions had separate pages for runs and for events. Their addresses now lead into the
+                // thread.
                 let item = match (tab.as_str(), item) {
                     ("runs", Some(run)) => Some(InThread::Run(run).to_string()),
                     ("events", Some(event)) => Some(format!("event:{event}")),
@@ -401,7 +402,7 @@ pub(crate) fn query(hash: &str) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// Returns the address of a route without keys and values, plus the given ones.
+/// Returns the hash of a route that has no keys and values of its own, with the given ones appended.
 pub(crate) fn with_query(route: &Route, pairs: &[(&str, String)]) -> String {
     format!("{route}{}", written(pairs))
 }

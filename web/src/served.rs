@@ -1,4 +1,5 @@
-//! Talks to the local server of `prosescope view`: sends requests to its desk and listens for changes of its files.
+//! Communicates with the local server of `prosescope view`: sends requests to the server's desk, listens for changes of
+//! the served files, and records decisions.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -50,7 +51,7 @@ impl Server {
         })
     }
 
-    /// Abandons the desk: the next request goes to a new one.
+    /// Abandons the desk: the next request goes to a new desk of the server.
     pub(crate) fn stop(&self) {
         self.desk.set(name());
     }
@@ -88,7 +89,7 @@ impl Server {
     }
 }
 
-/// Receives changes of the server's files, until dropped.
+/// A connection that reports changes of the served files. It is closed when the value is dropped.
 pub(crate) struct Changes {
     source: EventSource,
     told: Rc<RefCell<Told>>,
@@ -103,7 +104,7 @@ struct Told {
 }
 
 impl Changes {
-    /// Starts to listen; calls `heard` for each message from the server.
+    /// Opens the connection, and calls `heard` for each message from the server.
     pub(crate) fn listen(heard: impl Fn() + 'static) -> Result<Changes, Trouble> {
         let source = EventSource::new("changes").map_err(no_answer)?;
         let told = Rc::new(RefCell::new(Told::default()));
@@ -127,10 +128,9 @@ impl Changes {
         })
     }
 
-    /// Returns the server's name for the present state of its files; `None` until the first message.
+    /// Returns the text by which the server identifies the present state of its files; `None` before the first message.
     ///
-    /// # Errors
-    /// While the server does not answer.
+    /// # Errors As long as the connection is lost.
     pub(crate) fn version(&self) -> Result<Option<String>, Trouble> {
         let told = self.told.borrow();
         match told.lost {
@@ -162,16 +162,16 @@ fn name() -> u32 {
     (js_sys::Math::random() * f64::from(u32::MAX)) as u32
 }
 
-/// The server's offer to record decisions.
+/// The server's permission to record decisions on gates.
 #[derive(Clone)]
 pub(crate) struct Decides {
     token: String,
-    /// The principal, fixed when the server was started.
+    /// The principal under which decisions are recorded. It is fixed when the server starts.
     pub(crate) by: String,
 }
 
 impl Decides {
-    /// Reads the offer from the page; `None` if the server does not record decisions.
+    /// Reads the permission from a `meta` element of the page; `None` if the server does not record decisions.
     pub(crate) fn offered() -> Option<Decides> {
         let meta = leptos::prelude::document()
             .query_selector("meta[name=prosescope-decide]")
@@ -183,8 +183,8 @@ impl Decides {
     }
 }
 
-/// Makes the server record a decision, with the state of the gate that the user saw; returns a sentence with the
-/// result.
+/// Makes the server record a decision, and returns a sentence with the result. The request contains the state of the
+/// gate that the user saw, so that the server can refuse if the gate has changed.
 pub(crate) async fn decide(
     how: &Decides,
     gate: &GateView,

@@ -1,8 +1,8 @@
-//! Decides how much of a file to fetch at once. One fetch costs as much time as some hundred kilobytes, so the longer
-//! a scan continues, the larger its pieces become.
+//! Decides how much of a file to fetch from the browser at once. The overhead of one fetch equals the time for some
+//! hundred kilobytes. The pieces therefore become larger the longer a scan continues.
 //!
-//! Measured in Chromium with a file of 1 GB on two cores: a fetch of 4 KB takes 1.6 ms, or 0.8 ms if many are
-//! requested together; the whole file takes 4.9 s in pieces of 2 MB and 2.4 s in pieces of 16 MB; 11 MB at once take
+//! Measured in Chromium with a file of 1 GB on two cores: a fetch of 4 KB takes 1.6 ms, or 0.8 ms if many are requested
+//! together. The whole file takes 4.9 s in pieces of 2 MB, and 2.4 s in pieces of 16 MB. A single fetch of 11 MB takes
 //! 19 ms.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,27 +16,28 @@ pub(super) const BLOCK: u64 = 4 * UNIT;
 /// The largest file, in bytes, that is fetched whole when its beginning is read.
 pub(crate) const WHOLE: u64 = 1 << 20;
 
-/// The largest file, in bytes, that is fetched whole after [`FEW`] fetches. A list of many runs reads little of each
-/// file; the pages of one run read most of it.
+/// The largest file, in bytes, that is fetched whole after [`FEW`] fetches. A list of many runs needs only a few
+/// fetches from each file. The pages of one run read most of its file.
 const MIDDLE: u64 = 16 << 20;
 
-/// The number of fetches after which a file of middling size is fetched whole.
+/// The number of the fetch that fetches a file of up to [`MIDDLE`] bytes whole.
 const FEW: u32 = 4;
 
 /// The largest piece, in bytes, for a scan that reads every byte.
 const DENSE: u64 = 2 << 20;
 
-/// The largest piece, in bytes, for a scan that skips most bytes: table rows stored between large values.
+/// The largest piece, in bytes, for a scan that skips most bytes, such as a scan of table rows between large values.
 const SPARSE: u64 = 16 << 20;
 
-/// The size in bytes from which only parts of a sparse scan's piece are kept ([`Piece::sieved`]).
+/// The size in bytes above which the cache keeps only parts of a sparse scan's piece ([`Piece::sieved`]).
 const SIEVED: u64 = 1 << 20;
 
-/// The longest jump, in bytes, after which a read still continues a scan (a scan with a longer last piece may jump
-/// that far). Fetching this many bytes takes as long as one more fetch.
+/// The longest jump, in bytes, after which a read still continues a scan. A scan whose last piece was longer may jump
+/// as far as that piece is long. Fetching the skipped bytes takes as long as the overhead of one more fetch.
 const GAP: u64 = 512 << 10;
 
-/// The most scans that are tracked at the same time: of a table, of its index, of another table.
+/// The maximum number of scans that are tracked at the same time. A query may scan a table, its index and another table
+/// at once.
 const SCANS: usize = 4;
 
 /// Decides which piece of a file to fetch next.
@@ -59,7 +60,7 @@ pub(super) struct Piece {
     pub(super) sieved: bool,
 }
 
-/// A scan of a file, with the piece that was fetched last for the scan.
+/// A scan: a series of reads that go forward in one file, with the piece that was fetched last for them.
 #[derive(Debug)]
 struct Scan {
     file: usize,
@@ -96,7 +97,8 @@ impl Ahead {
             return Piece {
                 start: 0,
                 len: size,
-                // Keeping all of a large file would copy the file, which takes as long as fetching it.
+                // Only some pages of a large file are kept, because copying the whole file takes as long as fetching
+                // it.
                 sieved: size > WHOLE,
             };
         }
@@ -113,7 +115,8 @@ impl Ahead {
         let len = before.map_or(BLOCK, |scan| (scan.piece.len * 4).min(most));
         let sieved = is_sparse && len > SIEVED;
         let piece = Piece {
-            // Starts at the scan's last piece: the skipped part contains rows of other tables, which are read next.
+            // A sieved piece starts at the end of the scan's last piece. The skipped part contains rows of other
+            // tables, which will be read next.
             start: end.filter(|_| sieved).unwrap_or(start),
             len,
             sieved,

@@ -1,16 +1,18 @@
-//! Separates runs of the same name that were given together, by giving each its own folder.
+//! Assigns paths to the files that a user drops together. Runs of the same name get separate folders: `run` and `run
+//! (2)`.
 
 use std::collections::BTreeMap;
 
-/// A given file: the number of the folder or single file with which it was given, its path, and the file.
+/// A dropped file: the number of the dropped item that it belongs to (a folder or a single file), its path, and the
+/// file.
 pub(crate) type Given<T> = (usize, String, T);
 
 /// The suffixes of the files that belong to a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// If there are several single databases, moves each into a folder named after it, together with its `-wal`, and
-/// numbers equal names. Returns the files by path, and those without a place, such as a `-wal` beside two databases
-/// of its name.
+/// If there are several single databases, moves each, with its `-wal`, into a folder of the database's name. Equal
+/// names get a number: `state.db (2)`. Returns the files with their new paths, and the paths of files that fit nowhere,
+/// such as a `-wal` beside two databases of its name.
 pub(crate) fn apart<T>(given: Vec<Given<T>>) -> (Vec<(String, T)>, Vec<String>) {
     let mut roots: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (root, path, _) in &given {
@@ -65,7 +67,8 @@ fn numbered(name: &str, number: usize) -> String {
     }
 }
 
-/// Returns the database to which a single file belongs, by its name.
+/// Returns the name of the database to which a single file belongs: `state.db` for `state.db-wal`. Returns `None` for
+/// other files.
 fn owner(path: &str) -> Option<&str> {
     BESIDE.iter().find_map(|end| path.strip_suffix(end))
 }

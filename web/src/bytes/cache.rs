@@ -1,4 +1,5 @@
-//! The cache between SQLite and a slow file: bounded, and shared by all files of a source.
+//! Caches recently read bytes of a source's files, so that SQLite need not fetch a page from the browser twice. The
+//! cache is bounded, and all files of a source share it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,15 +8,15 @@ use prosescope_desk::protocol::Counters;
 
 use super::ahead::{Ahead, BLOCK, UNIT};
 
-/// The most bytes that the cache keeps: twice the largest file that is fetched whole. They are the pages that SQLite
-/// needs again, and the rows stored between large values.
+/// The most bytes that the cache keeps: twice the largest file that is fetched whole. That is enough for the pages that
+/// SQLite needs again, and for the rows between large values.
 const KEPT: u64 = 32 << 20;
 
-/// The most small files fetched with a requested one: a folder's files are read in order, and each separate request
-/// costs a message to another process of the browser.
+/// The maximum number of small files that are fetched together. A folder's files are read in order, and each separate
+/// fetch costs a message to another process of the browser.
 const FILES_AHEAD: usize = 64;
 
-/// The most bytes of several runs' files to fetch together: a browser returns them in the time of a few single
+/// The most bytes of several runs' files to fetch together. A browser returns so many bytes in the time of a few single
 /// fetches.
 pub(crate) const TOGETHER: u64 = 2 << 20;
 
@@ -37,20 +38,20 @@ pub(crate) struct Cache {
 #[derive(Debug)]
 struct Unit {
     bytes: Box<[u8]>,
-    /// The time of the last use; 0 for bytes that a scan has passed and will hardly need again.
+    /// The value of [`Cache::tick`] at the last use. 0 for bytes that a scan has read and will hardly need again.
     used: u64,
     /// Whether the bytes were fetched for a scan that has not reached them yet.
     ahead: bool,
 }
 
-/// The last files that were fetched together: where they ended, and their number.
+/// The small files that were fetched together last. `next` is the index of the file after them, `files` their number.
 #[derive(Debug, Default)]
 struct Row {
     next: usize,
     files: usize,
 }
 
-/// Fetched bytes, which may stay in the browser's memory: they need no copy to be examined.
+/// Fetched bytes. They may stay in the browser's memory; single bytes can be examined without copying all of them.
 pub(crate) trait Fetched {
     /// Returns the number of bytes.
     fn len(&self) -> usize;
@@ -77,8 +78,8 @@ impl Fetched for &[u8] {
 }
 
 impl Cache {
-    /// Returns how many small files to fetch together when the one at `file` is read: only itself, unless the files
-    /// before it were read too; 0 if it is in the cache.
+    /// Returns how many small files to fetch together when the file with the index `file` is read. The number is 0 if
+    /// that file is in the cache. It is 1 at first, and doubles while files are read in order.
     pub(crate) fn files_to_fetch(&mut self, file: usize) -> usize {
         if self.has(file) {
             return 0;
@@ -101,7 +102,7 @@ impl Cache {
         self.units.contains_key(&(file, 0))
     }
 
-    /// Adds small files that were fetched together, each completely.
+    /// Adds small files that were fetched together. Each is given by its index and all its bytes.
     pub(crate) fn take_in<'a>(
         &mut self,
         files: impl ExactSizeIterator<Item = (usize, &'a [u8])>,
@@ -115,7 +116,7 @@ impl Cache {
         }
     }
 
-    /// Returns how much was read so far.
+    /// Returns the number of reads and fetches so far, and of their bytes.
     pub(crate) fn counters(&self) -> Counters {
         self.counters
     }
@@ -175,7 +176,7 @@ impl Cache {
         }
         self.keep(file, piece.start, &bytes, piece.sieved);
         if piece.sieved && !self.units.contains_key(&(file, at / UNIT)) {
-            // The cache always keeps the requested bytes.
+            // The sieve left out the requested bytes, so they are added separately.
             let start = (at / UNIT * UNIT - piece.start) as usize;
             let wanted = bytes.copy(start..bytes.len().min(start + UNIT as usize));
             self.insert(file, at / UNIT, wanted, false);
@@ -183,7 +184,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Keeps the bytes of a file from `start` on; if `sieved`, only those of pages with rows or keys.
+    /// Keeps the bytes of a file from the offset `start` on. If `sieved` is true, keeps only pages with rows or keys.
     fn keep(&mut self, file: usize, start: u64, bytes: &impl Fetched, sieved: bool) {
         if start == 0 {
             self.pages.remove(&file);
@@ -223,7 +224,7 @@ impl Cache {
         self.units.insert((file, number), unit);
     }
 
-    /// Drops the less recently used half of the cache if this many more bytes would exceed its limit.
+    /// Drops the less recently used half of the cache if `bytes` more would exceed [`KEPT`].
     fn make_room(&mut self, bytes: u64) {
         if (self.units.len() as u64) * UNIT + bytes <= KEPT {
             return;
@@ -250,7 +251,8 @@ fn page_size(bytes: &impl Fetched) -> Option<usize> {
 }
 
 /// Returns whether a page that begins with this byte contains rows or keys ("Database File Format", 1.6). An overflow
-/// page begins with the number of the next one, whose first byte is 0 in a file smaller than 64 GB.
+/// page begins with the number of the next overflow page. The first byte of that number is 0 in a file smaller than 64
+/// GB.
 fn is_of_tree(first: u8) -> bool {
     matches!(first, 2 | 5 | 10 | 13)
 }
@@ -349,8 +351,8 @@ mod tests {
         }
     }
 
-    /// Returns a database of `size` bytes in which each page with `p % step == 0` contains rows and all others a
-    /// value.
+    /// Returns the bytes in `range` of a database in which every `step`-th page contains rows. All other pages contain
+    /// a large value.
     fn database(range: Range<u64>, step: u64) -> Of {
         let mut bytes = vec![0; (range.end - range.start) as usize];
         for (at, place) in (range.start..range.end).enumerate().step_by(4096) {
@@ -364,8 +366,8 @@ mod tests {
         Of(bytes)
     }
 
-    /// Rows 300 KB apart, as in a run of 1 GB with values of 50 KB: first the pages of one table, then those of
-    /// another.
+    /// The pages with rows are 160 KB apart, and belong to two tables in turn. The test reads the pages of the first
+    /// table, then those of the second.
     #[test]
     fn rows_between_values_are_fetched_in_one_pass_in_large_pieces() {
         let mut cache = Cache::default();
@@ -391,8 +393,8 @@ mod tests {
         assert!(cache.units.len() as u64 * UNIT <= KEPT);
     }
 
-    /// Large values of a file that is fetched whole are not copied into the cache; opening such a value fetches it
-    /// again.
+    /// If a file is fetched whole, its large values are not copied into the cache. A large value is fetched again when
+    /// it is opened.
     #[test]
     fn of_a_middling_database_pages_with_rows_are_kept() {
         let mut cache = Cache::default();

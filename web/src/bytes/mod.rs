@@ -1,11 +1,11 @@
-//! The bytes of opened files, read in parts: the worker's [`prosescope_core::source::Source`] over a browser's files,
-//! with SQLite on top.
+//! Reads parts of the files that a user opened in the browser. `WebSource` is the worker's
+//! [`prosescope_core::source::Source`]; SQLite reads databases through it.
 //!
 //! ```text
 //! SQLite ──► prosescope-vfs ──► Cache ──► File (FileReaderSync)
 //! ```
 //!
-//! `apart` separates files that were given together; `packed` opens the shared files among them.
+//! `apart` separates runs that were dropped together. `packed` unpacks shared files among the dropped ones.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 

@@ -1,6 +1,8 @@
-//! Opens shared files that a person gave, zips of runs or pages with one, as if their folders had been given.
+//! Unpacks the shared files among the files that a user opened: zips of runs, and HTML pages that contain such a zip.
+//! The runs in them are then read like opened folders.
 //!
-//! Neither the zip nor its files are ever whole in the worker's memory: their pieces become blobs of the browser.
+//! Neither the zip nor a large file in it is ever complete in the worker's memory. The pieces become blobs, which the
+//! browser stores.
 
 use std::cell::RefCell;
 use std::io;
@@ -15,40 +17,42 @@ use web_sys::{Blob, File, FileReaderSync};
 
 /// The most bytes to which all shared files together may unpack.
 const MOST: u64 = 512 << 20;
-/// The most bytes of files that are kept in typed arrays, to be read in place; the other files become blobs, which
-/// the browser may keep on disk.
+/// The most bytes of unpacked files that are kept in typed arrays, which are read without a fetch. Files beyond this
+/// limit become blobs, which the browser may keep on disk.
 const HELD: u64 = 64 << 20;
-/// The number of bytes that are passed to the browser, or requested from it, at a time.
+/// The size in bytes of the pieces that are passed to the browser ([`PIECE`]) or read from it ([`WINDOW`]).
 const PIECE: usize = 4 << 20;
 const WINDOW: u64 = 1 << 20;
-/// The most single files that are examined. More files are probably the content of a folder.
+/// The maximum number of single files that are examined. If there are more, they are probably the content of a folder,
+/// so none is examined.
 const LOOKED_AT: usize = 400;
 
-/// The place of an unpacked file's bytes.
+/// The bytes of an unpacked file.
 pub(super) enum Bytes {
-    /// In a typed array, outside of the wasm memory.
+    /// The bytes are in a typed array, outside of the wasm memory.
     Held(Uint8Array),
-    /// In a blob of the browser.
+    /// The bytes are in a blob of the browser.
     Browser(Blob),
 }
 
-/// The given files, with the shared files among them unpacked.
+/// The files that the user opened, after the shared files among them were unpacked.
 #[derive(Default)]
 pub(super) struct Unpacked {
     /// The files that are not shared files.
     pub(super) files: Vec<(String, File)>,
     /// The files unpacked from shared files, by path.
     pub(super) unpacked: Vec<(String, u64, Bytes)>,
-    /// For each shared file, whether it is unchanged.
+    /// The path of each shared file, and the result of the check whether it is unchanged.
     pub(super) verified: Vec<(String, Verified)>,
-    /// For a single shared file: the file that “Save” returns, and its name.
+    /// If the user opened a single shared file: the name and content of the file that “Save” returns.
     pub(super) saved: Option<(String, Blob)>,
-    /// The shared files that are damaged or refused, with the reason. The others are opened anyway.
+    /// The shared files that are damaged or refused, with the reason. All other files are opened anyway.
     unopened: Vec<Trouble>,
 }
 
 impl Unpacked {
-    /// Recognises shared files among the single files by their content, and unpacks them.
+    /// Recognises shared files by their content, and unpacks them. Examines only files that were opened singly, not as
+    /// part of a folder.
     pub(super) fn of(files: Vec<(String, File)>) -> Unpacked {
         let Ok(reader) = FileReaderSync::new() else {
             return Unpacked {
@@ -132,8 +136,8 @@ impl Unpacked {
         Ok(verified)
     }
 
-    /// Moves the other single files into a folder of their own, beside the folders of shared files: they may form a
-    /// run.
+    /// Moves the single files that are not shared files into one folder, because they may form a run together. The
+    /// folders of shared files are beside it.
     fn put_together(&mut self) {
         if self.verified.is_empty() {
             return;
@@ -181,13 +185,14 @@ impl Unpacked {
     }
 }
 
-/// The form of a shared file.
+/// The form of a shared file: a zip, or an HTML page that contains one.
 enum Form {
     Zip,
     Page,
 }
 
-/// Returns for each single file whether it may be a shared one, by its first bytes.
+/// Returns for each file the form of shared file that its first bytes suggest. `None` for other files and for files of
+/// a folder.
 fn packed_among(files: &[(String, File)], reader: &FileReaderSync) -> Vec<Option<Form>> {
     let given: Vec<bool> = files.iter().map(|(path, _)| is_given_alone(path)).collect();
     if given.iter().filter(|given| **given).count() > LOOKED_AT {
@@ -210,8 +215,8 @@ fn packed_among(files: &[(String, File)], reader: &FileReaderSync) -> Vec<Option
     files.iter().zip(&given).map(head).collect()
 }
 
-/// Returns whether a file was given itself and not as part of a folder. Several files of one name each have a folder
-/// of that name.
+/// Returns whether a file was opened singly and not as part of a folder. Single files of the same name were moved into
+/// folders of that name (`a.zip (2)/a.zip`), so these count as single.
 fn is_given_alone(path: &str) -> bool {
     match path.split_once('/') {
         None => true,
@@ -224,7 +229,7 @@ fn is_given_alone(path: &str) -> bool {
     }
 }
 
-/// Returns the packed run of a page.
+/// Returns the zip that an HTML page contains; `None` if it contains none.
 fn run_of(path: &str, page: &File, reader: &FileReaderSync) -> Result<Option<Blob>, Trouble> {
     let found = format!(
         "A page of {}.",
@@ -272,7 +277,7 @@ fn saved(path: &str, unpacked: &[(String, u64, Bytes)], zip: Blob) -> (String, B
     (format!("{stem}.zip"), zip)
 }
 
-/// A reader of a blob at any position.
+/// Reads any part of a blob, through a window of [`WINDOW`] bytes.
 struct BlobReader<'a> {
     blob: &'a Blob,
     len: u64,
@@ -317,7 +322,7 @@ impl ReaderAt for BlobReader<'_> {
     }
 }
 
-/// Bytes that become a blob, piece by piece.
+/// Collects bytes into a blob. Every [`PIECE`] bytes are passed to the browser, so that the wasm memory stays small.
 #[derive(Default)]
 struct Pieces {
     given: Array,
@@ -351,7 +356,7 @@ fn no_room() -> io::Error {
     io::Error::other("the browser has no room for it")
 }
 
-/// The receiver of unpacked files.
+/// Receives the files that are unpacked from one shared file.
 struct Files<'a> {
     /// The folder that is put before the paths of the files.
     folder: &'a str,

@@ -1,4 +1,4 @@
-//! The core's [`Source`] over files in a browser.
+//! Implements the core's [`Source`] over files in a browser, and over the example in the page.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -24,16 +24,16 @@ use super::ahead::WHOLE;
 use super::cache::{Cache, Fetched, SMALL, TOGETHER};
 use super::packed::{Bytes, Unpacked};
 
-/// The most files of one run that are fetched together with files of other runs.
+/// The maximum number of files of one run that are fetched together with files of other runs.
 const OF_A_PLACE: usize = 200;
 
-/// The place of a file's bytes.
+/// The location of a file's bytes.
 enum Place {
     /// In a file that the user dropped or picked, or in a blob with a large file unpacked from a shared one.
     Browser(web_sys::Blob),
     /// In a typed array outside of the wasm memory, unpacked from a shared file.
     Held(js_sys::Uint8Array),
-    /// In the page itself: the example.
+    /// In the wasm memory: the example, and files unpacked again while sharing.
     Memory(Rc<[u8]>),
 }
 
@@ -45,13 +45,13 @@ enum Part {
     Memory(Rc<[u8]>, Range<usize>),
 }
 
-/// The files of one source, and their common cache.
+/// The files of one source, and the cache that they share.
 struct Files {
     entries: Vec<FileEntry>,
     places: Vec<Place>,
     cache: RefCell<Cache>,
     reader: Option<web_sys::FileReaderSync>,
-    /// The last error of reading a file; SQLite itself only reports "disk I/O error".
+    /// The last error of reading a file. It is kept because SQLite itself only reports "disk I/O error".
     fault: RefCell<Option<SourceError>>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct WebSource {
     label: String,
     files: Rc<Files>,
     mount: Mount,
-    /// Remarks about the listing of the files.
+    /// Issues about the listing, such as skipped folders.
     listed: Vec<Issue>,
     /// Whether the user gave single files instead of a folder.
     loose: bool,
@@ -72,7 +72,8 @@ pub(crate) struct WebSource {
 pub(crate) type Given = (WebSource, Option<web_sys::Blob>);
 
 impl WebSource {
-    /// Creates a source from given files with their paths, and from the list of missing ones. Unpacks shared files.
+    /// Creates a source from the files that the user opened, each with its path. Unpacks shared files. `missing` lists
+    /// files and folders that the browser did not pass on; they become issues.
     pub(crate) fn of_files(
         label: String,
         files: Vec<(String, web_sys::File)>,
@@ -179,7 +180,8 @@ impl Shareable for WebSource {
 }
 
 impl DeskSource for WebSource {
-    /// A browser refuses to read a file that has changed, so the files are never listed again and need no version.
+    /// Returns an empty text, because the files of a browser are never listed again. A browser refuses to read a file
+    /// that has changed.
     fn version(&self, _path: &str) -> &str {
         ""
     }
@@ -287,7 +289,7 @@ impl Files {
         }
     }
 
-    /// Fetches a small file together with the files after it, if a folder is being read in order.
+    /// Fetches a small file together with the small files after it, if the files of a folder are being read in order.
     fn fetch_row(&self, index: usize, cache: &mut Cache) {
         if self.small(index).is_none() {
             return;
@@ -300,7 +302,8 @@ impl Files {
         self.fetch_together(&files.collect::<Vec<_>>(), cache);
     }
 
-    /// Fetches the files of the next runs together, unless those of the first are in the cache.
+    /// Fetches the files of the next runs together, until [`TOGETHER`] bytes are exceeded or a run needs no fetch. Does
+    /// nothing if the files of the first run are in the cache.
     fn fetch_places(&self, places: &mut dyn Iterator<Item = &str>) {
         let mut cache = self.cache.borrow_mut();
         let (mut files, mut bytes) = (Vec::new(), 0);
@@ -329,8 +332,8 @@ impl Files {
         self.fetch_together(&files, &mut cache);
     }
 
-    /// Fetches files of the browser together. If that fails, each file is read alone later, so that the error names
-    /// the right file.
+    /// Fetches files of the browser together and adds them to the cache. An error is ignored: each file is then read
+    /// alone later, and that error names the right file.
     fn fetch_together(&self, files: &[usize], cache: &mut Cache) {
         let (mut row, parts, mut bytes) = (Vec::new(), js_sys::Array::new(), 0);
         for at in files {
@@ -357,7 +360,7 @@ impl Files {
         }
     }
 
-    /// Returns a small, nonempty file of the browser.
+    /// Returns the file with this index if it is a nonempty file of the browser of at most [`SMALL`] bytes.
     fn small(&self, index: usize) -> Option<&web_sys::Blob> {
         match self.places.get(index) {
             Some(Place::Browser(file)) if (1..=SMALL).contains(&self.size(index)) => Some(file),

@@ -1,4 +1,4 @@
-//! The axis of a timeline: its visible part, and the times written along it.
+//! Computes the axis of a timeline: its visible part when the user zooms or moves, and the labels along it.
 
 use prosescope_core::time::{Stamp, human_duration};
 use prosescope_core::view::Timeline;
@@ -8,10 +8,10 @@ use super::words::{clock, minute};
 /// The factor of one zoom step.
 pub(crate) const CLOSER: f64 = 2.0 / 3.0;
 
-/// The smallest visible part of an axis.
+/// The smallest visible part of an axis, as a fraction of its length.
 const CLOSEST: f64 = 0.0005;
 
-/// The most times written along an axis.
+/// The approximate number of labels along an axis.
 const TICKS: u64 = 5;
 
 const SECOND: u64 = 1000;
@@ -19,7 +19,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// The possible steps between written times, in milliseconds; longer steps are whole days.
+/// The possible steps between labels, in milliseconds. Longer steps are whole days.
 const STEPS: [u64; 25] = [
     1,
     2,
@@ -64,14 +64,14 @@ impl Seen {
         len: 1.0,
     };
 
-    /// Zooms in (`factor` below 1) or out. The point at `at`, a fraction of the visible part, stays fixed.
+    /// Zooms in (`factor` below 1) or out (above 1). The point at `at`, a fraction of the visible part, stays fixed.
     pub(crate) fn zoomed(self, factor: f64, at: f64) -> Seen {
         let len = (self.len * factor).clamp(CLOSEST, 1.0);
         let from = self.from + at * (self.len - len);
         Seen { from, len }.inside()
     }
 
-    /// Shows a range of the axis with a small margin.
+    /// Returns the part that shows a range of an axis of length `of`, with a small margin.
     pub(crate) fn around(from: u64, until: u64, of: u64) -> Seen {
         let of = of.max(1) as f64;
         let len = (until.saturating_sub(from) as f64 / of * 1.1).clamp(CLOSEST, 1.0);
@@ -80,13 +80,13 @@ impl Seen {
         Seen { from, len }.inside()
     }
 
-    /// Shows the range between two fractions of the axis, in either order.
+    /// Returns the part between two fractions of the axis, given in either order.
     pub(crate) fn between(a: f64, b: f64) -> Seen {
         let (from, len) = (a.min(b), (a - b).abs().clamp(CLOSEST, 1.0));
         Seen { from, len }.inside()
     }
 
-    /// Moves by a fraction of the visible part.
+    /// Moves the visible part along the axis. `by` is a fraction of the part's length; negative values move back.
     pub(crate) fn moved(self, by: f64) -> Seen {
         let from = self.from + by * self.len;
         Seen { from, ..self }.inside()
@@ -103,16 +103,18 @@ impl Seen {
     }
 }
 
-/// A time written along an axis.
+/// A label with a time along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     /// The position of the time, in percent of the visible part.
     pub(crate) at: f64,
-    /// The time of day in UTC at the beginning of the axis, then the time since: `20:15`, `+5m`.
+    /// The text of the label: the time of day in UTC at the beginning of the axis (`20:15`), later the time since then
+    /// (`+5m`).
     pub(crate) words: String,
 }
 
-/// Returns round times in the visible part of an axis, none of them within a shortened idle time.
+/// Returns labels with round times for the visible part of an axis. No label is within an idle time, because idle times
+/// are drawn shortened.
 pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
     let len = timeline.len as f64;
     let (mut place, end) = (
@@ -135,7 +137,8 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
             continue;
         }
         if at < end && seen.percent(at, timeline.len) < 92.0 {
-            // The first label is a time of day. Later labels count from it if the step is too small for times of day.
+            // The first label is a time of day. Later labels are the time since the beginning, or times of day if the
+            // step is much smaller than that time.
             let from = timeline.from.as_ref();
             let is_fine = step < MINUTE && time >= HOUR || step < HOUR && time >= DAY;
             let words = match from.and_then(Stamp::millis) {
@@ -148,15 +151,16 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
                 words,
             });
         }
-        // The next round time after an idle gap may be near, so the search continues directly after the gap.
+        // The search continues half a step after this label, because the next round time may be near after an idle gap.
         place = at + step / 2 + 1;
     }
     ticks
 }
 
-/// Returns the position of a time on an axis, in milliseconds since its beginning.
+/// Returns the position on an axis of a time in milliseconds since the axis began. The position is smaller than the
+/// time if idle gaps before it are drawn shortened.
 fn place_of(timeline: &Timeline, time: u64) -> u64 {
-    // The idle time before the wanted time, minus the part of it that is drawn.
+    // The idle time before the wanted time that is not drawn, in milliseconds.
     let mut left_out = 0;
     for gap in &timeline.gaps {
         let begun = gap.at + left_out;
@@ -281,7 +285,7 @@ mod tests {
 
     #[test]
     fn no_time_is_written_in_an_idle_one() {
-        // Ten idle hours, drawn as two minutes, follow the first ten; their end is too near for a second label.
+        // After the first ten minutes come ten idle hours, which are drawn as two minutes.
         let timeline = axis(22 * MINUTE, &[(10 * MINUTE, 2 * MINUTE, 10 * HOUR)]);
         check(
             &timeline,

@@ -1,4 +1,4 @@
-//! Parses Markdown into a tree with a few harmless kinds of parts.
+//! Parses Markdown into a tree of a few harmless kinds of parts, which the page then draws.
 //!
 //! A run's text is untrusted: raw HTML stays text, images become their description and address, and links are kept
 //! only with an `http`, `https` or `mailto` address. Nesting and the number of parts are limited, because a short
@@ -6,10 +6,10 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// The deepest nesting that is drawn; deeper parts become siblings.
+/// The deepest nesting that is drawn. Deeper parts become siblings at this level.
 const DEEPEST: usize = 24;
 
-/// The most parts of one text; the rest is left out.
+/// The maximum number of parts of one text. The rest of the text is left out.
 const MOST: usize = 20_000;
 
 /// A part of a rendered text.
@@ -19,7 +19,7 @@ pub(crate) enum Part {
     Text(String),
     /// Code inside a line.
     Code(String),
-    /// A block of code and its language.
+    /// A block of code: its language and its text.
     Block(String, String),
     /// A line break.
     Break,
@@ -73,7 +73,7 @@ pub(crate) struct Rendered {
     pub(crate) cut: bool,
 }
 
-/// Renders Markdown; every text is valid.
+/// Parses Markdown. Every text is valid, so there is no error.
 pub(crate) fn render(text: &str) -> Rendered {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -93,7 +93,7 @@ struct Tree {
     done: Vec<Part>,
     /// The open containers, the outermost first.
     open: Vec<(Holder, Vec<Part>)>,
-    /// The number of open containers beyond the limit, whose ends must be ignored.
+    /// The number of open containers beyond [`DEEPEST`]. The same number of ends must be ignored.
     ignored: usize,
     count: usize,
     cut: bool,
@@ -236,8 +236,9 @@ fn is_harmless(address: &str) -> bool {
         && !address.chars().any(char::is_control)
 }
 
-/// Returns the host of a link if the words or the address suggest another one: words that name a host, an address
-/// with a user name before the host, or letters outside ASCII that resemble others.
+/// Returns the host of a link if the link may deceive the reader about its host. That is the case if its words contain
+/// another host, if a user name precedes the host, or if the host has letters outside of ASCII, which may resemble
+/// ASCII letters.
 fn other_host(address: &str, words: &str) -> Option<String> {
     let address = address.trim_start();
     let (scheme, rest) = address.split_once(':')?;

@@ -1,5 +1,5 @@
-//! Texts for the page, independent of the browser: amounts and times in words, Markdown as a tree, the axis of a
-//! timeline.
+//! Prepares texts for the page, independent of the browser: amounts and times in words, Markdown as a tree, the axis of
+//! a timeline, filters, and the visible part of a list.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 

@@ -1,9 +1,11 @@
-//! Parses the filter of the trace: words of a statement or its error, and `kind:loop`, `status:failed`, `>1m`.
+//! Parses the filter that a user types on the trace page. It contains words of a statement or its error, and conditions
+//! such as `kind:loop`, `status:failed` or `>1m`.
 
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::timeout::Timeout;
 
-/// Returns the filter as text; the order of rows is not part of this text.
+/// Writes a filter as text, so that parsing the text returns the same filter. The order of rows is not part of the
+/// text.
 pub(crate) fn words(choice: &TraceChoice) -> String {
     let key = |key: &str, word: &str| match word {
         "" => String::new(),
@@ -20,7 +22,7 @@ pub(crate) fn words(choice: &TraceChoice) -> String {
     parts.join(" ")
 }
 
-/// Parses a filter; the order of rows is taken from `before`.
+/// Parses a typed filter. The order of rows, which is not typed, is copied from `before`.
 pub(crate) fn choice(typed: &str, before: &TraceChoice) -> TraceChoice {
     let mut choice = TraceChoice {
         order: before.order,

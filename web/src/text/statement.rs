@@ -1,17 +1,17 @@
-//! Splits a statement into parts, so that names stand out from the words of the language.
+//! Splits a statement into parts, so that the page can draw names more strongly than the words of the language.
 
 /// A part of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part<'t> {
     /// A word of the language, or punctuation.
     Quiet(&'t str),
-    /// The name of the binding.
+    /// The name of the binding that the statement assigns.
     Name(&'t str),
     /// Any other text.
     Plain(&'t str),
 }
 
-/// Words that begin a statement.
+/// The words that may precede a binding's name.
 const BEGIN: [&str; 4] = ["let", "const", "output", "input"];
 
 /// Words of the language that come before an action.
@@ -20,7 +20,7 @@ const WORDS: [&str; 12] = [
     "call", "exec",
 ];
 
-/// Splits a statement; the parts together are the whole statement.
+/// Splits a statement into parts. Joined, the parts are the statement again.
 pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -1,19 +1,20 @@
-//! Computes which rows of a long list are on the screen.
+//! Computes which rows of a long list to draw, and how far to scroll to a row.
 
 use std::ops::Range;
 
 /// The number of rows that are drawn above and below the visible ones, so that a small scroll shows no gap.
 const SPARE: u64 = 8;
 
-/// Returns the rows to draw: of `total`, each `height` pixels high, with `top` pixels scrolled away and `seen` pixels
-/// visible.
+/// Returns the indexes of the rows to draw. The list has `total` rows, each `height` pixels high; `top` pixels are
+/// scrolled away, and `seen` pixels are visible.
 pub(crate) fn visible(total: u64, height: f64, top: f64, seen: f64) -> Range<u64> {
     let first = (top / height).floor().max(0.0) as u64;
     let last = ((top + seen) / height).ceil().max(0.0) as u64;
     first.saturating_sub(SPARE).min(total)..last.saturating_add(SPARE).min(total)
 }
 
-/// Returns how far to scroll so that a row is completely visible; `None` if it is.
+/// Returns the scroll position, in pixels, at which a row is completely visible. Returns `None` if the row is visible
+/// already.
 pub(crate) fn reveal(row: u64, height: f64, top: f64, seen: f64) -> Option<f64> {
     let (begin, end) = (row as f64 * height, (row + 1) as f64 * height);
     if begin < top {

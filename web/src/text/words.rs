@@ -1,4 +1,4 @@
-//! Amounts and times in words.
+//! Formats amounts and times for the page.
 
 use chrono::{DateTime, Utc};
 #[cfg(target_family = "wasm")]
@@ -37,8 +37,8 @@ pub(crate) fn joined<const N: usize>(parts: [impl AsRef<str>; N]) -> String {
     out
 }
 
-/// Spells out a duration for a screen reader: its largest unit, or two for hours and days; `59m 30s` becomes `59
-/// minutes`.
+/// Spells out a duration for a screen reader. Minutes are rounded down: `59m 30s` becomes `59 minutes`. Hours and days
+/// keep two units: `1h 5m` becomes `1 hour 5 minutes`.
 pub(crate) fn heard(duration: &str) -> String {
     let unit = |part: &str| {
         let digits = part.find(|c: char| !c.is_ascii_digit())?;
@@ -86,7 +86,7 @@ pub(crate) fn day(stamp: &Stamp) -> String {
     at(stamp).map_or_else(String::new, |at| at.format("%-d %b %Y").to_string())
 }
 
-/// Formats day and time: `25 Jan 2026, 12:55:06 UTC`; without the zone if the time has none; returns an invalid time
+/// Formats day and time: `25 Jan 2026, 12:55:06 UTC`. A time without a zone gets no `UTC`; an invalid time is returned
 /// as written.
 pub(crate) fn moment(stamp: &Stamp) -> String {
     let zone = match stamp {

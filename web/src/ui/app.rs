@@ -1,4 +1,5 @@
-//! The root component: handles the window's events and decides which part is shown.
+//! Draws the root component of the page. It handles the window's events and decides which screen is shown: the list of
+//! runs, a run, a comparison or a workflow.
 
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ pub(crate) fn App() -> impl IntoView {
     } else if let Some(file) = super::opening::own_run() {
         app.open(What::Own(file.name(), file));
     } else {
-        // Runs after the first rendering of the page.
+        // The workers are warmed up only after the page is first drawn.
         set_timeout(move || app.warm(), Duration::ZERO);
     }
 
@@ -50,10 +51,11 @@ pub(crate) fn App() -> impl IntoView {
         Shown::Run(place, _) => run_and_page(app, place),
         Shown::Compare(..) => "Two runs side by side".to_owned(),
     });
-    // The other pages set their titles themselves.
+    // This effect sets the window's title for the home page and the list of runs. The other screens set their titles
+    // themselves.
     Effect::new(move || {
         let title = match &*shown.read() {
-            // A page that contains a run has the right title even before the run is read.
+            // A page that contains its own run has the right title from the start.
             Shown::Home if matches!(app.what(), Some(What::Own(..))) => return,
             Shown::Home => "Prosescope".to_owned(),
             Shown::Runs => {
@@ -108,7 +110,7 @@ pub(crate) fn App() -> impl IntoView {
     }
 }
 
-/// Describes the run, its status and the shown page for screen readers.
+/// Describes the shown page, the run and its status, for screen readers: `Trace of translate-manual, failed`.
 fn run_and_page(app: Shared, place: &str) -> String {
     let page = match &*app.route.read() {
         Route::Run { page, .. } => page.title(),
@@ -130,9 +132,9 @@ enum Shown {
     Home,
     Runs,
     Run(String, String),
-    /// Two runs, by their keys in the address.
+    /// Two runs side by side, by their ids or places in the address.
     Compare(String, String),
-    /// A database, by its place.
+    /// The workflows of a database, by its place.
     Workflows(String),
     /// A workflow, by its database's place and its id.
     Workflow(String, String),
@@ -164,7 +166,7 @@ impl Shown {
     }
 }
 
-/// Listens to the window's events; returns whether something is dragged over it.
+/// Listens to the window's events. Returns a signal that is true while the user drags something over the window.
 fn listen(app: Shared) -> ReadSignal<bool> {
     let (dragging, set_dragging) = signal(false);
     let on = [
@@ -196,7 +198,7 @@ fn listen(app: Shared) -> ReadSignal<bool> {
     dragging
 }
 
-/// Returns whether the page came from `prosescope view` with something to show.
+/// Returns whether `prosescope view` serves this page and has files to show.
 fn is_served() -> bool {
     let meta = document()
         .query_selector("meta[name=prosescope-served]")

@@ -1,4 +1,5 @@
-//! The sheet about a run: the sources of its status, and parts of its record that no page shows.
+//! Draws the sheet about a run: the run's times and status, the records that the status comes from, and recorded facts
+//! that no page shows.
 
 use leptos::prelude::*;
 use prosescope_core::view::Overview;

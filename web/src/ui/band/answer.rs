@@ -1,4 +1,4 @@
-//! The answer of a completed run, on its first screen.
+//! Draws the answer of a completed run, its first output, above the trace.
 
 use leptos::prelude::*;
 use prosescope_core::session::ValueOf;
@@ -12,7 +12,7 @@ use crate::ui::parts::{Copy, link};
 use crate::ui::rendered::Markdown;
 use crate::ui::state::Run;
 
-/// The number of bytes to request, which is more than twelve lines.
+/// The number of bytes of an output to request. This is more than the twelve lines that are visible.
 const MOST: u64 = 20_000;
 
 /// The number of outputs shown in full; the others are links.
@@ -58,7 +58,7 @@ fn one(output: BindingRef) -> AnyView {
     view! { <section class="answer" aria-label="Answer of the run">{shown}</section> }.into_any()
 }
 
-/// A button that copies an output.
+/// Draws a button that copies a whole output.
 pub(super) fn copy(binding: u32) -> AnyView {
     let whole = Request::Download {
         place: Run::get().place(),

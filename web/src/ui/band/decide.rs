@@ -1,5 +1,5 @@
-//! The form for a decision on a gate: recorded in the run if the page's server allows it, or else returned as a file
-//! and as commands.
+//! Draws the form for a decision on a gate. If the page's server allows it, the decision is recorded in the run.
+//! Otherwise the form shows a file and commands that record it.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -26,7 +26,7 @@ enum Done {
 /// Draws the input fields and the button.
 pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
     let (app, run) = (App::get(), Run::get());
-    // The server states in the page whether it records decisions, and under which name.
+    // The page contains the server's permission to record decisions, and the name under which it does.
     let here = Decides::offered().filter(|_| gate.seen.is_some());
     let name = RwSignal::new(here.as_ref().map_or_else(String::new, |of| of.by.clone()));
     let comment = RwSignal::new(String::new());
@@ -64,7 +64,7 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
                     app.ask::<DecisionMade>(request).await.map(Done::Made)
                 }
             };
-            // The sheet may be closed by now, so this must not fail.
+            // `try_set` is used because the user may have closed the sheet, which removes the signals.
             doing.try_set(false);
             done.try_set(Some(came.unwrap_or_else(Done::Failed)));
         });

@@ -1,4 +1,4 @@
-//! A waiting gate: its question, who may decide and until when, and the record of a decision.
+//! Draws a waiting gate: its question, who may decide until when, and the sheet for a decision.
 
 use leptos::prelude::*;
 use prosescope_core::gate::decision::Verdict;
@@ -46,7 +46,7 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
         .then_some("It is too late to approve. Record the time-out; it counts as rejected. ");
     let facts = [
         Some(format!("may decide: {}", gate.allow_words)),
-        // If the deadline has passed, the headline reports it, so it is not repeated here.
+        // A deadline that has passed is left out, because the headline shows it.
         gate.deadline
             .as_ref()
             .filter(|_| !gate.overdue)

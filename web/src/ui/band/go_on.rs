@@ -1,4 +1,4 @@
-//! The sheet that shows how to continue an unfinished run; its plan is computed when the sheet opens.
+//! Draws the sheet that shows how to continue an unfinished run. The core computes the plan when the sheet opens.
 
 use leptos::prelude::*;
 use prosescope_core::resume::{prompt, sections};
