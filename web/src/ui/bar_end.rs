@@ -1,4 +1,4 @@
-//! The buttons at the end of every bar: in a row, or in the menu `⋯` if there is little room.
+//! Draws the buttons at the right end of the bar on top of each page. In a narrow window they are in the menu `⋯`.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -8,22 +8,23 @@ use super::share::ShareButton;
 use super::state::App;
 use super::theme::ThemeButton;
 
-/// Draws the buttons for sharing, opening, closing, colours and keys; `places` are the runs to share, if there are
-/// any.
+/// Draws the buttons for sharing, opening, closing, colours and keys. `places` are the places of the runs to share;
+/// `None` omits the button for sharing.
 pub(crate) fn bar_end(app: App, places: Option<Signal<Vec<String>>>) -> AnyView {
     let open = RwSignal::new(false);
     let within = NodeRef::<leptos::html::Span>::new();
-    // The menu closes when the focus leaves it, by the mouse or the keyboard.
+    // Closes the menu when the focus leaves it, by the mouse or the keyboard.
     let left = move |event: web_sys::FocusEvent| {
         let to = event.related_target();
         let to = to.and_then(|to| to.dyn_into::<web_sys::Node>().ok());
-        // The browser also fires this event when a bar is removed from the page.
+        // The browser also fires `focusout` when the bar is removed from the page. The signals may be gone then, so
+        // `try_` methods are used.
         let within = within.try_get_untracked().flatten();
         if !within.is_some_and(|within| within.contains(to.as_ref())) {
             open.try_set(false);
         }
     };
-    // The arrow keys cycle through the menu, beginning at its button.
+    // Moves the focus to the next or previous button of the menu, in a cycle that includes the `⋯` button.
     let step = move |down: bool| {
         let all = within.get_untracked()?.query_selector_all("button").ok()?;
         let here = document().active_element().map(wasm_bindgen::JsValue::from);

@@ -1,14 +1,14 @@
-//! The cells of a database in a grid: each on one line, in columns that fit their content.
+//! Formats the cells of a database table for a grid: each cell on one line, in columns as wide as their content.
 
 use prosescope_core::view::Cell;
 
 /// The most characters of a cell shown in its row and its tooltip.
 const TITLE: usize = 300;
-/// The smallest and the largest width of a column, in characters.
+/// The smallest ([`NARROW`]) and the largest ([`WIDE`]) width of a column, in characters.
 const NARROW: usize = 4;
 const WIDE: usize = 56;
 
-/// Formats a cell as text: NULL as a word, bytes as in SQL.
+/// Formats a cell as text: NULL as `NULL`, bytes as in SQL (`x'00ff'`).
 pub(crate) fn text(cell: &Cell) -> String {
     match cell.stored.as_str() {
         "null" => "NULL".to_owned(),
@@ -39,7 +39,8 @@ pub(crate) fn class(cell: &Cell) -> &'static str {
     }
 }
 
-/// Widens columns to fit their rows; columns never become narrower.
+/// Widens columns to fit their names and rows. Columns never become narrower, so that they do not jump while the user
+/// scrolls.
 pub(crate) fn widen(widths: &mut Vec<usize>, names: &[String], rows: &[Vec<Cell>]) {
     let heads = names.iter().map(|name| name.chars().count());
     let rows = rows.iter().map(|row| {
@@ -57,7 +58,8 @@ pub(crate) fn widen(widths: &mut Vec<usize>, names: &[String], rows: &[Vec<Cell>
     }
 }
 
-/// Returns the grid's column template: each column as wide as its content, the last one up to the end of the row.
+/// Returns the value of the CSS property `grid-template-columns`. Each column is as wide as its content; the last
+/// column extends to the end of the row.
 pub(crate) fn template(widths: &[usize]) -> String {
     let last = widths.len().saturating_sub(1);
     let columns = widths

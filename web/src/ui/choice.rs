@@ -1,11 +1,11 @@
-//! The filter and the order of the list of runs. They outlive the list and are part of the address, so that links and
-//! Back restore them.
+//! Keeps the filter and the order of the list of runs. They are part of the page's address, so that links and the
+//! browser's Back restore them.
 
 use leptos::prelude::*;
 use prosescope_core::session::{Filter, Order};
 use prosescope_core::time::{DAY, Stamp};
 
-/// The possible orders: name in the address, label, order.
+/// The possible orders of the list, each with its name in the address and its label.
 pub(crate) const ORDERS: [(&str, &str, Order); 6] = [
     ("newest", "Newest first", Order::Newest),
     ("oldest", "Oldest first", Order::Oldest),
@@ -15,15 +15,16 @@ pub(crate) const ORDERS: [(&str, &str, Order); 6] = [
     ("program", "By program", Order::Program),
 ];
 
-/// Selects workflows with a run that waits for input, whatever the status of the workflow.
+/// The value of [`Choice::workflows`] that selects workflows with a run that waits for input, whatever their status.
 pub(crate) const WAITING: &str = "waiting";
 
-/// The filter and the order.
+/// The filter and the order of the list of runs, and the filter of the list of workflows.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Choice {
-    /// The filter that the user typed: words of the program, the id or the error, statuses and days.
+    /// The filter that the user typed. It may contain words of the program, of the id or of the error, statuses and
+    /// days.
     pub(crate) words: RwSignal<String>,
-    /// The error message that failed runs must have, ignoring numbers.
+    /// The error message that the shown runs must have, ignoring numbers; empty for any.
     pub(crate) why: RwSignal<String>,
     /// The status that runs must have; empty for any.
     pub(crate) status: RwSignal<String>,
@@ -49,7 +50,7 @@ impl Choice {
     /// Returns the filter for runs.
     pub(crate) fn filter(self) -> Filter {
         let status = self.status.get();
-        // Days are in UTC, like times without a zone.
+        // A day begins and ends in UTC, because times without a zone count as UTC, too.
         let day = |text: RwSignal<String>| Stamp::parse(&text.get()).millis();
         let typed = Filter::of_words(&self.words.get(), Some(js_sys::Date::now() as i64));
         let chosen = (!status.is_empty()).then_some(status).into_iter().collect();
@@ -74,7 +75,8 @@ impl Choice {
         order.map(|(_, _, order)| *order).unwrap_or_default()
     }
 
-    /// Orders by the first of these, unless the list is already in that order.
+    /// Switches to the next order in `orders`, as on a click on a column's heading. If the present order is not among
+    /// them, switches to the first.
     pub(crate) fn order_by(self, orders: &[Order]) {
         let now = self.order.get_untracked();
         let places: Vec<usize> = orders
@@ -90,7 +92,7 @@ impl Choice {
         }
     }
 
-    /// Returns the keys and values for the address, without those that are at their default.
+    /// Returns the keys and values for the address. Values at their default are left out.
     pub(crate) fn pairs(self) -> Vec<(&'static str, String)> {
         let order = ORDERS
             .get(self.order.get())
@@ -122,7 +124,7 @@ impl Choice {
         ] {
             text.set(of(key));
         }
-        // Addresses of earlier versions use this key.
+        // Addresses of earlier versions use the key `program` instead of `q`.
         if self.words.read_untracked().is_empty() {
             self.words.set(of("program"));
         }

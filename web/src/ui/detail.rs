@@ -1,4 +1,4 @@
-//! The detail beside a list: the open row.
+//! Draws the detail beside a list: everything about the row that the user opened.
 
 use leptos::prelude::*;
 
@@ -10,18 +10,19 @@ use super::parts::{SMALL, matches};
 use super::state::{App, Run};
 use crate::route::{Page, Route};
 
-/// Draws a list, and the open row beside it (over it on screens narrower than 1000 pixels).
+/// Draws a list with the open row beside it. On screens narrower than 1000 pixels, the open row covers the list.
 #[component]
 pub(crate) fn Beside(
-    /// The list beside the item.
+    /// The list.
     list: AnyView,
-    /// The open item, if any.
+    /// The item that is open, as in the address; `None` if no item is open.
     open: Signal<Option<String>>,
     /// The label for screen readers.
     label: &'static str,
     /// Draws the open item.
     draw: fn(String) -> AnyView,
-    /// Opens the item completely, for narrow screens that show only its beginning below the list.
+    /// Opens an item completely. Needed on narrow screens, where at first only the item's beginning is shown, below the
+    /// list.
     #[prop(optional)]
     rise: Option<Callback<String>>,
 ) -> impl IntoView {
@@ -59,7 +60,7 @@ pub(crate) fn selected() -> Memo<Option<String>> {
     Memo::new(move |_| app.route.read().selected().map(str::to_owned))
 }
 
-/// Returns a value in the address's query.
+/// Returns the value of a key in the query of a run's address: `43` for the key `from` in `?from=43`.
 pub(crate) fn query(key: &'static str) -> Memo<Option<String>> {
     let app = App::get();
     Memo::new(move |_| match &*app.route.read() {
@@ -71,8 +72,8 @@ pub(crate) fn query(key: &'static str) -> Memo<Option<String>> {
     })
 }
 
-/// Returns the key handler of a list with an open row beside it: Enter opens a row, and moving updates the open one.
-/// `item` returns the row's name in the address.
+/// Returns the key handler of a list with details beside it. Enter opens the current row. If a row is open, moving the
+/// cursor opens the new current row. `item` returns the item for a row in the address.
 pub(crate) fn opening<T: 'static>(
     page: Page,
     selected: Memo<Option<String>>,
@@ -91,8 +92,8 @@ pub(crate) fn opening<T: 'static>(
     })
 }
 
-/// Moves the focus into the open item if it covers the list or was opened by keyboard. After a click on a row, the
-/// focus stays in the list.
+/// Moves the focus into the open item if the item covers the list or was opened by keyboard. After a click on a row,
+/// the focus stays in the list.
 pub(crate) fn enter() {
     let by_keys = document().query_selector("[data-list]:focus-visible");
     if by_keys.is_ok_and(|list| list.is_some()) || !matches("(min-width: 1000px)") {
@@ -103,9 +104,10 @@ pub(crate) fn enter() {
 /// Closes the item beside a list; returns whether one was open.
 pub(crate) fn close(app: App) -> bool {
     let route = app.route.get_untracked();
-    // An item that the page opened by itself is not in the address, so closing it must be remembered.
+    // On these pages, an item may be open that is not in the address. Closing that item must therefore be stored in
+    // `shut`.
     let opens = route.is_trace() || matches!(route, Route::Compare { .. });
-    // On a phone, a completely opened item shrinks to its beginning below the list.
+    // On a phone, closing an item shrinks it to its beginning below the list, so `shut` stays false.
     let sinks = route.is_trace() && route.selected().is_some() && matches("(max-width: 700px)");
     let shuts = opens && !sinks && !app.trace.shut.get_untracked();
     if shuts {
@@ -119,8 +121,8 @@ pub(crate) fn close(app: App) -> bool {
     true
 }
 
-/// Returns the selected item; without one, the item that is open from the start: beside a list, or on a phone its
-/// beginning below it.
+/// Returns the selected item, or the result of `first` if no item is selected. `first` is used on wide screens, which
+/// show the item beside the list, and on phones, which show its beginning below the list.
 pub(crate) fn selected_or_peek(
     first: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Memo<Option<String>> {
@@ -129,7 +131,7 @@ pub(crate) fn selected_or_peek(
     Memo::new(move |_| selected.get().or_else(|| shows.then(&first).flatten()))
 }
 
-/// Returns the selected item; without one, on a wide screen, the item that is open from the start.
+/// Returns the selected item. On a wide screen, returns the result of `first` if no item is selected.
 pub(crate) fn selected_or(
     first: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Memo<Option<String>> {
@@ -138,7 +140,7 @@ pub(crate) fn selected_or(
     Memo::new(move |_| selected.get().or_else(|| wide.then(&first).flatten()))
 }
 
-/// Returns the selected item; without one, on a wide screen, the first of a short list.
+/// Like [`selected_or`], for short lists in which there is always a first item.
 pub(crate) fn selected_or_first(
     first: impl Fn() -> String + Send + Sync + 'static,
 ) -> Memo<Option<String>> {

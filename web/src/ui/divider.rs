@@ -1,4 +1,4 @@
-//! The line between a list and the item beside it, moved by the pointer or the arrow keys.
+//! Draws the line between a list and the open item beside it. The pointer and the arrow keys move the line.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -6,13 +6,13 @@ use wasm_bindgen::JsCast as _;
 use super::parts::matches;
 use super::state::App;
 
-/// The smallest width of the item, in pixels.
+/// The smallest width of the open item, in pixels.
 const LEAST: f64 = 320.0;
 
 /// The default width of the item beside a trace, in pixels.
 const USUAL: f64 = 476.0;
 
-/// The distance in pixels from the left edge of the pressed area to the visible line.
+/// The distance from the left edge of the area that can be dragged to the visible line, in pixels.
 const MIDDLE: f64 = 5.0;
 
 /// The smallest width of the list, in pixels.
@@ -21,12 +21,13 @@ const LIST: f64 = 360.0;
 /// The distance that an arrow key moves the line, in pixels.
 const STEP: f64 = 24.0;
 
-/// Draws the line; hidden where the item covers the list.
+/// Draws the line. Narrow windows have no line, because the item covers the list there.
 #[component]
 pub(super) fn Divider() -> impl IntoView {
     let app = App::get();
     let drawn = RwSignal::new(false);
-    // Sets the item's width for a pointer position in the window, or for a step of a key.
+    // Sets the width of the open item. `x` is the pointer's position in the window, `None` for a key. `by` is the
+    // change by a key, in pixels.
     let place = move |of: &web_sys::Event, x: Option<f64>, by: f64| {
         let line = of.current_target()?.dyn_into::<web_sys::Element>().ok()?;
         let both = line.parent_element()?.get_bounding_client_rect();

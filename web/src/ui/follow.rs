@@ -1,8 +1,8 @@
 //! Updates the page when the open files change.
 //!
-//! [`watch`] receives changes from the server and has its desk reread the files; for files that a person gave, it
-//! only detects that they changed. The page keeps its content until the new answer arrives ([`super::load`],
-//! [`super::list`]); [`carry`] keeps what is folded, opened and scrolled in place.
+//! [`watch`] learns of changes from the server, and lets the server's desk reread the files. For dropped files, it only
+//! detects that they changed. The page keeps its content until the new answers arrive ([`super::load`],
+//! [`super::list`]). [`carry`] keeps folded nodes, the open item and the scroll position.
 
 mod carry;
 mod note;
@@ -20,41 +20,43 @@ pub(crate) use carry::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 pub(crate) use note::Following;
 pub(crate) use watch::watch;
 
-/// The time for which a file being written may fail to be read before the page reports it, in milliseconds.
+/// The time in milliseconds for which reading may fail before the page reports the error. Reading may fail as long as
+/// another program writes the file.
 const PATIENCE: u32 = 10_000;
 
 /// The time for which new rows are marked, in milliseconds; equals the duration of the CSS animation.
 const MARKED: i64 = 4000;
 
-/// The state of following the open files; cheap to copy.
+/// The state of following changes of the open files. It is cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Follow {
-    /// Whether a server has the files open, so that it can reread them.
+    /// Whether a server has the files open. Only a server can reread files; a browser cannot.
     pub(crate) served: RwSignal<bool>,
     /// Whether the page shows changes as they happen.
     pub(crate) on: RwSignal<bool>,
-    /// The number of times the shown run was reread; answers of the worker depend on it.
+    /// The number of times that the shown run was reread. Parts of the page track this signal and then repeat their
+    /// requests.
     pub(crate) edition: RwSignal<u32>,
     /// The time of the last change, in milliseconds since 1970.
     pub(crate) changed: RwSignal<Option<i64>>,
-    /// The reason why the page is out of date.
+    /// The reason why the page is out of date; `None` if it is up to date.
     pub(crate) trouble: RwSignal<Option<Trouble>>,
-    /// The given file that has changed on disk.
+    /// The path of a dropped file that has changed on disk; `None` if none has.
     pub(crate) outdated: RwSignal<Option<String>>,
-    /// The rows that the last reading added.
+    /// The rows that the last rereading added, which are marked for a short time.
     news: RwSignal<News>,
-    /// The new address of the selected item, if only the item's number changed.
+    /// The new name of the selected item in the address, if rereading changed only the item's number.
     renamed: StoredValue<Option<String>>,
     keeper: StoredValue<Option<(u32, Keeper)>, LocalStorage>,
     wake: StoredValue<Option<oneshot::Sender<()>>, LocalStorage>,
-    /// Counts keepers and changes of news.
+    /// A counter that numbers keepers and sets of new rows, to tell apart newer and older ones.
     number: StoredValue<u32>,
 }
 
-/// Rows that were added.
+/// The rows that a rereading added.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct News {
-    /// The run of the nodes and bindings.
+    /// The place of the run to which the nodes and bindings belong.
     place: String,
     nodes: BTreeSet<u32>,
     bindings: BTreeSet<u32>,
@@ -63,7 +65,7 @@ struct News {
 }
 
 impl Follow {
-    /// Starts in the state “on”, with nothing to follow.
+    /// Creates the state at the start of the page: following is on, but no files are open.
     pub(crate) fn new() -> Follow {
         Follow {
             served: RwSignal::new(false),
@@ -89,7 +91,7 @@ impl Follow {
         self.news.set(News::default());
     }
 
-    /// Pauses or continues the following; returns false if there is nothing to follow.
+    /// Pauses or continues following. Returns false if no server has the files open.
     pub(crate) fn toggle(self) -> bool {
         if !self.served.get_untracked() {
             return false;
@@ -100,8 +102,8 @@ impl Follow {
         true
     }
 
-    /// Returns whether an error must not be shown yet, because it comes from a write in progress and the page will
-    /// retry.
+    /// Returns whether an error must not be shown yet, because it may be due to a write in progress and the page will
+    /// retry. For dropped files, such an error marks the file as changed.
     pub(crate) fn holds(self, trouble: &Trouble) -> bool {
         if trouble.passing && !self.served.get_untracked() {
             self.outdated.set(trouble.file.clone());
@@ -118,12 +120,13 @@ impl Follow {
         }
     }
 
-    /// Waits as long as a write to a file may take.
+    /// Waits for [`PATIENCE`], the time that a write to a file may take.
     pub(crate) async fn patience(self) {
         TimeoutFuture::new(PATIENCE).await;
     }
 
-    /// Returns whether the new address names the same item by its new number; true only once for each renaming.
+    /// Returns whether an item in the address is the previous item with its new number. Returns true only once for each
+    /// renumbering.
     pub(crate) fn is_renamed(self, item: &str) -> bool {
         let taken = self
             .renamed
@@ -131,24 +134,24 @@ impl Follow {
         taken.flatten().is_some()
     }
 
-    /// Returns whether a node is new; `place` is its run's.
+    /// Returns whether a node was added by the last rereading. `place` is the place of the node's run.
     pub(crate) fn is_new_node(self, place: &str, node: u32) -> bool {
         self.news
             .with(|news| news.nodes.contains(&node) && news.place == place)
     }
 
-    /// Returns whether a binding is new.
+    /// Returns whether a binding was added by the last rereading.
     pub(crate) fn is_new_binding(self, place: &str, binding: u32) -> bool {
         self.news
             .with(|news| news.bindings.contains(&binding) && news.place == place)
     }
 
-    /// Returns whether a run is new.
+    /// Returns whether a run was added by the last rereading.
     pub(crate) fn is_new_run(self, place: &str) -> bool {
         self.news.with(|news| news.runs.contains(place))
     }
 
-    /// Marks new rows for a short time.
+    /// Marks the new rows for [`MARKED`] milliseconds.
     fn mark(self, place: Option<&str>, followed: &Followed, runs: BTreeSet<String>) {
         self.news.set(News {
             place: place.unwrap_or_default().to_owned(),

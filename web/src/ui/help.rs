@@ -1,4 +1,4 @@
-//! The list of keys.
+//! Draws the help: the list of keyboard commands.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use super::parts::live;
 use super::sheet::sheet;
 use super::state::App;
 
-/// Draws a sheet with the keys.
+/// Draws a sheet with the keys while [`App::help`] is true.
 #[component]
 pub(crate) fn Help() -> impl IntoView {
     let app = App::get();

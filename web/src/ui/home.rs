@@ -1,4 +1,5 @@
-//! The empty page: the ways to open something, and the error of the last attempt.
+//! Draws the page that is shown while nothing is open: the ways to open files, the progress, and the error of the last
+//! attempt.
 
 use leptos::prelude::*;
 
@@ -67,7 +68,7 @@ fn Opening(label: String, doing: String) -> impl IntoView {
     }
 }
 
-/// Draws the ways to open something.
+/// Draws the ways to open files: dropping, the two buttons, the example, and the names of recently opened files.
 #[component]
 fn Offer(again: bool) -> impl IntoView {
     let app = App::get();

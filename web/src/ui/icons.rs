@@ -1,4 +1,4 @@
-//! The icons of the page: lines of equal width on a 16-pixel grid.
+//! Draws the icons of the page: lines of equal width on a 16-pixel grid.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The keyboard commands of all pages.
+//! Handles the keyboard commands that work on all pages.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -41,7 +41,7 @@ pub(crate) const KEYS: [(&[&str], &str); 23] = [
     (&["?"], "These keys"),
 ];
 
-/// Handles a key that no part of the page has handled.
+/// Handles a key press that no part of the page has handled.
 pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     let key = event.key();
     if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("o") {
@@ -75,7 +75,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         }
         "j" => app.move_in_list(Move::Down) || step(true),
         "k" => app.move_in_list(Move::Up) || step(false),
-        // If no element has the focus, the arrow keys move in the list.
+        // The arrow keys move in the list if no element has the focus. Otherwise they belong to the focused element.
         "ArrowDown" if is_nowhere() => app.move_in_list(Move::Down),
         "ArrowUp" if is_nowhere() => app.move_in_list(Move::Up),
         "n" => failure(app, Move::NextFailure),
@@ -116,7 +116,8 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     }
 }
 
-/// Clicks the button with this key: first beside the open row, then for the run. Returns whether there is one.
+/// Clicks the button with this key, in the detail of the open row or else in the band of the run. Returns whether such
+/// a button exists.
 fn press(key: &str) -> bool {
     let find = |within: &str| {
         let button = format!("{within} [data-key={key}]");
@@ -130,7 +131,7 @@ fn press(key: &str) -> bool {
     button.is_some()
 }
 
-/// Marks a run for comparison: the open one, or the current one of the list.
+/// Marks a run for comparison: the open run, or the current row in the list of runs.
 fn mark(app: App) -> bool {
     let Route::Run { run, .. } = app.route.get_untracked() else {
         return app.move_in_list(Move::Mark);
@@ -154,24 +155,25 @@ pub(crate) fn focus_main(event: web_sys::MouseEvent) {
     focus("main");
 }
 
-/// Returns whether only the page itself or its content has the focus.
+/// Returns whether no element inside of the page's content has the focus.
 fn is_nowhere() -> bool {
     let active = document().active_element();
     active.is_none_or(|active| matches!(active.tag_name().as_str(), "BODY" | "MAIN"))
 }
 
-/// Moves the focus to the first element that a selector finds; returns whether there is one.
+/// Moves the focus to the first element that matches a CSS selector. Returns whether such an element exists.
 pub(crate) fn focus(selector: &str) -> bool {
     let element = document().query_selector(selector).ok().flatten();
     let Some(element) = element.and_then(|e| e.dyn_into::<HtmlElement>().ok()) else {
         return false;
     };
-    // An element that cannot take the focus leaves it unchanged.
+    // An error is ignored: if the element cannot take the focus, the focus stays unchanged.
     let _ = element.focus();
     true
 }
 
-/// Moves the focus to the next or previous run of a thread, which is not a list; returns whether there is one.
+/// Moves the focus to the next or previous run in the thread of a workflow, which has no list cursor. Returns whether
+/// the focus moved.
 fn step(down: bool) -> bool {
     let Ok(found) = document().query_selector_all("main .turn > details > summary") else {
         return false;
@@ -189,7 +191,7 @@ fn step(down: bool) -> bool {
         (Some(now), false) => now.saturating_sub(1),
     };
     let next = all.get(next.min(all.len().saturating_sub(1)));
-    // A line that cannot take the focus leaves it unchanged.
+    // If the line cannot take the focus, the focus stays unchanged.
     next.is_some_and(|next| next.focus().is_ok())
 }
 
@@ -219,7 +221,7 @@ fn go_page(app: App, page: Page) -> bool {
     true
 }
 
-/// Zooms or moves the axis beside the trace.
+/// Zooms or moves the time axis beside the trace. Returns whether the axis is shown.
 fn timeline(app: App, key: &str) -> bool {
     let is_trace = matches!(
         *app.route.read_untracked(),
@@ -255,7 +257,7 @@ fn failure(app: App, step: Move) -> bool {
     }
 }
 
-/// Pauses or continues following; opens changed files again.
+/// Pauses or continues following changes. If dropped files have changed, opens them again instead.
 fn follow(app: App) -> bool {
     if app.follow.outdated.read_untracked().is_some() {
         app.open_again();
@@ -264,7 +266,8 @@ fn follow(app: App) -> bool {
     app.follow.toggle()
 }
 
-/// Closes the detail beside a list.
+/// Closes what was opened last: the sharing panel, a notice, or the detail beside a list. Returns whether something was
+/// closed.
 fn close(app: App) -> bool {
     if app.sharing.read_untracked().is_some() {
         app.sharing.set(None);

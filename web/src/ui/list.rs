@@ -1,4 +1,4 @@
-//! Long lists: only the visible rows are drawn, and only the rows around them are requested.
+//! Draws long lists: only the visible rows are drawn, and only the rows near them are requested.
 //!
 //! [`Pages`] stores the requested rows; [`Rows`] draws them and moves through them by keyboard.
 

@@ -1,4 +1,4 @@
-//! Requests answers of a desk, and draws what is shown while waiting and after an error.
+//! Requests answers of a desk. Draws a note while the page waits, and the error if a request fails.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -72,7 +72,7 @@ where
     answer
 }
 
-/// Draws an answer once it arrives.
+/// Draws an answer with `draw` when it has arrived; before that, a note that the page is waiting.
 pub(crate) fn loaded<T, F>(of: Answer<T>, draw: F) -> AnyView
 where
     T: Clone + Send + Sync + 'static,
@@ -85,7 +85,8 @@ where
     })
 }
 
-/// After a moment, shows that something is being read, with a button to stop it. The delay is in CSS.
+/// Draws a note that the page waits for an answer, with a button to stop. CSS shows the words and the button only after
+/// a delay.
 #[component]
 pub(crate) fn Waiting() -> impl IntoView {
     let app = App::get();
@@ -131,13 +132,13 @@ pub(crate) fn TroubleNote(trouble: Trouble) -> impl IntoView {
     }
 }
 
-/// Returns a text as a complete sentence.
+/// Returns a text as a sentence with a capital, a full stop and a blank; `None` for an empty text.
 fn sentence(text: &str) -> Option<String> {
     let text = words::first_upper(text.trim().trim_end_matches('.'));
     (!text.is_empty()).then(|| format!("{text}. "))
 }
 
-/// Draws an error of an opening while the previous source stays open, until it is dismissed.
+/// Draws the error of a failed opening, if the previous source stays open. The error stays until the user dismisses it.
 #[component]
 pub(crate) fn NoticeBar() -> impl IntoView {
     let app = App::get();
@@ -159,7 +160,8 @@ pub(crate) fn NoticeBar() -> impl IntoView {
     }
 }
 
-/// Adds `prosescope.stats()` to the page: a promise of how much was read so far, for tests and diagnosis.
+/// Adds the JavaScript function `prosescope.stats()` to the page, for tests and diagnosis. It returns a promise of the
+/// number of reads and bytes so far.
 pub(crate) fn offer_stats(app: App) {
     let stats = Closure::<dyn Fn() -> js_sys::Promise>::new(move || {
         wasm_bindgen_futures::future_to_promise(async move {

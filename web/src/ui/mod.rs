@@ -1,7 +1,8 @@
-//! The page: requests view structs and draws them.
+//! Draws the page in the browser: requests view structs from a desk and renders them as HTML.
 //!
-//! [`app`] is the root component; [`state`] is shared by all parts; [`opening`] turns drops and picks into files;
-//! [`shell`] is the frame around the [`pages`] of a run. Text from a run is only ever put into text nodes.
+//! [`app`] is the root component, and [`state`] is shared by all components. [`opening`] turns dropped and picked items
+//! into files. [`shell`] is the frame around the [`pages`] of a run. Text from a run is put into text nodes only, never
+//! parsed as HTML.
 
 // The component macro generates items that are always `pub`.
 #![allow(unreachable_pub)]
@@ -37,7 +38,7 @@ mod value;
 mod workflow;
 mod workflows;
 
-/// Mounts the app, and removes the text shown without scripts.
+/// Mounts the app, and removes the text that the page shows to readers without scripts.
 pub(crate) fn start() {
     leptos::mount::mount_to_body(app::App);
     let summary = leptos::prelude::document().get_element_by_id("prosescope-summary");

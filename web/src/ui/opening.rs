@@ -1,7 +1,8 @@
-//! Turns a drop or a pick into files with paths.
+//! Turns items that the user drops, picks or pastes into files with paths.
 //!
-//! A dropped folder is read through `webkitGetAsEntry`; on a page from disk (`file://`), where that cannot list
-//! folders, through `getAsFileSystemHandle`. Both must be called during the drop event itself, before any `await`.
+//! A dropped folder is read through `webkitGetAsEntry`. That cannot list folders on a page opened from disk
+//! (`file://`), where `getAsFileSystemHandle` is used instead. Both must be called during the drop event, before any
+//! `await`.
 
 use prosescope_core::source::is_listed;
 use wasm_bindgen::{JsCast as _, JsValue};
@@ -24,22 +25,23 @@ pub(crate) fn own_run() -> Option<web_sys::File> {
         .ok()
 }
 
-/// The most files that are listed; more of them are probably a whole disk.
+/// The maximum number of files that are listed. If there are more, the user probably dropped a whole disk.
 const MOST: usize = 200_000;
 
-/// Returns whether to list a folder, by its path from the given folder on. The given folder itself is always listed.
+/// Returns whether to list the folder at `path`, which begins with the name of the dropped folder. The dropped folder
+/// itself is always listed.
 fn is_walked(path: &str) -> bool {
     path.split_once('/')
         .is_none_or(|(_, below)| is_listed(below))
 }
 
-/// Returns the outermost skipped folder that contains a file.
+/// Returns the outermost folder above a file that is not listed; `None` if all are listed.
 fn left_out(path: &str) -> Option<&str> {
     let folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
     folders.into_iter().find(|folder| !is_walked(folder))
 }
 
-/// Returns a label for files: their common folder, the only file, or the first name and the number of others.
+/// Returns a label for opened files: the name of their common folder or of the only file, or `a.db and 2 more`.
 fn label(files: &[(String, web_sys::File)]) -> String {
     let first = files.first().map_or("", |(path, _)| path.as_str());
     match first.split_once('/') {

@@ -16,7 +16,7 @@ use crate::ui::state::Run;
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     let next = live(move || run.overview.get()?.ok().map(|overview| next(&overview)));
-    // A run that has not started or has an unknown state has no plan.
+    // A plan exists only if the run has a failure or a position at which it stopped.
     let plan = run.overview.with_untracked(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
         let stands = !overview.positions.is_empty() || overview.failure.is_some();

@@ -1,5 +1,5 @@
-//! The band above all pages of a run: one sentence with its status, the reason, one line of facts, and buttons for
-//! the next step. The submodules are the sheets that the buttons open.
+//! Draws the band above all pages of a run: one sentence with the run's status, the reason, one line of facts, and
+//! buttons for the next step. The submodules draw the answer, the gates, and the sheets that the buttons open.
 
 mod about;
 mod answer;
@@ -19,19 +19,19 @@ use super::state::{App, Run};
 use crate::route::Page;
 use crate::text::words;
 
-/// The most places listed for a run that is active in several.
+/// The maximum number of links to positions of a run that is active at several statements.
 const PLACES: usize = 4;
 
-/// A sheet over the page.
+/// The sheet that is open over the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Sheet {
-    /// How to continue the run.
+    /// How to continue the run: the plan and the next step.
     GoOn,
-    /// The sources of the status, and the rest of the record.
+    /// The records that the status comes from, and recorded facts that no page shows.
     About,
     /// The decision on a gate, by its id.
     Gate(String, gate::Decision),
-    /// The run or one of its rows, as text for a model.
+    /// The run as text for a language model, or one row of its trace by the node's number.
     Model(Option<u32>),
 }
 
@@ -152,7 +152,8 @@ fn reason(overview: &Overview) -> Option<AnyView> {
     })
 }
 
-/// Returns whether the first sentence counts the statements; then it is shown among the facts.
+/// Returns whether the first sentence of the story counts the statements. Such a sentence is shown among the facts
+/// instead.
 fn is_counted(overview: &Overview) -> bool {
     overview.statements > 0 && !(overview.status == "completed" && overview.failure.is_some())
 }
@@ -168,7 +169,7 @@ fn places(nodes: &[NodeRef], many: u32) -> AnyView {
     view! { <ul class="places">{links.collect_view()}{more}</ul> }.into_any()
 }
 
-/// Draws one line: time, duration, amounts.
+/// Draws the line of facts: times, duration, and the number of statements.
 fn facts(overview: &Overview) -> AnyView {
     let app = App::get();
     let (started, last) = (overview.started.as_ref(), overview.last_sign.as_ref());
@@ -186,7 +187,7 @@ fn facts(overview: &Overview) -> AnyView {
     let ago = overview.last_sign_ago.clone().filter(|_| !is_over);
     let counted = overview.story.first().filter(|_| is_counted(overview));
     let counted = counted.map(|sentence| sentence.trim_end_matches('.').to_owned());
-    // If no times are recorded, the trace itself reports that.
+    // This note is for unread times only. If no times are recorded, the trace itself reports that.
     let untimed = overview
         .is_unread(Part::Statements)
         .then_some("times of statements could not be read");
@@ -241,19 +242,20 @@ fn span(started: Option<&Stamp>, last: Option<&Stamp>) -> String {
     }
 }
 
-/// The possible next steps. They are redrawn only when they change, so that a button keeps the focus while a run
-/// continues.
+/// The buttons for the possible next steps. They are redrawn only when one of them changes, so that a button keeps the
+/// focus while a run continues.
 #[derive(Debug, Clone, PartialEq)]
 struct Acts {
-    /// The id of the only waiting gate, and whether its deadline has passed.
+    /// The id of the waiting gate, and whether its deadline has passed; `None` unless exactly one gate waits.
     gate: Option<(String, bool)>,
     /// The number of waiting gates.
     gates: usize,
-    /// The label of the button that opens the plan, and whether that is the main next step.
+    /// The label of the button that opens the plan, and whether this button is the main one. `None` without such a
+    /// button.
     go_on: Option<(String, bool)>,
-    /// Whether the run needs attention, so that its text for a model is offered.
+    /// Whether to offer the run's text for a model: the run is not completed and has a trace.
     is_model: bool,
-    /// The output of a completed run.
+    /// The number of the binding with the run's first output; `None` without an output.
     answer: Option<u32>,
 }
 
@@ -280,7 +282,7 @@ impl Acts {
         };
         Acts {
             gates: waits.len(),
-            // While a gate waits, it must be decided first, so continuing is not offered.
+            // Continuing is not offered while a gate waits, because the gate must be decided first.
             go_on: says
                 .filter(|_| waits.is_empty())
                 .map(|says| (says, place.is_some())),
@@ -309,7 +311,8 @@ impl Acts {
     }
 }
 
-/// Names the parts of the run that could not be read, because every page may then be incomplete.
+/// Draws a warning about the parts of the run that could not be read. It is above all pages, because each of them may
+/// be incomplete.
 #[component]
 fn UnreadNote() -> impl IntoView {
     let run = Run::get();

@@ -1,4 +1,5 @@
-//! The sheet that shows a run, or one of its rows, as text for a language model before it is copied.
+//! Draws the sheet with a run, or one row of its trace, as text for a language model. The user sees the text before
+//! copying it.
 
 use leptos::prelude::*;
 use prosescope_core::view::{ForModel, ModelSize};
@@ -10,7 +11,7 @@ use crate::ui::load::{ask, loaded};
 use crate::ui::parts::Copy;
 use crate::ui::state::Run;
 
-/// Draws the content of the sheet; `node` is the row to describe.
+/// Draws the content of the sheet. `node` is the number of the row to describe; `None` lets the core choose.
 pub(super) fn draw(node: Option<u32>) -> AnyView {
     let run = Run::get();
     let size = RwSignal::new(ModelSize::default());
@@ -43,7 +44,8 @@ pub(super) fn draw(node: Option<u32>) -> AnyView {
         }
         .into_any()
     });
-    // While another size is loaded, the button stays in the page and keeps the focus.
+    // The text to copy is a signal, so that the button stays in the page and keeps the focus while another size is
+    // loaded.
     let copied = Signal::derive(move || {
         answer.with(|answer| match answer {
             Some(Ok(copy)) => copy.text.clone(),

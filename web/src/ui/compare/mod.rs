@@ -1,4 +1,4 @@
-//! Two runs of a program side by side: the rows and values that differ.
+//! Draws two runs of a program side by side, with the rows and values that differ.
 
 mod row;
 mod values;
@@ -19,10 +19,10 @@ use crate::protocol::Request;
 use crate::route::{Page, Route};
 use crate::text::words;
 
-/// The item in the address for details of both runs as a whole.
+/// The item in the address that opens the details of both runs as a whole: `#/compare/{a}/{b}/runs`.
 const WHOLE: &str = "runs";
 
-/// The keys of the two runs in the address.
+/// The ids or places by which the address identifies the two runs.
 #[derive(Clone)]
 struct Keys {
     a: String,
@@ -32,9 +32,9 @@ struct Keys {
 /// Draws two runs side by side.
 #[component]
 pub(crate) fn Compare(
-    /// The first run's key in the address.
+    /// The id or place of the first run in the address.
     a: String,
-    /// The second run's key in the address.
+    /// The id or place of the second run in the address.
     b: String,
 ) -> impl IntoView {
     let app = App::get();
@@ -130,7 +130,8 @@ fn one(letter: &'static str, run: &ComparedRun, key: &str) -> AnyView {
 fn List(view: CompareView) -> impl IntoView {
     let app = App::get();
     let rows = view.rows.clone();
-    // A row that only contains other rows has no bar, because its length would make all other bars short.
+    // A row with children has no bar for its duration. Its duration includes those of the children, so the bars of all
+    // other rows would be short.
     let next = |at: usize| rows.get(at + 1).map(|row| row.level);
     let numbered = rows.iter().enumerate().map(|(at, row)| Numbered {
         at,
@@ -193,7 +194,7 @@ fn List(view: CompareView) -> impl IntoView {
     }
 }
 
-/// A row and its index.
+/// A row of the comparison, with its index.
 #[derive(Debug, Clone, PartialEq)]
 struct Numbered {
     at: usize,
@@ -236,7 +237,7 @@ fn draw_row(of: &Numbered, longest: i64) -> AnyView {
     .into_any()
 }
 
-/// Describes how a row differs.
+/// Returns the words for what differs between both runs in a row: `status, values`.
 fn in_what(row: &ComparedRow) -> String {
     let word = |difference: &Difference| match difference {
         Difference::OnlyA | Difference::OnlyB => "",
@@ -274,7 +275,7 @@ fn side(node: Option<&ComparedNode>, holds: bool) -> AnyView {
     view! { <span role="gridcell" class="side">{cell}</span> }.into_any()
 }
 
-/// Draws a row's duration relative to the longest one.
+/// Draws a bar for a row's duration; `longest` is the duration of a full bar, in milliseconds.
 fn bar(class: &'static str, node: Option<&ComparedNode>, longest: i64) -> Option<AnyView> {
     let took = node?.duration_ms.filter(|_| longest > 0)?;
     let part = (took as f64 / longest as f64 * 100.0).min(100.0);

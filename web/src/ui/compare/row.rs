@@ -1,4 +1,4 @@
-//! The details of a row, or of both runs as a whole, in a comparison.
+//! Draws the details beside the list of a comparison: those of one row, or those of both runs as a whole.
 
 use leptos::prelude::*;
 use prosescope_core::view::{CompareView, ComparedNode, ComparedRow, icon};
@@ -9,7 +9,7 @@ use crate::route::{Page, Route};
 use crate::ui::pages::item_of;
 use crate::ui::parts::{Empty, link, tone_class};
 
-/// Draws the item in the address.
+/// Draws the details of the item in the address: a row's index, or [`WHOLE`].
 pub(super) fn draw(item: String) -> AnyView {
     let view = expect_context::<StoredValue<CompareView>>();
     view.with_value(|view| {

@@ -1,4 +1,5 @@
-//! A value that differs between two runs: both texts line by line, with the differing parts of a line marked.
+//! Draws a value that differs between two runs: the lines that only one run has, with the differing part of each line
+//! marked.
 
 use leptos::prelude::*;
 use prosescope_core::view::{ChangedLine, ComparedValue};
@@ -22,7 +23,7 @@ fn compared(of: &ComparedValue, is_value: bool) -> AnyView {
     let keys = expect_context::<StoredValue<Keys>>().get_value();
     let side = |letter: &'static str, key: &str, at: Option<u32>, len: Option<u64>| {
         let size = len.map_or_else(|| "no value".to_owned(), words::bytes);
-        // A memory is not in the list of values, so it has no link there.
+        // The memory of an agent is not in the list of values, so it has no link to that list.
         match at.filter(|_| is_value) {
             Some(at) => {
                 let to = Route::item(key, Page::Bindings, at);

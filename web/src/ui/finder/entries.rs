@@ -1,4 +1,5 @@
-//! The entries of the finder: pages, runs and commands by name, and places that contain the text.
+//! Builds the entries of the finder, the dialog behind Ctrl K: pages, runs and commands whose names match, and places
+//! that contain the typed text.
 
 use leptos::prelude::*;
 use prosescope_core::view::{Hit, HitKind, RunList, SearchedRun};
@@ -7,13 +8,13 @@ use prosescope_workflow::search::{self, To};
 use crate::route::{InThread, Page, Route, Tab};
 use crate::ui::state::{App, Desk, key};
 
-/// The most runs listed by name.
+/// The maximum number of runs that are listed because their names match.
 const RUNS: usize = 8;
 
-/// The number of characters shown before a match.
+/// The number of characters to show before a match in a wide window.
 const BEFORE: usize = 64;
 
-/// The number of characters shown before a match in a narrow window, as on a phone.
+/// The number of characters to show before a match in a narrow window, as on a phone.
 const BEFORE_NARROW: usize = 18;
 
 /// The width below which a window is narrow, in pixels.
@@ -26,9 +27,9 @@ pub(super) struct Entry {
     pub(super) group: String,
     /// The entry's text.
     pub(super) text: String,
-    /// The range of characters that match the search text.
+    /// The range of characters that match the search text; `None` for an entry found by its name.
     pub(super) mark: Option<(usize, usize)>,
-    /// The place that contains the match, or a key for the same command.
+    /// The second text of the line: the place that contains the match, the id of a run, or the key for a command.
     pub(super) more: String,
     /// The action on selection.
     pub(super) act: Act,
@@ -37,7 +38,7 @@ pub(super) struct Entry {
 /// The action of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// Goes to a route. For a match, also marks the text, which is in the given line of a long value.
+    /// Goes to a route. If a line number is given, marks the text, which is in that line of a long value.
     Go(Route, Option<u64>),
     /// Opens the dialog for choosing files.
     Files,
@@ -47,7 +48,7 @@ pub(super) enum Act {
     Help,
 }
 
-/// Returns the entries whose names contain each word of the text; all of them for an empty text.
+/// Returns the pages, runs and commands whose names contain each word of the text. An empty text matches all of them.
 pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let fits = |name: &str| {
@@ -141,7 +142,7 @@ pub(super) fn of_workflow(place: &str, id: &str, found: &search::Found) -> Vec<E
     all
 }
 
-/// Returns the heading of a group, with the number of lines that are not listed.
+/// Returns the heading of a group: `Values`, or `Values, and 3 more lines` if some lines are not listed.
 fn titled(what: &str, more: u64) -> String {
     match more {
         0 => what.to_owned(),
@@ -149,7 +150,7 @@ fn titled(what: &str, more: u64) -> String {
     }
 }
 
-/// Returns the matches in a run; if several runs are searched, each heading names its run.
+/// Returns the matches in a run. If `several` runs are searched, each heading contains the name of the run.
 pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<Entry> {
     let Some(run) = list.runs.iter().find(|run| run.place == found.run) else {
         return Vec::new();
@@ -166,7 +167,8 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
         all.extend(group.hits.iter().map(|hit| {
             let range = (hit.range.0 as usize, hit.range.1 as usize);
             let (text, mark) = around(&hit.text, range, before);
-            // For a match in a statement, only the number of the row is added, because the text is the statement.
+            // For a match in a statement, only the row's number is added. The rest of the place would repeat the
+            // statement.
             let own = hit
                 .place
                 .split_once(' ')
@@ -184,13 +186,14 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
     all
 }
 
-/// Shortens a line so that its match is visible; returns the line and the position of the match in it.
+/// Cuts off the beginning of a line so that the match in it is visible. Returns the line, and the range of the match in
+/// the new line.
 fn around(line: &str, (from, to): (usize, usize), before: usize) -> (String, (usize, usize)) {
     let skipped = from.saturating_sub(before);
     if skipped < 2 {
         return (line.to_owned(), (from, to));
     }
-    // The part begins with a word, if one begins before the match.
+    // The visible part begins at the beginning of a word, if a word begins before the match.
     let mut before = line.chars().take(from).skip(skipped);
     let skipped = match before.position(char::is_whitespace) {
         Some(blank) => skipped + blank + 1,
@@ -213,7 +216,7 @@ fn route(run: &str, kind: HitKind, hit: &Hit) -> Route {
         Hit {
             agent: Some(at), ..
         } => item(Page::Agents, at.to_string()),
-        // Long prompts are shown whole in the program; a row has only their first lines.
+        // The program page shows a long prompt completely. A row of the trace has only its first lines.
         Hit {
             line: Some(line), ..
         } if kind == HitKind::Prompts => item(Page::Program, line.to_string()),

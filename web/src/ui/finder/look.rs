@@ -1,4 +1,4 @@
-//! The search of the finder: sends short requests for one run or workflow after the other, until everything has been
+//! Runs the search of the finder. It sends short requests for one run or workflow after the other, until all are
 //! searched or the text changes.
 
 use std::time::Duration;
@@ -12,15 +12,15 @@ use crate::protocol::{Request, Trouble};
 use crate::text::words;
 use crate::ui::state::App;
 
-/// The pause in typing before values are searched.
+/// The pause in typing after which the search starts.
 const REST: Duration = Duration::from_millis(150);
 
 /// A place to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Where {
-    /// The run at a place.
+    /// A run, by its place.
     Run(String),
-    /// A workflow: its database and its id.
+    /// A workflow, by the place of its database and its id.
     Workflow(String, String),
 }
 
@@ -41,7 +41,7 @@ impl Where {
 pub(super) enum Found {
     /// The matches in a run.
     Run(SearchedRun),
-    /// The matches in a workflow: its database, its id, the matches.
+    /// The matches in a workflow, with the place of its database and its id.
     Workflow(String, String, search::Found),
 }
 
@@ -73,14 +73,14 @@ impl Found {
     }
 }
 
-/// The matches so far, and the state of the search.
+/// A search: the matches so far, and the progress.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
     /// The matches, by place.
     pub(super) found: RwSignal<Vec<Found>>,
     /// The progress of the search.
     pub(super) state: RwSignal<State>,
-    /// The number of this search; answers to earlier searches are ignored.
+    /// The number of the current search. Answers to earlier searches are ignored.
     number: StoredValue<u32>,
 }
 
@@ -92,7 +92,7 @@ pub(super) enum State {
     Idle,
     /// The search continues; the text describes its progress.
     Busy(String),
-    /// The search is finished; the text describes the result, and anything that was not searched.
+    /// The search is finished. The text describes the result, and what was not searched.
     Done(String),
 }
 
@@ -115,7 +115,7 @@ impl Look {
         });
     }
 
-    /// Starts a search in these places, and drops the previous one.
+    /// Starts a search in the given places, and drops the previous search.
     pub(super) fn begin(self, app: App, text: String, places: Vec<Where>) {
         self.stop();
         let number = self.number.get_value();
@@ -136,7 +136,8 @@ impl Look {
         );
     }
 
-    /// Returns whether this search is still current; the finder may be closed.
+    /// Returns whether the search with this number is still current. It is not if another search has started or the
+    /// finder is closed.
     fn is_current(self, number: u32) -> bool {
         self.number.try_get_value() == Some(number)
     }

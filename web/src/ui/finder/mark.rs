@@ -1,4 +1,4 @@
-//! Marks a text everywhere on the page (CSS Custom Highlight API) until another search.
+//! Marks all occurrences of a found text on the page (CSS Custom Highlight API).
 
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 use crate::script;
 use crate::ui::state::{App, Marked};
 
-/// Marks a text on the page and scrolls to its first occurrence; in a long value, to the occurrence in `line`.
+/// Marks a text on the page and scrolls to its first occurrence. In a long value, scrolls to the occurrence in `line`.
 pub(super) fn mark(app: App, text: &str, line: u64) {
     call(&JsValue::from_str(text));
     app.marked.set(Some(Marked {
@@ -23,8 +23,8 @@ pub(crate) fn unmark(app: App) {
     call(&JsValue::NULL);
 }
 
-/// Searching the page's text nodes is faster in the page's own script. Without support for highlights, the browser
-/// scrolls to the place but does not mark it.
+/// Calls the page's own script, which searches the text nodes faster than wasm could. A browser without highlights only
+/// scrolls to the text.
 fn call(text: &JsValue) {
     script::call("prosescopeMark", text);
 }

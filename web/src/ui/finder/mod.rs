@@ -1,4 +1,4 @@
-//! The finder: goes to a page, a run or a command by name, and to every place that contains a text.
+//! Draws the finder, a dialog that goes to a page, run or command by its name, and to any place that contains a text.
 
 mod entries;
 mod look;
@@ -50,7 +50,8 @@ pub(crate) fn Finder() -> impl IntoView {
     }
 }
 
-/// Returns the places to search. Reads them untracked: new runs must not restart a search.
+/// Returns the runs or the workflow to search. They are read untracked, because a new run in the list must not restart
+/// a search.
 fn places(app: App, all: bool) -> Vec<Where> {
     let Desk::Open(list) = &*app.desk.read_untracked() else {
         return Vec::new();
@@ -103,7 +104,7 @@ fn Inside() -> impl IntoView {
                 Found::Run(run) => entries::hits(list, run, all.get() && several),
                 Found::Workflow(place, id, found) => entries::of_workflow(place, id, found),
             });
-            // The matches in the run come before the entries whose names match.
+            // Matches in texts come before entries whose names match.
             entries.splice(0..0, hits);
         }
         entries
@@ -117,7 +118,7 @@ fn Inside() -> impl IntoView {
                     mark::mark(app, text.get_untracked().trim(), line);
                 }
                 app.go(route);
-                // The focus goes to the match instead of back to the element that had the focus before.
+                // Without this, closing the dialog would return the focus to the element that had it before.
                 request_animation_frame(|| {
                     crate::ui::keys::focus("main");
                 });
@@ -133,7 +134,7 @@ fn Inside() -> impl IntoView {
         match event.key().as_str() {
             "ArrowDown" => at.set((now + 1).min(count.saturating_sub(1))),
             "ArrowUp" => at.set(now.saturating_sub(1)),
-            // Without this, Escape would clear the search field instead of closing the finder.
+            // Escape is handled here, because the browser would clear the search field instead of closing the finder.
             "Escape" => app.finder.set(false),
             "Enter" => {
                 let entry = entries.with_untracked(|entries| entries.get(now).cloned());

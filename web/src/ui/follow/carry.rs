@@ -1,4 +1,5 @@
-//! Keeps parts of the page in place when their run is reread, because the numbers of nodes and bindings change.
+//! Keeps lists at their place when their run is reread. Rereading may change the numbers and positions of nodes and
+//! bindings.
 
 use std::rc::Rc;
 
@@ -6,18 +7,18 @@ use leptos::prelude::*;
 
 use super::Follow;
 
-/// The new number and list position of an item; `None` if the item is gone.
+/// The number and list position of an item after rereading; `None` if the item was removed.
 pub(crate) type Now = Option<(u32, u32)>;
 
-/// A function that receives the new positions.
+/// A callback that receives the new numbers and positions of the items.
 type Moved = dyn Fn(&[Now]);
 
-/// A part of the page that stays in place.
+/// The callbacks of a part of the page that keeps its place when the run is reread.
 #[derive(Clone)]
 pub(crate) struct Keeper {
     /// Returns the items to keep, with their present numbers.
     pub(crate) kept: Rc<dyn Fn() -> Kept>,
-    /// Receives the new number and list position of each item, in the same order; `None` for a removed one.
+    /// Receives the new number and list position of each item, in the order of `kept`; `None` for a removed item.
     pub(crate) moved: Rc<Moved>,
 }
 
@@ -29,7 +30,7 @@ pub(crate) enum Kept {
     Bindings(Vec<u32>),
 }
 
-/// A list before its run is reread: the cursor's row and the first visible row.
+/// The position of a list before its run is reread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Stand {
     /// The index of the cursor's row.
@@ -41,9 +42,9 @@ pub(crate) struct Stand {
 /// How the cursor and the scroll position of a list change when its rows are reread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
-    /// The old and the new row of the cursor; ignored if the cursor was moved since.
+    /// The old and the new row of the cursor. Ignored if the user has moved the cursor since.
     pub(crate) at: Option<(u64, u64)>,
-    /// The number of rows by which the visible rows moved down.
+    /// The number of rows by which the visible rows moved down; negative if they moved up.
     pub(crate) down: i64,
 }
 
@@ -56,7 +57,8 @@ impl Carry {
         }
     }
 
-    /// Computes the change from the argument of [`Keeper::moved`].
+    /// Computes the change from the argument of [`Keeper::moved`], whose first two items are the cursor's row and the
+    /// first visible row.
     pub(crate) fn of(stood: Stand, moved: &[Option<(u32, u32)>]) -> Carry {
         let place = |at: usize| {
             moved
@@ -69,7 +71,8 @@ impl Carry {
     }
 }
 
-/// Calls a function when the surrounding part of the page is removed.
+/// Calls a function when the surrounding component is removed. Unlike `on_cleanup`, accepts functions that are not
+/// `Send`.
 pub(crate) fn on_cleanup_local(end: impl Fn() + 'static) {
     let end = StoredValue::new_local(Some(Box::new(end) as Box<dyn Fn()>));
     on_cleanup(move || {
@@ -82,7 +85,7 @@ pub(crate) fn on_cleanup_local(end: impl Fn() + 'static) {
 }
 
 impl Follow {
-    /// Keeps a part of the page in place. Returns a function that ends this.
+    /// Registers the part of the page that keeps its place. Returns a function that removes this registration.
     pub(crate) fn keep(self, keeper: Keeper) -> impl Fn() {
         let number = self.next();
         self.keeper.set_value(Some((number, keeper)));
@@ -95,7 +98,7 @@ impl Follow {
         }
     }
 
-    /// Returns the part that is kept in place.
+    /// Returns the registered part of the page, if there is one.
     pub(super) fn kept(self) -> Option<Keeper> {
         let keeper = self.keeper.get_value();
         keeper.map(|(_, keeper)| keeper)

@@ -1,4 +1,5 @@
-//! The indicator in the frame: whether changes are followed, when the last one was, and the button that pauses.
+//! Draws the indicator in the bar that shows whether the page follows changes, and when the last change was. It is also
+//! the button that pauses.
 
 use leptos::prelude::*;
 use prosescope_core::time::human_duration;
@@ -7,10 +8,10 @@ use super::now;
 use crate::ui::icons;
 use crate::ui::state::App;
 
-/// The interval between updates of the words, in milliseconds.
+/// The interval at which the words `changed … ago` are updated, in milliseconds.
 const TICK: u64 = 1000;
 
-/// Draws the button that pauses and continues; for given files that changed, the button that opens them again.
+/// Draws the button that pauses and continues. If dropped files have changed, draws the button that opens them again.
 #[component]
 pub(crate) fn Following() -> impl IntoView {
     let app = App::get();
@@ -74,11 +75,11 @@ pub(crate) fn Following() -> impl IntoView {
     }
 }
 
-/// Describes how long ago something changed.
+/// Returns the words for the time since the last change: `changed 25s ago`.
 fn ago(milliseconds: i64) -> String {
     match milliseconds {
         ..=4999 => "changed just now".to_owned(),
-        // Words that change every second would distract, so this counts in steps of five seconds.
+        // The time is in steps of five seconds, because words that change every second distract the reader.
         5000..=59_999 => format!("changed {}s ago", milliseconds / 5000 * 5),
         _ => format!(
             "changed {} ago",

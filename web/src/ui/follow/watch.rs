@@ -1,4 +1,5 @@
-//! Detects changes of the open files, and has them reread.
+//! Detects changes of the open files. Files of the server are then reread; for dropped files, the page offers to open
+//! them again.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +17,17 @@ use crate::route::{Page, Route};
 use crate::served::Changes;
 use crate::ui::state::{App, Desk, What, find};
 
-/// The interval between checks of given files, and the pause before a failed reading is retried, in milliseconds.
-/// Changes of the server's files are reported at once.
+/// The interval between checks of dropped files, in milliseconds; also the pause before a failed reading is retried.
+/// The server reports changes at once.
 const PAUSE: u32 = 1500;
 
-/// The most given files to check at once, by reading a byte of each.
+/// The maximum number of dropped files to check at once. Checking a file means reading its first byte.
 const LOOKED_AT: usize = 32;
 
 /// Watches the open files as long as the page exists.
 pub(crate) fn watch(app: App) {
     let follow = app.follow;
-    // A page that becomes visible again shows at once the changes that it missed.
+    // When the page becomes visible again, it checks at once for the changes that it missed.
     let seen = window_event_listener_untyped("visibilitychange", move |_| follow.look_now());
     on_cleanup(move || seen.remove());
     spawn_local(async move {
@@ -44,7 +45,7 @@ pub(crate) fn watch(app: App) {
             } else {
                 watch.look().await;
             }
-            // A change reported during the reading is handled without a pause.
+            // If the server reported another change meanwhile, that change is handled without a pause.
             if told == watch.told() {
                 follow.rest(PAUSE).await;
             }
@@ -54,12 +55,12 @@ pub(crate) fn watch(app: App) {
 
 struct Watch {
     app: App,
-    /// Receives the server's messages. Closed while the page is hidden or paused, because a browser has only six
-    /// connections to a server for all of its pages.
+    /// The connection for the server's messages. It is closed while the page is hidden or paused, because all pages of
+    /// a browser share only six connections to a server.
     changes: Option<Changes>,
-    /// The server's name for the state that was read.
+    /// The server's text for the state of the files that was read last.
     seen: Option<String>,
-    /// The time since when reading has failed, if it fails.
+    /// The time of the first failure, in milliseconds since 1970; `None` if the last reading succeeded.
     failing: Option<i64>,
     /// The index of the next file to check.
     next_file: usize,
@@ -81,7 +82,7 @@ impl Watch {
         }
     }
 
-    /// Returns the server's last message.
+    /// Returns the server's last message: the text for the present state of its files.
     fn told(&self) -> Option<String> {
         let told = self
             .changes
@@ -112,7 +113,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Records an error that lasts.
+    /// Records the result of a check. The page shows an error only after reading has failed for [`PATIENCE`].
     fn note(&mut self, looked: Result<(), Trouble>) {
         let trouble = match looked {
             Ok(()) => {
@@ -130,7 +131,8 @@ impl Watch {
         }
     }
 
-    /// Reads a byte of the next files: a browser refuses this for a file that changed since it was given.
+    /// Checks the next dropped files for changes by reading a byte of each. A browser refuses to read a file that
+    /// changed after it was dropped.
     async fn files(&mut self, files: &[(String, web_sys::File)]) {
         let from = if self.next_file < files.len() {
             self.next_file
@@ -150,7 +152,7 @@ impl Watch {
 }
 
 impl Follow {
-    /// Waits until the pause ends or a change wakes it.
+    /// Waits until the pause ends or [`Follow::look_now`] is called.
     async fn rest(self, pause: u32) {
         let (woken, waking) = oneshot::channel();
         self.wake.set_value(Some(woken));
@@ -160,7 +162,7 @@ impl Follow {
 }
 
 impl App {
-    /// Has the open files reread, and updates the page.
+    /// Requests that the server's desk reread the files, and updates the page.
     async fn follow_up(self) -> Result<(), Trouble> {
         let number = self.number();
         let route = self.route.get_untracked();
@@ -174,7 +176,7 @@ impl App {
             Some(Kept::Bindings(bindings)) => (Vec::new(), bindings),
             None => (Vec::new(), Vec::new()),
         };
-        // The numbered item in the address is the last of the items.
+        // The item in the address is requested after the other items, so its answer is the last.
         let named = numbered(&route);
         match named {
             Some(Numbered::Node(node)) => nodes.push(node),
@@ -194,7 +196,7 @@ impl App {
             return Ok(());
         };
         folds.set_value(followed.folded.clone());
-        // If the user went to another page meanwhile, the answer's new address is for a page that is no longer shown.
+        // The address is changed only if the user has not gone to another page meanwhile.
         if self.route.get_untracked() == route {
             self.rename(&route, named, &followed);
         }
@@ -279,7 +281,7 @@ impl App {
     }
 }
 
-/// An item that the address names by its number, which may belong to another item after a rereading.
+/// An item whose number is in the address. After rereading, another item may have that number.
 #[derive(Debug, Clone, Copy)]
 enum Numbered {
     Node(u32),

@@ -1,4 +1,5 @@
-//! Loads a long list in chunks as they become visible, and drops those that are far away.
+//! Loads the rows of a long list in chunks when they become visible, and drops chunks that are far from the visible
+//! rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,7 +19,7 @@ const CHUNK: u64 = 100;
 /// The most chunks that are kept.
 const KEPT: usize = 16;
 
-/// A range of rows, and the length of the list.
+/// The answer to a request for rows of a long list.
 pub(crate) struct Stretch<T> {
     /// The rows.
     pub(crate) rows: Vec<T>,
@@ -29,16 +30,16 @@ pub(crate) struct Stretch<T> {
 type Future<T> = Pin<Box<dyn std::future::Future<Output = Result<Stretch<T>, Trouble>>>>;
 type Fetch<T> = Rc<dyn Fn(u64, u32) -> Future<T>>;
 
-/// A long list; cheap to copy.
+/// The loaded rows of a long list. A copy shares the rows.
 pub(crate) struct Pages<T: 'static> {
     inner: StoredValue<Inner<T>, LocalStorage>,
-    /// Notifies when rows arrive.
+    /// Counts the arrivals of rows. Parts of the page track this signal to draw new rows.
     arrived: RwSignal<u32>,
     /// The number of all rows; `None` until the first answer.
     pub(crate) total: RwSignal<Option<u64>>,
     /// The reason why the list cannot be shown.
     pub(crate) trouble: RwSignal<Option<Trouble>>,
-    /// Notifies when the first rows of a changed list arrive.
+    /// Counts the times that the first rows of a renewed list arrived ([`Pages::renew`]).
     renewed: RwSignal<u32>,
     follow: Follow,
 }
@@ -56,15 +57,16 @@ struct Inner<T> {
     asked: BTreeSet<u64>,
     /// The most recently requested range.
     wanted: Option<Range<u64>>,
-    /// The number of the list's present state; answers to requests for an earlier state are ignored.
+    /// The number of times that the list was renewed. Answers to requests from before the last renewal are ignored.
     generation: u32,
-    /// Whether the stored rows belong to the previous list, which is shown until the new one arrives.
+    /// Whether the stored rows are from before the last renewal. They are shown until the new rows arrive.
     stale: bool,
     fetch: Fetch<T>,
 }
 
 impl<T: Clone + 'static> Pages<T> {
-    /// Creates a list that gets its rows from `fetch`, given a start and a length.
+    /// Creates a list that loads its rows with `fetch`. The arguments of `fetch` are the index of the first row and the
+    /// number of rows.
     pub(crate) fn new<F>(fetch: impl Fn(u64, u32) -> F + 'static) -> Pages<T>
     where
         F: std::future::Future<Output = Result<Stretch<T>, Trouble>> + 'static,
@@ -89,7 +91,8 @@ impl<T: Clone + 'static> Pages<T> {
             follow.edition.track();
             if before.is_some() {
                 pages.renew();
-                // An empty list is not drawn and therefore requests no rows, so this requests the last range again.
+                // The last range is requested explicitly, because an empty list is not drawn and thus requests no rows
+                // itself.
                 let wanted = pages.inner.with_value(|inner| inner.wanted.clone());
                 if let Some(wanted) = wanted {
                     pages.want(wanted);
@@ -99,7 +102,7 @@ impl<T: Clone + 'static> Pages<T> {
         pages
     }
 
-    /// Creates a list that is complete.
+    /// Creates a list from rows that are all loaded already.
     pub(crate) fn of(rows: Vec<T>) -> Pages<T> {
         let rows = Rc::new(rows);
         let total = rows.len() as u64;
@@ -115,7 +118,7 @@ impl<T: Clone + 'static> Pages<T> {
         pages
     }
 
-    /// Returns a row if it has arrived. Notifies when it arrives.
+    /// Returns a row if it has arrived. Tracks the arrival of rows.
     pub(crate) fn get(self, index: u64) -> Option<T> {
         self.arrived.track();
         self.peek(index)
@@ -163,7 +166,8 @@ impl<T: Clone + 'static> Pages<T> {
         })
     }
 
-    /// Requests the list again; shows the old rows until the new ones arrive.
+    /// Marks the list as changed, so that its rows are requested again. The old rows are shown until the new rows
+    /// arrive.
     pub(crate) fn renew(self) {
         self.inner.update_value(|inner| {
             inner.generation += 1;
@@ -214,7 +218,8 @@ impl<T: Clone + 'static> Pages<T> {
                     self.inner.update_value(|inner| {
                         renewed = std::mem::take(&mut inner.stale);
                         if renewed {
-                            // A chunk with a pending request shows its old rows until the answer.
+                            // Old chunks stay only if their new rows are requested, too. Those are shown until the
+                            // answer arrives.
                             inner.chunks.retain(|chunk, _| inner.asked.contains(chunk));
                         }
                         inner.chunks.insert(chunk, stretch.rows);

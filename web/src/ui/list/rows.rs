@@ -1,7 +1,7 @@
-//! Draws a long list and moves through it.
+//! Draws a long list, and moves through the list by keyboard.
 //!
-//! The whole list has the focus and names its current row (`aria-activedescendant`): rows are removed while
-//! scrolling, and a focused row would lose the focus with its removal.
+//! The list as a whole has the focus, and its attribute `aria-activedescendant` contains the id of the current row. A
+//! row itself cannot have the focus, because rows are removed while the user scrolls.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,10 +18,10 @@ use crate::ui::load::{TroubleNote, Waiting};
 use crate::ui::parts::live;
 use crate::ui::state::{App, Move, print_now};
 
-/// The most rows printed; a longer list states its length.
+/// The maximum number of printed rows. A longer list prints a note with its length.
 const PRINTED: u64 = 5000;
 
-/// The number of lists so far, without the page's main list.
+/// The number of lists drawn so far, not counting main lists. It makes the ids of their rows unique.
 static LISTS: AtomicU32 = AtomicU32::new(0);
 
 /// The ARIA role of a list.
@@ -33,12 +33,12 @@ pub(crate) enum Kind {
     Tree,
 }
 
-/// A key that the list passes to its page; the list handles all other keys itself.
+/// A command that the list passes to its page. The list handles moving and scrolling itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     /// Open the row.
     Enter,
-    /// The row has become the current one.
+    /// The row has become the current row.
     Moved,
     /// Fold, or go to the parent.
     Left,
@@ -61,16 +61,16 @@ pub(crate) enum Key {
 pub(crate) struct Cursor {
     /// The row's index.
     pub(crate) at: RwSignal<u64>,
-    /// Notifies when the list must scroll to the row.
+    /// Counts the times that the cursor was moved. The list then scrolls to the row.
     reveal: RwSignal<u32>,
-    /// The first visible row.
+    /// The index of the first visible row.
     top: StoredValue<u64>,
-    /// The change to apply once the rows of a changed list arrive.
+    /// The change to apply when the rows of the reread list arrive; `None` without a pending change.
     carry: StoredValue<Option<Carry>>,
 }
 
 impl Cursor {
-    /// Returns whether the cursor's page is gone, because an answer may arrive after that.
+    /// Returns whether the cursor's page was removed. An answer may arrive after that, and must then be ignored.
     pub(crate) fn is_gone(self) -> bool {
         self.at.is_disposed()
     }
@@ -93,12 +93,14 @@ impl Cursor {
         }
     }
 
-    /// Moves the cursor and the scroll position with their rows, once these arrive.
+    /// Stores how the cursor and the scroll position move with their rows. The change is applied when the new rows
+    /// arrive.
     pub(crate) fn carry(self, carry: Carry) {
         self.carry.set_value(Some(carry));
     }
 
-    /// Returns the row and the number of moves: equal marks mean that the cursor was not moved in between.
+    /// Returns the cursor's row and the number of its moves. If two marks are equal, the cursor was not moved in
+    /// between.
     pub(crate) fn mark(self) -> (u64, u32) {
         (
             self.at.try_get_untracked().unwrap_or_default(),
@@ -106,15 +108,15 @@ impl Cursor {
         )
     }
 
-    /// Goes to a row and shows it, unless the cursor was moved before.
+    /// Goes to a row and scrolls to it, unless the cursor was moved before.
     pub(crate) fn begin(self, row: u64) {
         if !self.has_moved() {
             self.go(row);
         }
     }
 
-    /// Returns whether the cursor was ever moved: until then no row is the current one, and the first step goes to
-    /// the first row.
+    /// Returns whether the cursor was ever moved. Before its first move, no row is marked as current, and a step down
+    /// goes to the first row.
     pub(crate) fn has_moved(self) -> bool {
         self.reveal.get_untracked() > 0
     }
@@ -123,7 +125,7 @@ impl Cursor {
         self.reveal.get() > 0 && self.at.get() == row
     }
 
-    /// Goes to a row and shows it.
+    /// Goes to a row and scrolls to it.
     pub(crate) fn go(self, row: u64) {
         self.at.set(row);
         self.reveal.update(|n| *n += 1);
@@ -135,7 +137,7 @@ impl Cursor {
 pub(crate) fn Rows<T, D, M>(
     /// The list's rows.
     pages: Pages<T>,
-    /// The height of a row, in pixels; must equal the one in CSS.
+    /// The height of a row, in pixels. It must equal the height in the CSS.
     height: f64,
     /// The label for screen readers.
     #[prop(into)]
@@ -145,16 +147,16 @@ pub(crate) fn Rows<T, D, M>(
     /// The list's role.
     #[prop(default = Kind::Grid)]
     kind: Kind,
-    /// The current row.
+    /// The cursor: the current row.
     cursor: Cursor,
-    /// The names of the columns.
+    /// The cells of the head row: the names of the columns.
     #[prop(optional)]
     head: Option<AnyView>,
     /// Draws the cells of a row, given its index and the row.
     draw: D,
-    /// Returns the row's position in the tree, and whether it is selected.
+    /// Returns a row's position in the tree, and whether the row is selected.
     mark: M,
-    /// Handles a key at a row.
+    /// Handles a command of the list: the command, the index of the current row, and the row if it is loaded.
     on_key: Callback<(Key, u64, Option<T>)>,
     /// Whether the keys `j`, `k` and others move in this list from anywhere on the page.
     #[prop(default = true)]
@@ -166,7 +168,7 @@ where
     M: Fn(&T) -> Mark + Send + Sync + Copy + 'static,
 {
     let app = App::get();
-    // There may be several lists besides the main one, and their rows need different ids.
+    // A page has one main list, but may have several other lists. Their rows need different ids.
     let name = StoredValue::new(match main {
         true => class.to_owned(),
         false => format!("{class}-{}", LISTS.fetch_add(1, Ordering::Relaxed)),
@@ -178,7 +180,7 @@ where
         set_top.set(to);
         cursor.top.set_value((to / height) as u64);
     };
-    // A list redrawn in an existing element may already be scrolled.
+    // If the list is redrawn in an existing element, that element may already be scrolled.
     Effect::new(move || {
         if let Some(element) = scroller.get() {
             scrolled(&element);
@@ -198,10 +200,11 @@ where
         }
     });
 
-    // Before the first answer there are no placeholder rows to show that the list is loading.
+    // Before the first answer, the number of rows is unknown. A note then shows that the list is loading, instead of
+    // placeholder rows.
     let waiting = Memo::new(move |_| pages.total.get().is_none() && pages.trouble.get().is_none());
 
-    // Requests the visible rows; the answers arrive as rows.
+    // Requests the visible rows again whenever they change.
     Effect::new(move || {
         pages.track();
         pages.want(shown.get());
@@ -223,13 +226,15 @@ where
     };
     Effect::new(move || {
         cursor.reveal.track();
-        // The size of the list may be known only after the request to scroll.
+        // The list scrolls only when its height and number of rows are known, which may be later than the move of the
+        // cursor.
         if seen.get() > 0.0 && pages.total.get().is_some() {
             reveal(cursor.at.get_untracked());
         }
     });
 
-    // New rows before the visible ones push them down, so the list scrolls along.
+    // New rows above the visible rows push them down. The list scrolls by the same distance, so that the visible rows
+    // stay in place.
     Effect::new(move || {
         pages.track_renewed();
         let Some(carry) = cursor.carry.try_update_value(Option::take).flatten() else {
@@ -243,7 +248,7 @@ where
         }
         let element = scroller.get_untracked();
         if let Some(element) = element.filter(|e| carry.down != 0 && e.scroll_top() > 0) {
-            // The list must have its new length before it can scroll there.
+            // The list can scroll only after it is drawn with its new length.
             request_animation_frame(move || {
                 if cursor.is_gone() {
                     return;
@@ -254,7 +259,7 @@ where
         }
     });
 
-    // Folding above the current row may put its index past the end.
+    // After rows are folded, the cursor's index may be past the end. The cursor then goes to the last row.
     Effect::new(move || {
         if let Some(total) = pages.total.get() {
             let last = total.saturating_sub(1);
@@ -275,7 +280,7 @@ where
         tell(Key::Moved);
     };
     let at = move || cursor.at.get_untracked();
-    // If an item is open from the start, its row becomes the current one.
+    // Whether the cursor's row is the open item. If so, the first step down goes to the row below it.
     let is_open = Memo::new(move |_| {
         let row = pages.get(cursor.at.get());
         row.as_ref().map(mark).is_some_and(|mark| mark.selected)
@@ -313,7 +318,7 @@ where
     if main {
         let forget = app.list_keys(move |step_to| {
             if let Some(element) = scroller.get_untracked() {
-                // A list that cannot take the focus still goes to the row.
+                // An error is ignored: a list that cannot take the focus still goes to the row.
                 let _ = element.focus();
             }
             match step_to {
@@ -394,12 +399,12 @@ where
     }
 }
 
-/// The row's position in its tree, and its state.
+/// The attributes of a row for screen readers and CSS: its position in the tree, and its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// The row's label, if its cells in sequence make a poor one.
+    /// The row's label for screen readers. `None` makes them read the cells in sequence.
     pub(crate) label: Option<String>,
-    /// The row's level, from 1.
+    /// The row's level in the tree, from 1; `None` in a list without levels.
     pub(crate) level: Option<u32>,
     /// Whether the row's children are shown; `None` without children.
     pub(crate) expanded: Option<bool>,
@@ -407,7 +412,7 @@ pub(crate) struct Mark {
     pub(crate) place: Option<(u32, u32)>,
     /// Whether the row is the open item.
     pub(crate) selected: bool,
-    /// Whether the row is new.
+    /// Whether the row was added by the last rereading.
     pub(crate) fresh: bool,
 }
 
@@ -427,12 +432,12 @@ fn total_untracked<T: Clone + 'static>(pages: Pages<T>) -> u64 {
     pages.total.get_untracked().unwrap_or(0)
 }
 
-/// Returns whether a key was pressed in an element inside the list (a button, a link), which handles it itself.
+/// Returns whether a key was pressed in a button or link inside of the list. That element handles the key itself.
 fn from_inside(event: &KeyboardEvent) -> bool {
     event.target() != event.current_target()
 }
 
-/// Tracks the visible height of an element.
+/// Returns a signal with the visible height of an element in pixels, without the head row.
 fn seen_height(of: NodeRef<Div>) -> ReadSignal<f64> {
     let (seen, set_seen) = signal(0.0);
     Effect::new(move || {

@@ -1,8 +1,8 @@
 //! Lists the files of a drop.
 //!
-//! A folder is listed through its `FileSystemEntry`, which returns all files. In Chromium, a page from disk may not
-//! do that; there the folder is listed through its `FileSystemHandle`, which silently omits files whose names are
-//! unsafe on some system. The viewer shows a remark for such a folder.
+//! A folder is listed through its `FileSystemEntry`, which returns all files. In Chromium, a page opened from disk may
+//! not do that. It lists the folder through its `FileSystemHandle`, which silently omits files whose names are unsafe
+//! on some systems. The viewer shows a remark for such a folder.
 
 use std::pin::Pin;
 
@@ -38,7 +38,7 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
     open_roots(app, "what was dropped", roots);
 }
 
-/// Opens files and folders again from the handles that were kept.
+/// Opens files and folders again, from the handles that the browser gave for the earlier drop.
 pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
     let roots = handles
         .into_iter()
@@ -90,7 +90,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
     });
 }
 
-/// Returns what can be opened among the listed files; `None` without files.
+/// Returns the listed files as something to open; `None` if there are no files.
 fn what(walked: Walked) -> Option<What> {
     let Walked {
         files,
@@ -114,7 +114,7 @@ fn what(walked: Walked) -> Option<What> {
     })
 }
 
-/// A file or folder to list.
+/// A dropped item, or an item of a dropped folder, that is not listed yet.
 enum Root {
     /// A `FileSystemHandle` that is still a promise.
     Handle(Promise),
@@ -122,7 +122,7 @@ enum Root {
     Found(JsValue, String),
     /// A `FileSystemEntry`, and the path of its parent folder.
     Entry(web_sys::FileSystemEntry, String),
-    /// A folder, and a promise of its handle in case its entry cannot be listed.
+    /// A dropped folder: its entry, and a promise of its handle, which is used if the entry cannot be listed.
     Folder(web_sys::FileSystemEntry, Option<Promise>),
     /// A file.
     File(File),
@@ -160,7 +160,7 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
     roots
 }
 
-/// The listed files so far.
+/// The files that were listed so far.
 #[derive(Default, Clone)]
 struct Walked {
     files: Vec<Given<File>>,
@@ -180,18 +180,18 @@ enum Left {
     Cancelled,
 }
 
-/// The number of steps in progress at the same time: a browser answers each from another process.
+/// The number of listing steps to run at the same time. Each waits for another process of the browser.
 const AT_ONCE: usize = 64;
 
 /// A folder with more subfolders than this is assumed to contain runs.
 const MANY: usize = 100;
 
-/// The number of subfolders to list before the others: enough to fill a window.
+/// The number of subfolders to list first: as many as the rows that fill a window.
 const FIRST: usize = 40;
 
-/// Lists dropped files and folders; `go_on` occasionally receives the number of files found. In a folder with many
-/// subfolders, the last ones by name are listed first, because they are the newest runs; `so_far` is called once
-/// those are complete.
+/// Lists dropped files and folders. `go_on` receives the number of files at every hundredth file; returning `false`
+/// cancels. In a folder with more than [`MANY`] subfolders, the last [`FIRST`] by name are listed first, because these
+/// are the newest runs. `so_far` is called when they are complete.
 async fn walk(
     roots: Vec<Root>,
     go_on: impl Fn(usize) -> bool,
@@ -239,8 +239,8 @@ async fn walk(
             }
             Step::Skipped(path) => walked.missing.skipped.push(path),
             Step::Failed(path, error) => {
-                // A file may be gone or have a name that is not valid text, or a folder may be unreadable; the others
-                // are still listed.
+                // An item may be gone or unreadable, or its name may not be valid text. The error is kept, and all
+                // other items are listed.
                 walked
                     .missing
                     .not_given
@@ -258,7 +258,7 @@ async fn walk(
     }
 }
 
-/// The result of a step.
+/// The result of listing one item.
 enum Step {
     /// A file, with its path.
     File(String, File),
