@@ -1,4 +1,4 @@
-//! The pages of a run: each draws one view struct of the core.
+//! Draws the pages of a run. Each page requests one view struct of the core and draws it.
 
 mod agents;
 mod bindings;
@@ -27,7 +27,7 @@ fn shown_status(row: &TreeRow) -> &str {
     }
 }
 
-/// Draws a sentence whose parts between backquotes are code.
+/// Draws a sentence; parts between backquotes are drawn as code.
 pub(crate) fn coded(sentence: &str) -> AnyView {
     let parts = sentence.split('`').enumerate().map(|(i, part)| {
         let part = part.to_owned();
@@ -53,12 +53,13 @@ fn node_link(node: &NodeRef) -> AnyView {
     .into_any()
 }
 
-/// Returns a node's name in the address: its row id, or else its position in the trace.
+/// Returns the item that identifies a node in the address: the id of its execution row (`7`), or, without a row, its
+/// position in the trace (`~12`).
 pub(crate) fn item_of(node: &NodeRef) -> String {
     named(node.id, node.node)
 }
 
-/// Returns a trace row's name in the address.
+/// Returns the item that identifies a row of the trace in the address, as [`item_of`] does for a node.
 fn item_of_row(row: &TreeRow) -> String {
     named(row.id, row.node)
 }
@@ -67,7 +68,7 @@ fn named(id: Option<i64>, node: u32) -> String {
     id.map_or_else(|| format!("~{node}"), |id| id.to_string())
 }
 
-/// Draws a page.
+/// Draws one of the pages of a run.
 pub(crate) fn draw(page: Page) -> AnyView {
     match page {
         Page::Program => program::draw(),

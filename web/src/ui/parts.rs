@@ -1,4 +1,4 @@
-//! Small components used by many pages.
+//! Draws small components that many pages use, such as statuses, times, links and buttons.
 
 use gloo_file::ObjectUrl;
 use leptos::prelude::*;
@@ -14,8 +14,8 @@ use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
 
-/// Returns a view that is redrawn when a signal that it reads changes. Leptos generates code for each closure type in
-/// a view; this function gives them all one type, which keeps the wasm small.
+/// Returns a view that is redrawn when a signal that it reads changes. Leptos generates code for each type of closure
+/// in a view. This function gives all closures one type, which keeps the wasm file small.
 pub(crate) fn live<V: IntoAny>(draw: impl Fn() -> V + Send + 'static) -> AnyView {
     fn boxed(draw: Box<dyn Fn() -> AnyView + Send>) -> AnyView {
         (move || draw()).into_any()
@@ -23,7 +23,7 @@ pub(crate) fn live<V: IntoAny>(draw: impl Fn() -> V + Send + 'static) -> AnyView
     boxed(Box::new(move || draw().into_any()))
 }
 
-/// The media query for narrow and touch screens, which have taller rows.
+/// The CSS media query for narrow and touch screens, on which rows are taller.
 pub(crate) const SMALL: &str = "(max-width: 700px), (pointer: coarse)";
 
 /// Returns whether a media query matches.
@@ -32,7 +32,8 @@ pub(crate) fn matches(query: &str) -> bool {
     found.is_some_and(|found| found.matches())
 }
 
-/// Tracks whether the screen is narrow or a touch screen, because windows are resized and phones turned.
+/// Returns a signal that is true on narrow and touch screens. It changes when the window is resized or the phone is
+/// turned.
 pub(crate) fn is_small() -> ReadSignal<bool> {
     let (is, set) = signal(matches(SMALL));
     let resized = window_event_listener(leptos::ev::resize, move |_| {
@@ -45,7 +46,8 @@ pub(crate) fn is_small() -> ReadSignal<bool> {
     is
 }
 
-/// Returns the horizontal position of the pointer within its target, as a fraction.
+/// Returns the horizontal position of the pointer in the element that handles the event, from 0 to 1; `None` if
+/// unknown.
 pub(crate) fn part_of(event: &web_sys::PointerEvent) -> Option<f64> {
     let target = event
         .current_target()?
@@ -56,7 +58,7 @@ pub(crate) fn part_of(event: &web_sys::PointerEvent) -> Option<f64> {
     part.is_finite().then_some(part)
 }
 
-/// Draws facts with their names, one per line.
+/// Draws a list of facts, each with its name.
 pub(crate) fn pairs(class: &'static str, facts: Vec<(String, AnyView)>) -> AnyView {
     let fact =
         |(name, fact): (String, AnyView)| view! { <dt>{name}</dt><dd>{fact}</dd> }.into_any();
@@ -64,7 +66,7 @@ pub(crate) fn pairs(class: &'static str, facts: Vec<(String, AnyView)>) -> AnyVi
     view! { <dl class=class>{facts}</dl> }.into_any()
 }
 
-/// Returns the CSS class of a status's colour.
+/// Returns the CSS class for the colour of a status.
 pub(crate) fn tone_class(status: &str) -> &'static str {
     match tone(status) {
         Tone::Ok => "ok",
@@ -93,7 +95,7 @@ pub(crate) fn Pill(
     }
 }
 
-/// Draws a time, or a text for a missing one. The tooltip has the complete time.
+/// Draws a time, or a text if the time is missing. The tooltip shows the complete time.
 #[component]
 pub(crate) fn When(
     /// The time to show.
@@ -101,7 +103,7 @@ pub(crate) fn When(
     /// Whether to show the time of day only; the tooltip has the day.
     #[prop(optional)]
     clock_only: bool,
-    /// The text that stands in place of a missing time.
+    /// The text to show if the time is missing.
     #[prop(default = "not recorded")]
     missing: &'static str,
 ) -> impl IntoView {
@@ -150,13 +152,13 @@ pub(crate) fn binding_links(bindings: &[BindingRef]) -> AnyView {
     view! { <ul class="chips">{links.collect_view()}</ul> }.into_any()
 }
 
-/// Draws a note that there is nothing, and what that means.
+/// Draws a note that a list or page is empty, with an explanation.
 #[component]
 pub(crate) fn Empty(
-    /// The name of the missing things.
+    /// The note, such as `No gates`.
     #[prop(into)]
     what: String,
-    /// The explanation, or a place to look.
+    /// The explanation, or a hint where to look.
     #[prop(optional, into)]
     why: String,
 ) -> impl IntoView {
@@ -165,15 +167,15 @@ pub(crate) fn Empty(
     }
 }
 
-/// Draws a note that a part of the run has nothing, or that it could not be read completely.
+/// Draws a note that a part of the run is empty. If that part could not be read, the note says so instead.
 #[component]
 pub(crate) fn EmptyPart(
     /// The part of the run that is empty.
     part: Part,
-    /// The name of the missing things.
+    /// The note, such as `No gates`.
     #[prop(into)]
     what: String,
-    /// The explanation, or a place to look.
+    /// The explanation, or a hint where to look.
     #[prop(into)]
     why: String,
 ) -> impl IntoView {
@@ -252,7 +254,8 @@ async fn copy_text(text: &str) -> bool {
     copy_by_hand(text).unwrap_or(false)
 }
 
-/// Copies a text in the old way, for pages that may not use the clipboard.
+/// Copies a text by the command `copy` of a text field, for pages that may not use the clipboard API. Returns whether
+/// the text was copied.
 fn copy_by_hand(text: &str) -> Option<bool> {
     let area: web_sys::HtmlTextAreaElement = document()
         .create_element("textarea")
@@ -272,7 +275,7 @@ fn copy_by_hand(text: &str) -> Option<bool> {
     done.ok().map(|done| done.is_truthy())
 }
 
-/// Draws a button that saves a value to disk; the value is requested on a click.
+/// Draws a button that saves a value to disk. The value is requested when the user clicks.
 #[component]
 pub(crate) fn Download(
     /// The request whose answer is the file.
@@ -308,8 +311,8 @@ pub(crate) fn Download(
     }
 }
 
-/// Draws the remarks about an open shared file and the button that saves its run, on the page where a reader begins.
-/// A change of the file is reported on every page.
+/// Draws the remarks about the open shared files, and the button that saves a shared run. Warns if a file differs from
+/// what was shared, or was not opened.
 #[component]
 pub(crate) fn SharedNote() -> impl IntoView {
     let app = App::get();
@@ -365,7 +368,7 @@ pub(crate) fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
     link.set_href(&url);
     link.set_download(name);
     link.click();
-    // The browser may still need the URL to save the file, so the URL is dropped only after a minute.
+    // The URL is dropped only after a minute, because the browser may need it until the file is saved.
     set_timeout(move || drop(url), std::time::Duration::from_secs(60));
     Some(())
 }

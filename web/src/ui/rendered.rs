@@ -1,11 +1,11 @@
-//! Draws Markdown with elements of the viewer and text nodes only.
+//! Draws Markdown as a tree of HTML elements and text nodes, so that no HTML in a run's text is interpreted.
 
 use leptos::attr::custom::custom_attribute;
 use leptos::prelude::*;
 
 use crate::text::markdown::{Kind, Part, Rendered, render};
 
-/// The number of bytes of a text that are rendered; the rest is only shown raw.
+/// The maximum number of bytes of a text that are rendered. The rest is shown only as raw text.
 const MOST: usize = 200_000;
 
 /// Draws a text as Markdown.
@@ -61,7 +61,7 @@ fn node(kind: Kind, parts: Vec<Part>) -> AnyView {
     match kind {
         Kind::Paragraph => view! { <p dir="auto">{inside}</p> }.into_any(),
         Kind::Heading(level) => {
-            // Levels begin below the page's own headings.
+            // The levels begin at 3, because levels 1 and 2 are the page's own headings.
             let shown = u32::from(level) + 2;
             view! { <p class=format!("h h{level}") dir="auto" role="heading" {..custom_attribute("aria-level", shown.min(6))}>{inside}</p> }.into_any()
         }

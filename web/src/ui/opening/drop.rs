@@ -266,9 +266,9 @@ enum Step {
     Inside(Vec<Root>),
     /// The handle of a dropped file or folder.
     Given(JsValue),
-    /// A folder whose entry cannot be listed: its name, and a promise of its handle.
+    /// A folder whose entry cannot be listed: its name, and a promise of its handle. The handle may hide files.
     Hidden(String, Promise),
-    /// A skipped folder.
+    /// A folder that was skipped, by its path.
     Skipped(String),
     /// An unreadable file or folder, and the error.
     Failed(String, JsValue),
@@ -366,7 +366,7 @@ async fn list_entry(entry: &web_sys::FileSystemEntry, path: &str) -> Result<Vec<
         if children.length() == 0 {
             return Ok(inside);
         }
-        // Chromium does not expose their class, so `dyn_into` would fail.
+        // `unchecked_into` is used because Chromium does not expose the class of the entries, so `dyn_into` would fail.
         let children = children.iter().map(JsValue::unchecked_into);
         inside.extend(children.map(|child| Root::Entry(child, format!("{path}/"))));
     }
@@ -388,12 +388,12 @@ fn call(object: &JsValue, method: &str) -> Pin<Box<dyn Future<Output = Result<Js
     Box::pin(async move { JsFuture::from(promise?).await })
 }
 
-/// Calls a callback-style method with functions for success and failure.
+/// Calls a method that takes one callback for success and one for failure, and returns the result as a future.
 async fn promised(object: &JsValue, method: &str) -> Result<JsValue, JsValue> {
     let function: Function = Reflect::get(object, &method.into())?.dyn_into()?;
     let promise = Promise::new(&mut |done, failed| {
         if let Err(error) = function.call2(object, &done, &failed) {
-            // The rejected promise carries `error`, so the result of this call is ignored.
+            // The result is ignored, because the error reaches the caller through the rejected promise.
             let _ = failed.call1(&JsValue::NULL, &error);
         }
     });

@@ -1,4 +1,4 @@
-//! Opens a pasted run: a state file as text, or copied files.
+//! Opens what the user pastes: the text of a state file, or copied files.
 
 use js_sys::Array;
 use web_sys::{ClipboardEvent, File};
@@ -10,14 +10,14 @@ use crate::ui::state::{App, What};
 /// The file name for a pasted text.
 const NAME: &str = "state.md";
 
-/// Returns whether a text may be a state file: other texts must not replace the open run.
+/// Returns whether a pasted text may be a state file. Any other text must not replace the open run.
 fn is_state(text: &str) -> bool {
     let head: Vec<String> = text.lines().take(40).map(str::to_lowercase).collect();
     let says = |words: &str| head.iter().any(|line| line.contains(words));
     head.len() > 1 && (says("execution state") || says("run:") || says("run id"))
 }
 
-/// Opens pasted content, except in a text field; returns whether there was any.
+/// Opens pasted content, unless the user pastes into a text field. Returns whether something was opened.
 pub(crate) fn on_paste(app: App, event: &ClipboardEvent) -> bool {
     if is_typing(event) {
         return false;

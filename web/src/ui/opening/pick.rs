@@ -1,4 +1,4 @@
-//! Picks files and folders.
+//! Opens the browser's dialogs for files and for a folder, and opens what the user picks in them.
 
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -80,7 +80,7 @@ fn picked(app: App, input: NodeRef<Input>) {
             None => true,
         })
         .collect();
-    // Without this, the browser reports nothing if the user picks the same file again after it has changed.
+    // The input is cleared, because the browser would otherwise not report that the user picks the same file again.
     input.set_value("");
     if files.is_empty() {
         app.fail(Trouble {
@@ -92,7 +92,8 @@ fn picked(app: App, input: NodeRef<Input>) {
         });
         return;
     }
-    // A folder is picked alone; picked files may have equal names if they come from a search result.
+    // The dialog returns either one folder or several files. Each file is its own root, because files picked from a
+    // search result may have equal names.
     let given = files.into_iter().enumerate().map(|(at, (path, file))| {
         let root = if path.contains('/') { 0 } else { at };
         (root, path, file)

@@ -1,12 +1,12 @@
-//! Remembers the names of recently opened files. A browser does not let a page open a file again by itself, so names
-//! are all that is useful.
+//! Stores the names of recently opened files in the browser. Only names are stored, because a browser does not let a
+//! page open a file again by itself.
 
 use leptos::prelude::window;
 
 const KEY: &str = "prosescope.recent";
 const MOST: usize = 8;
 
-/// Returns the names, the latest first.
+/// Returns the names of recently opened files, the latest first.
 pub(crate) fn list() -> Vec<String> {
     let storage = window().local_storage().ok().flatten();
     let json = storage.and_then(|storage| storage.get_item(KEY).ok().flatten());
@@ -14,7 +14,7 @@ pub(crate) fn list() -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Adds a name.
+/// Adds a name as the latest; at most [`MOST`] names are kept.
 pub(crate) fn add(name: &str) {
     let mut names = list();
     names.retain(|other| other != name);
@@ -33,7 +33,7 @@ fn put(names: &[String]) {
         return;
     };
     if let Ok(Some(storage)) = window().local_storage() {
-        // A private window may refuse to store; then the names are not remembered.
+        // An error is ignored: a private window may refuse to store, and then no names are kept.
         let _ = storage.set_item(KEY, &json);
     }
 }

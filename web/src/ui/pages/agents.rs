@@ -1,4 +1,4 @@
-//! The page of persistent agents: memory, invocations, and changes between them.
+//! Draws the page of persistent agents: their memory, their invocations, and the changes from one to the next.
 
 use leptos::prelude::*;
 use prosescope_core::session::ValueOf;
@@ -14,7 +14,7 @@ use crate::ui::parts::{Copy, Empty, EmptyPart, When};
 use crate::ui::rendered::Markdown;
 use crate::ui::value::Value;
 
-/// The invocations shown at first.
+/// The number of invocations that are shown at first.
 const SHOWN: usize = 50;
 
 /// Draws the page of agents.

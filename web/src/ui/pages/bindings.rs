@@ -1,4 +1,5 @@
-//! The page of named values, by scope; the detail shows a value and why its name resolves to it.
+//! Draws the page of bindings, the named values of a run. The detail shows a value, and why its name resolves to this
+//! value.
 
 mod binding;
 
@@ -68,7 +69,8 @@ pub(super) fn draw() -> AnyView {
         fresh: app.follow.is_new_binding(&run.place(), row.binding),
         ..Mark::default()
     };
-    // Tracks only whether the list is empty, so that it keeps the focus when rows are added or removed.
+    // Only whether the list is empty is tracked. Otherwise the list would be drawn anew, and lose the focus, with each
+    // added row.
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
@@ -92,7 +94,7 @@ pub(super) fn draw() -> AnyView {
     .into_any()
 }
 
-/// Keeps the current row and the first visible one in place while the run is written to.
+/// Keeps the current row and the first visible row in place when the run is reread.
 fn keep(app: App, pages: Pages<BindingRow>, cursor: Cursor) {
     let binding_at = move |row: u64| pages.peek(row).map_or(u32::MAX, |row| row.binding);
     let stood = StoredValue::new(Stand::default());
@@ -160,7 +162,7 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
     .into_any()
 }
 
-/// Describes the scope in a few words.
+/// Returns the scope of a binding in words: `root`, or `frame 43`.
 fn scope_words(row: &BindingRow) -> String {
     row.execution_id
         .map_or_else(|| "root".to_owned(), |id| format!("frame {id}"))

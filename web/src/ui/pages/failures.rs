@@ -1,4 +1,4 @@
-//! Goes to failures from any page of a run.
+//! Finds the failures of a run, and opens the trace at a failure from any page.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -10,7 +10,8 @@ use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::ui::state::{App, Desk, find};
 
-/// Returns the next failure of a run, starting from a node (`None`: from the beginning or the end).
+/// Returns the next failure of a run after `node`, or the previous one if `forward` is false. Without a node, the
+/// search starts at the beginning or the end of the trace.
 pub(super) async fn next(
     app: App,
     place: String,
@@ -25,7 +26,8 @@ pub(super) async fn next(
     app.ask(request).await
 }
 
-/// Goes to the first or last failure in the run with this key; without failures, to where the run is now.
+/// Goes to the first failure of a run, or to the last if `forward` is false. If nothing failed, goes to the run's
+/// position. `key` is the run's id or place in the address.
 pub(crate) fn go(app: App, key: String, forward: bool) {
     spawn_local(async move {
         let place = match &*app.desk.read_untracked() {
@@ -40,13 +42,14 @@ pub(crate) fn go(app: App, key: String, forward: bool) {
                     app.go(Route::item(&key, Page::Trace, item_of(&node)));
                 }
             }
-            // The page that is shown reports the error, so this need not.
+            // The error is not shown here, because the page itself shows it.
             Err(_) => {}
         }
     });
 }
 
-/// Shows that nothing failed, as far as the run could be read; returns where the run is now.
+/// Shows a message that nothing failed, as far as the run could be read. Returns the node at the run's position, if
+/// there is one.
 pub(super) async fn none(app: App, place: String) -> Option<NodeRef> {
     let request = Request::Page {
         place,

@@ -1,4 +1,4 @@
-//! The page of all files and tables, including unknown ones.
+//! Draws the page of all files and tables of a run, including those that OpenProse does not define.
 
 mod table;
 
@@ -16,7 +16,7 @@ use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::Empty;
 use crate::ui::value::Value;
 
-/// A row of the list.
+/// A row of the list: a table or a file.
 #[derive(Debug, Clone, PartialEq)]
 enum Entry {
     Table(TableInfo),
@@ -24,7 +24,7 @@ enum Entry {
 }
 
 impl Entry {
-    /// Returns the entry's name in the address.
+    /// Returns the item that identifies the entry in the address: `table:run` or `file:state.md`.
     fn item(&self) -> String {
         match self {
             Entry::Table(table) => format!("table:{}", table.name),

@@ -1,4 +1,5 @@
-//! The page of approvals: waiting gates, decisions and their deciders, and the verification of the audit log.
+//! Draws the page of gates: waiting gates, decisions with the principals who made them, and the verification of the
+//! audit log.
 
 mod audit;
 
@@ -112,7 +113,7 @@ fn row(_: u64, gate: &GateView) -> AnyView {
     .into_any()
 }
 
-/// Draws the status of a gate; after its deadline, it no longer waits.
+/// Draws the status of a gate. A waiting gate whose deadline has passed is drawn as overdue.
 pub(super) fn pill(gate: &GateView) -> AnyView {
     match gate.overdue {
         true => view! { <Pill status="timeout" words="overdue"/> }.into_any(),

@@ -1,4 +1,4 @@
-//! The page of imported programs, with links to their nested runs.
+//! Draws the page of imported programs, with links to their nested runs.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages;

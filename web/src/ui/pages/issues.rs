@@ -1,4 +1,4 @@
-//! The page of issues: each with its place and the way to fix it.
+//! Draws the page of issues in a run's records, each with its place and the way to fix it.
 
 use leptos::prelude::*;
 use prosescope_core::issue::Severity;

@@ -1,4 +1,4 @@
-//! The page of the program, with the executions at each line.
+//! Draws the page of the program, with the executions of each line.
 
 use leptos::prelude::*;
 use prosescope_core::view::{NodeRef, Part, ProgramLine, ProgramView, PropertyView, icon};
@@ -13,7 +13,7 @@ use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Empty, EmptyPart, Pill, binding_links, tone_class};
 use crate::ui::state::{App, Run};
 
-/// Facts about the program as a whole.
+/// The facts about the program as a whole: its path, where its source was found, and a remark. Empty texts if unknown.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct About {
     path: String,
@@ -37,7 +37,7 @@ pub(super) fn draw() -> AnyView {
             from: view.source_from.unwrap_or_default(),
             note: view.note.unwrap_or_default(),
         };
-        // The page may be gone when the answer arrives.
+        // `try_` methods are used, because the user may have left the page.
         if about.try_get_untracked().is_some_and(|old| old != new) {
             about.try_set(new);
         }
@@ -63,7 +63,8 @@ pub(super) fn draw() -> AnyView {
             .is_some_and(|item| item == line.line.to_string()),
         ..Mark::default()
     };
-    // Tracks only whether the list is empty, so that it keeps the focus when rows are added or removed.
+    // Only whether the list is empty is tracked. Otherwise the list would be drawn anew, and lose the focus, with each
+    // added row.
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
@@ -176,7 +177,7 @@ fn Line(line: ProgramLine) -> impl IntoView {
     }
 }
 
-/// Draws the properties of a statement in the program.
+/// Draws the properties of a statement, as the program states them; `None` without properties.
 pub(super) fn stated(properties: &[PropertyView]) -> Option<impl IntoView + use<>> {
     (!properties.is_empty()).then(|| {
         let pairs = properties.iter().map(|property| {

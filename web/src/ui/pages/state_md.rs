@@ -1,4 +1,5 @@
-//! The page of the state file: as rendered from the data, as stored in the folder, and their differences.
+//! Draws the page of the state file `state.md`: as rendered from the run's data, as stored in the run's folder, and the
+//! differences between both.
 
 use leptos::prelude::*;
 use prosescope_core::view::{Part, StateLine, StateMdView};
@@ -12,7 +13,7 @@ use crate::ui::parts::{Copy, EmptyPart};
 use crate::ui::state::{App, Run};
 use crate::ui::value::Text;
 
-/// Which of the two texts is shown.
+/// The choice of what the page shows: the rendered text, the stored text, or their differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Show {
     Rendered,

@@ -1,4 +1,4 @@
-//! The trace: all executions as a tree, and the detail of the open one.
+//! Draws the page of the trace: all executions of a run as a tree, and the detail of the open row.
 
 mod ahead;
 mod axis;
@@ -29,7 +29,7 @@ use crate::ui::state::{App, Run};
 use axis::{About, Axis};
 use chosen::Choose;
 
-/// The height of a row, in pixels. Narrow and touch screens use the taller one, with the bar below the text.
+/// The height of a row, in pixels. Narrow and touch screens use [`TALL_ROW`], because the bar is below the text there.
 const ROW: f64 = 24.0;
 const TALL_ROW: f64 = 42.0;
 
@@ -48,7 +48,7 @@ impl Deref for Line {
     }
 }
 
-/// The tree and its cursor.
+/// The tree of rows, its cursor, and the selected item. It is cheap to copy.
 #[derive(Clone, Copy)]
 struct Tree {
     app: App,
@@ -79,7 +79,7 @@ pub(super) fn draw() -> AnyView {
             note: page.note,
             lines: [page.remarks, page.remarks_behind].concat(),
         };
-        // The page may be gone when the answer arrives.
+        // `try_` methods are used, because the user may have left the page.
         if told
             .try_get_untracked()
             .is_some_and(|before| before != remarks)
@@ -109,12 +109,12 @@ pub(super) fn draw() -> AnyView {
             tree.pages.renew();
         }
     });
-    // Shows the item in the address; finding its row takes a request to the worker.
+    // Goes to the row of the item in the address. Finding that row takes requests to the desk.
     Effect::new(move || {
         let item = tree.selected.get();
         if let Some(item) = item.filter(|item| !app.follow.is_renamed(item)) {
             spawn_local(async move {
-                // The page may be gone before this task runs.
+                // The user may have left the page before this task runs.
                 if tree.cursor.is_gone() {
                     return;
                 }
@@ -124,7 +124,8 @@ pub(super) fn draw() -> AnyView {
                     return;
                 }
                 match node {
-                    // The address now names the node itself, so this effect runs again.
+                    // The address is changed from `first-failure` to the node itself. This effect then runs again, and
+                    // goes to the node.
                     Ok(Some(node)) if item.ends_with("-failure") => {
                         app.put(run.item(Page::Trace, node.item));
                     }
@@ -138,7 +139,8 @@ pub(super) fn draw() -> AnyView {
             });
         }
     });
-    // Tracks only whether the list is empty, so that it keeps the focus when rows are added or removed.
+    // Only whether the list is empty is tracked. Otherwise the list would be drawn anew, and lose the focus, with each
+    // added row.
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let is_all = Memo::new(move |_| app.trace.choice.read().is_all());
     let axis = Axis::new(tree);
@@ -173,12 +175,14 @@ pub(super) fn draw() -> AnyView {
     .into_any()
 }
 
-/// Returns the row that is open from the start: the first failure, or else where a stopped run is.
+/// Returns the item of the row that is open from the start: the first failure, or else the position of a run that is
+/// not running. Returns `None` if the user closed it, or if a filter may hide it.
 fn opened_first(app: App, run: Run) -> Option<String> {
     if app.trace.shut.get() {
         return None;
     }
-    // An order hides no rows, and a filter for failures never hides the first cause.
+    // The order is ignored, because it hides no rows. A filter for failures is ignored, because it never hides the
+    // first failure.
     let mut left_out = app.trace.choice.get();
     left_out.order = TraceOrder::default();
     let only_failed = left_out.status == "failed";
@@ -196,12 +200,12 @@ fn opened_first(app: App, run: Run) -> Option<String> {
     })
 }
 
-/// Sets the initial state of the trace for this run: whether it shows times, and what is folded. Returns whether
-/// something was folded now.
+/// Sets the initial state of the trace for this run: whether it shows times, and which nodes are folded. Returns
+/// whether nodes were folded by this call.
 fn begin(app: App, run: Run) -> bool {
     let known = run.overview.with(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
-        // A running run is not folded, because rows would fold away while one watches them.
+        // In a running run nothing is folded, because rows would disappear while the user watches them.
         let stopped = matches!(&*overview.status, "failed" | "interrupted" | "waiting");
         Some((overview.times_recorded, stopped || overview.stale))
     });
@@ -214,7 +218,7 @@ fn begin(app: App, run: Run) -> bool {
     stands && app.fold_at_first(&run.place(), Folded::Well)
 }
 
-/// Remarks in the run's files: a note to read first, and lines that record no statement.
+/// The remarks of the run's files above the trace: a note to read first, and lines that record no statement.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Remarks {
     note: Option<String>,
@@ -235,14 +239,15 @@ impl Remarks {
     }
 }
 
-/// A node, and its name in the address: its row id, or else its number.
+/// A node of the trace: its number, and the item that identifies it in the address.
 struct Place {
     at: u32,
     item: String,
 }
 
 impl Tree {
-    /// Finds the node of an item in the address: a row id, a node's number, or a failure.
+    /// Returns the node of an item in the address: a row's id (`7`), a node's number (`~12`), `first-failure` or
+    /// `last-failure`.
     async fn node_of(self, item: &str) -> Result<Option<Place>, Trouble> {
         let place = self.run.place();
         let named = |at: Option<u32>| {
@@ -268,7 +273,7 @@ impl Tree {
         }))
     }
 
-    /// Shows that nothing failed, and goes to where the run is now.
+    /// Shows a message that nothing failed, and goes to the run's position.
     async fn no_failure(self) {
         if let Some(node) = failures::none(self.app, self.run.place()).await
             && !self.cursor.is_gone()
@@ -279,7 +284,7 @@ impl Tree {
         }
     }
 
-    /// Shows a node that the address may already name, because it may have been folded away since.
+    /// Goes to a node even if it is already the item in the address. The node may have been hidden by folding since.
     fn reveal(self, node: u32) {
         spawn_local(async move {
             if !self.cursor.is_gone() {
@@ -288,10 +293,10 @@ impl Tree {
         });
     }
 
-    /// Unfolds the ancestors of a node and goes there, unless the cursor was moved since `before`: an answer that
-    /// arrives late must not move the user back.
+    /// Unfolds the ancestors of a node and goes to the node. Does nothing if the cursor was moved since `before`,
+    /// because a late answer must not move the user back.
     async fn show(self, node: u32, before: (u64, u32)) {
-        // The request itself unfolds nodes, so it is not even sent if the cursor has moved.
+        // The request is not sent if the cursor has moved, because its answer would unfold nodes.
         if self.cursor.is_gone() || self.cursor.mark() != before {
             return;
         }
@@ -300,7 +305,7 @@ impl Tree {
             .peek(self.cursor.at.get_untracked())
             .map(|row| row.node);
         if seen == Some(node) {
-            // The row may have been scrolled out of view.
+            // The cursor is already at the node. Going there again scrolls its row into view.
             return self.cursor.go(self.cursor.at.get_untracked());
         }
         let place = self.run.place();
@@ -314,7 +319,7 @@ impl Tree {
         if let Ok(Revealed { row: None, .. }) = &answer
             && !self.cursor.is_gone()
         {
-            // The filter hides the row, so the filter is cleared.
+            // The filter hides the node's row, so the filter is cleared first.
             self.app.trace.choice.set(TraceChoice::default());
             self.again();
             return Box::pin(self.show(node, before)).await;
@@ -340,9 +345,9 @@ impl Tree {
         }
     }
 
-    /// Keeps the current row and the first visible one in place while the run is written to.
+    /// Keeps the current row and the first visible row in place when the run is reread.
     fn keep(self) {
-        // Filtered rows have no position among all rows.
+        // With a filter, nothing is kept in place, because the desk reports positions among all rows only.
         let is_all = move || self.app.trace.choice.read_untracked().is_all();
         let node_at = move |row: u64| {
             let row = self.pages.peek(row).filter(|_| is_all());
@@ -360,13 +365,14 @@ impl Tree {
         on_cleanup_local(forget);
     }
 
-    /// Requests the changed rows, because a list that was empty would not request them.
+    /// Requests the rows again after the filter or the order changed. The first row is requested explicitly, because an
+    /// empty list requests no rows itself.
     fn again(self) {
         self.pages.renew();
         self.pages.want(0..1);
     }
 
-    /// Opens the row to which the keys moved.
+    /// Opens the cursor's row, if a row is open: moving the cursor with the keys moves the detail along.
     fn take_along(self) {
         if !self.cursor.is_gone()
             && self.selected.get_untracked().is_some()
@@ -386,12 +392,13 @@ impl Tree {
         self.pages.renew();
     }
 
-    /// Returns the rule for folding, without the user's exceptions.
+    /// Returns the rule that decides which nodes are folded, without the user's exceptions.
     fn folded(self) -> Folded {
         self.app.folds(&self.run.place()).kind()
     }
 
-    /// Folds nodes that succeeded, or unfolds everything; the current row stays the same.
+    /// Folds the nodes that succeeded, or unfolds all nodes. The cursor stays at its row, whose ancestors are unfolded
+    /// if necessary.
     fn fold_well(self) {
         let kind = match self.folded() {
             Folded::Well => Folded::Nothing,
@@ -443,8 +450,8 @@ impl Tree {
             Key::Right | Key::FoldWell | Key::Mark => {}
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
-                // The first step goes to the item that is open from the start, because the user has not chosen it
-                // yet.
+                // If the open item was opened by the page itself, not by the user, the search starts at the beginning.
+                // The first step then goes to that item.
                 let is_chosen = self.app.route.read_untracked().selected().is_some();
                 let is_chosen = is_chosen || self.selected.read_untracked().is_none();
                 let from = (self.cursor.has_moved() && is_chosen).then_some(row.node);
@@ -472,7 +479,7 @@ impl Tree {
     }
 }
 
-/// Draws a link to a node of the trace, which shows the node each time it is followed.
+/// Draws a link to a node of the trace. Each click goes to the node, even if the address already contains it.
 #[component]
 fn To(tree: Tree, node: NodeRef, children: Children) -> impl IntoView {
     let at = node.node;

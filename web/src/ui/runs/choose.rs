@@ -1,4 +1,4 @@
-//! The filter of the list of runs: statuses, words, days, reasons of failures.
+//! Draws the filter of the list of runs, by statuses, words, days and reasons of failures, and the filtered list.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::ui::parts::{Empty, live};
 use crate::ui::shell::name_of;
 use crate::ui::state::App;
 
-/// The order in which statuses are shown: first those that need attention.
+/// The order of the buttons for statuses: statuses that need attention come first.
 const FIRST: [&str; 6] = [
     "failed",
     "unreadable",
@@ -30,7 +30,7 @@ pub(super) fn Chosen(list: Memo<RunList>) -> impl IntoView {
     let app = App::get();
     let choice = app.choice;
     let all = Memo::new(move |_| list.with(|list| list.runs.len()));
-    // Runs not yet read count too, so that the filter is usable at once.
+    // Runs that are not read yet count, too, so that the filter is shown from the start.
     let several = Memo::new(move |_| all.get() as u64 + u64::from(app.unread.get().0) > 1);
     let shown = Memo::new(move |_| {
         let filter = choice.filter();
@@ -75,7 +75,7 @@ pub(super) fn Chosen(list: Memo<RunList>) -> impl IntoView {
     }
 }
 
-/// Draws the number of runs with each status; a click filters by it.
+/// Draws a button for each status, with the number of runs. A click shows only the runs with this status.
 #[component]
 fn Statuses(list: Memo<RunList>, choice: Choice) -> impl IntoView {
     let counts = Memo::new(move |_| {
@@ -136,7 +136,8 @@ fn Field(choice: Choice) -> impl IntoView {
     }
 }
 
-/// Describes the days and the reason selected by a click, with a button that clears them.
+/// Draws the days and the reason by which the list is filtered after a click, with a button that clears both. Returns
+/// `None` without such a filter.
 fn narrowed(choice: Choice) -> Option<AnyView> {
     let (since, until, why) = (choice.since.get(), choice.until.get(), choice.why.get());
     let days = match (since.is_empty(), until.is_empty(), since == until) {
@@ -164,7 +165,7 @@ fn narrowed(choice: Choice) -> Option<AnyView> {
     })
 }
 
-/// Draws the commands for the marked runs.
+/// Draws the number of runs marked for comparison, with the buttons that compare them or clear the marks.
 fn pairing(app: App) -> Option<AnyView> {
     let paired = app.paired.get();
     let program = |place: &String| app.desk.with(|desk| desk.run(place)?.program.clone());

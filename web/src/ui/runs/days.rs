@@ -1,4 +1,4 @@
-//! The number of runs per day, and the reasons of failures.
+//! Draws above the list of runs the number of runs per day, and the most frequent reasons of failures.
 
 use leptos::ev::PointerEvent;
 use leptos::prelude::*;
@@ -10,14 +10,14 @@ use crate::text::words;
 use crate::ui::choice::Choice;
 use crate::ui::parts::part_of;
 
-/// The most and the fewest days that the chart shows.
+/// The largest ([`MOST`]) and the smallest ([`FEWEST`]) number of days that the chart shows.
 const MOST: i64 = 61;
 const FEWEST: i64 = 14;
 
 /// The number of reasons of failures that are shown.
 const REASONS: usize = 4;
 
-/// The days shown.
+/// The days that the chart shows.
 #[derive(Debug, Clone, PartialEq)]
 struct Drawn {
     first: i64,
@@ -26,12 +26,12 @@ struct Drawn {
     others: u64,
 }
 
-/// Draws the bars of the days, and the reasons of failures.
+/// Draws a bar for each day, and the reasons of failures. Clicking or dragging filters the list.
 #[component]
 pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
     let drawn = Memo::new(move |_| list.with(of));
     let why = Memo::new(move |_| list.with(|list| why_failed(&list.runs)));
-    // The day on which a drag began; `None` while nothing is dragged.
+    // The index of the day on which the user began to drag; `None` if the user is not dragging.
     let begun = StoredValue::new(None::<i64>);
     let choose = move |drawn: &Drawn, from: i64, to: i64| {
         let (from, to) = (from.min(to), from.max(to));

@@ -1,4 +1,4 @@
-//! The detail of one binding: its facts, its value, and why its name resolves to it.
+//! Draws the detail of one binding: its value, its facts, and why its name resolves to this value.
 
 use leptos::prelude::*;
 use prosescope_core::scope::Outcome;
@@ -16,7 +16,7 @@ use crate::ui::parts::{Empty, When, link};
 use crate::ui::state::{App, Run};
 use crate::ui::value::Value;
 
-/// Draws the binding in an address.
+/// Draws the binding whose number is the item in the address.
 pub(super) fn draw(item: String) -> AnyView {
     let run = Run::get();
     let Ok(binding) = item.parse() else {
@@ -90,7 +90,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
     }
 }
 
-/// Resolves the name from a frame that the user can choose, with the reason.
+/// Draws to which binding the name resolves, and why. The user can choose the frame from which it is resolved.
 #[component]
 fn Why(row: BindingRow) -> impl IntoView {
     let (app, run) = (App::get(), Run::get());

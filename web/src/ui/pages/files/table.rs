@@ -1,4 +1,4 @@
-//! The detail of a table: its columns, and its rows as stored.
+//! Draws the detail of a database table: its columns, and its rows as stored.
 
 use leptos::prelude::*;
 use prosescope_core::model::TableInfo;
@@ -25,7 +25,8 @@ fn Table(table: TableInfo) -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
     let known = table.rows;
     let name = table.name.clone();
-    // The columns that a page of rows contains: no computed columns, and only the first ones of a wide table.
+    // The columns in the answers. They are fewer than the table's: computed columns are left out, and of a wide table,
+    // only the first columns are included.
     let columns = RwSignal::new(Vec::<String>::new());
     let more_columns = RwSignal::new(0_u32);
     let widths = RwSignal::new(Vec::<usize>::new());
@@ -39,14 +40,15 @@ fn Table(table: TableInfo) -> impl IntoView {
                 len,
             };
             let page: TableRows = app.ask(request).await?;
-            // The table may be closed by now, so this must not fail.
+            // `try_` methods are used, because the user may have closed the table.
             widths.try_update(|widths| cells::widen(widths, &page.columns, &page.rows));
             if columns.try_with_untracked(Vec::is_empty) == Some(true) {
                 columns.try_set(page.columns);
                 more_columns.try_set(page.more_columns);
             }
             let got = page.from + page.rows.len() as u64;
-            // If the rows are not counted, the list has the length read so far, plus one row while there may be more.
+            // If the rows are not counted, the list's length is the number of rows read so far. One is added if there
+            // may be more, so that the user can scroll on.
             let more = u64::from(page.rows.len() as u64 == u64::from(len));
             let total = page.total.or(known).unwrap_or(got + more);
             Ok(Stretch {

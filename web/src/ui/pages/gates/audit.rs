@@ -1,4 +1,4 @@
-//! The audit log and the result of its verification.
+//! Draws the audit log of the gates, and the result of its verification.
 
 use leptos::prelude::*;
 use prosescope_core::view::{AuditRow, AuditView, Part};
@@ -27,7 +27,7 @@ pub(super) fn chain(audit: &AuditView) -> AnyView {
     }).into_any()
 }
 
-/// Draws the whole log.
+/// Draws the whole audit log, with the issues about it.
 pub(super) fn draw(audit: &AuditView) -> AnyView {
     let issues = audit
         .issues
@@ -42,7 +42,7 @@ pub(super) fn draw(audit: &AuditView) -> AnyView {
         <span role="columnheader" class="wide">"When"</span>
         <span role="columnheader" class="wide">"Sealed"</span>
     };
-    // If the log is missing, the page shows the issue instead.
+    // If the log is missing, there is an issue about that, which is shown instead of this note.
     if audit.rows.is_empty() && audit.issues.is_empty() {
         return view! { <EmptyPart part=Part::Audit what="No audit log" why="Nothing was logged about these gates."/> }
             .into_any();

@@ -1,4 +1,4 @@
-//! The answer to an SQL query: a table, the selected cell, and buttons that copy or save it.
+//! Draws the answer to an SQL query: a table, the selected cell, and buttons that copy or save the answer.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::ui::icons;
 use crate::ui::list::{Cursor, Key, Mark, Pages, Rows};
 use crate::ui::parts::{Copy, Empty, live, save_blob};
 
-/// The row and the column of a cell.
+/// The position of a cell: the index of its row and of its column.
 type Place = (u64, usize);
 
 pub(super) fn draw(lens: Lens) -> AnyView {
@@ -67,7 +67,7 @@ fn answer(lens: Lens, view: Arc<QueryView>) -> AnyView {
     .into_any()
 }
 
-/// Describes the number of rows, and what is missing from them.
+/// Returns the words for the number of rows, for missing rows, and for cells that were cut.
 fn how_many(view: &QueryView) -> String {
     let rows = match view.more {
         true => format!(
@@ -84,11 +84,11 @@ fn how_many(view: &QueryView) -> String {
 }
 
 fn json(view: &QueryView) -> String {
-    // A view of names, numbers and texts can always be serialized.
+    // Serializing cannot fail, because the view contains only names, numbers and texts.
     serde_json::to_string_pretty(view).unwrap_or_default()
 }
 
-/// Lets the browser save a text as a file.
+/// Lets the browser save a text as a file; `None` if the browser refuses.
 fn saved(text: &str, kind: &str, name: &str) -> Option<()> {
     let options = web_sys::BlobPropertyBag::new();
     options.set_type(kind);
@@ -133,7 +133,7 @@ fn table(view: &QueryView, chosen: RwSignal<Option<Place>>) -> AnyView {
     .into_any()
 }
 
-/// Scrolls sideways to the selected cell.
+/// Scrolls to the selected cell, because a wide table may hide it.
 fn show() {
     request_animation_frame(|| {
         let to = web_sys::ScrollIntoViewOptions::new();
@@ -180,7 +180,7 @@ fn cell(view: &QueryView, (at, column): Place, chosen: RwSignal<Option<Place>>) 
         rows: vec![row.clone()],
         ..QueryView::default()
     };
-    // The copied text is the value itself, without SQL's quotes; that of NULL is empty.
+    // `text` is shown, `raw` is copied. `raw` is the value itself, without the `x'…'` of bytes; for NULL it is empty.
     let (text, raw) = (cells::text(cell), cell.text.clone());
     Some(
         view! {

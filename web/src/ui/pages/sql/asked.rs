@@ -1,8 +1,8 @@
-//! The queries of this browser tab. They are lost with the tab and never written anywhere.
+//! Keeps the SQL queries of this browser tab in memory. They are lost when the tab is closed, and never stored.
 
 use std::cell::RefCell;
 
-/// The most queries remembered.
+/// The maximum number of queries that are kept.
 const MOST: usize = 50;
 
 thread_local! {
@@ -15,7 +15,7 @@ pub(super) fn all() -> Vec<String> {
     ASKED.with_borrow(Clone::clone)
 }
 
-/// Remembers a query and returns all; an equal one is kept only once.
+/// Adds a query as the newest and returns all queries. An equal earlier query is removed.
 pub(super) fn remember(sql: &str) -> Vec<String> {
     ASKED.with_borrow_mut(|asked| {
         asked.retain(|known| known != sql);
@@ -30,7 +30,7 @@ pub(super) fn draft() -> String {
     DRAFT.with_borrow(Clone::clone)
 }
 
-/// Keeps the text of the query field for the next visit of the page.
+/// Stores the text of the query field for the user's next visit to the page.
 pub(super) fn keep(sql: &str) {
     DRAFT.with_borrow_mut(|draft| sql.clone_into(draft));
 }

@@ -1,4 +1,4 @@
-//! The query field and its commands: run, cancel, choose a stored query or an earlier one.
+//! Draws the SQL query field and its commands: run, cancel, choose a stored query, choose an earlier query.
 
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use crate::text::words;
 use crate::ui::load::Answer;
 use crate::ui::parts::live;
 
-/// The number of characters of an earlier query shown in the menu.
+/// The number of characters of an earlier query that the menu shows.
 const TITLE: usize = 80;
 
 pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
@@ -43,7 +43,7 @@ pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
     .into_any()
 }
 
-/// Draws the reason for a missing answer, and what to do.
+/// Draws the error of a query: the cause, and what to do next.
 fn trouble(lens: Lens) -> AnyView {
     let Shown::Trouble(trouble) = lens.shown.get() else {
         return ().into_any();
@@ -54,7 +54,7 @@ fn trouble(lens: Lens) -> AnyView {
     .into_any()
 }
 
-/// Draws the menu of stored queries; a chosen one runs at once.
+/// Draws the menu of stored queries. Choosing a query runs it at once.
 fn stored(lens: Lens, questions: Vec<StoredQuestion>) -> AnyView {
     let options = questions.iter().map(|question| {
         view! { <option value=question.name.clone()>{question.about.clone()}</option> }
@@ -88,7 +88,7 @@ fn stored(lens: Lens, questions: Vec<StoredQuestion>) -> AnyView {
     .into_any()
 }
 
-/// Draws the menu of earlier queries; a chosen one is put into the field.
+/// Draws the menu of earlier queries. Choosing a query puts its text into the field.
 fn earlier(lens: Lens, asked: Vec<String>) -> AnyView {
     if asked.is_empty() {
         return ().into_any();
@@ -113,7 +113,7 @@ fn earlier(lens: Lens, asked: Vec<String>) -> AnyView {
         if let Some(sql) = sql {
             lens.sql.set(sql);
         }
-        // Resets the menu to its title, so that the same query can be chosen twice. Setting the property cannot fail.
+        // The menu is reset to its title, so that the same query can be chosen again. Setting the property cannot fail.
         if let Some(menu) = event.target() {
             let _ = js_sys::Reflect::set(&menu, &"value".into(), &"".into());
         }
@@ -146,8 +146,8 @@ fn on_key(lens: Lens, event: &KeyboardEvent) {
     }
 }
 
-/// Goes to an older or newer query if the field is empty or contains one unchanged. In a query of several lines, the
-/// keys move the caret as usual.
+/// Puts the next older or newer query into the field. Does so only if the field is empty or contains an unchanged
+/// earlier query of one line. Returns false otherwise, and the arrow keys then move the caret as usual.
 fn step(lens: Lens, older: bool) -> bool {
     let sql = lens.sql.get_untracked();
     let asked = lens.history.read_untracked();

@@ -1,6 +1,6 @@
-//! SQL queries: a field, the available tables beside it, and the answer.
+//! Draws the page for SQL queries: a field for the query, the available tables, and the answer.
 //!
-//! A separate worker runs the queries, so that a slow one blocks nothing else and can be stopped.
+//! A separate worker runs the queries, so that a slow query blocks no other request and can be stopped.
 
 mod answer;
 mod asked;
@@ -19,7 +19,7 @@ use crate::protocol::{Request, Trouble};
 use crate::ui::load::{Answer, ask};
 use crate::ui::state::{App, Run};
 
-/// The common state of the page; cheap to copy.
+/// The state that all parts of the page share. It is cheap to copy.
 #[derive(Clone, Copy)]
 struct Lens {
     app: App,
@@ -30,10 +30,10 @@ struct Lens {
     /// The queries of this tab, the newest first.
     history: RwSignal<Vec<String>>,
     shown: RwSignal<Shown>,
-    /// Whether the run was reread after the query was answered.
+    /// Whether the run was reread after the query was sent, so that the answer is out of date.
     is_old: RwSignal<bool>,
-    /// The number of the current query; increased by each query and by stopping one, so that late answers are
-    /// ignored.
+    /// The number of the current query. Sending or stopping a query increases it, so that late answers are recognised
+    /// and ignored.
     number: StoredValue<u32>,
 }
 
@@ -84,7 +84,7 @@ impl Lens {
         };
         spawn_local(async move {
             let got = self.app.query::<QueryView>(&request).await;
-            // This query was stopped, or the page is gone.
+            // The number differs if the user stopped this query or left the page. The answer is then ignored.
             if self.number.try_get_value() != Some(this) {
                 return;
             }
@@ -119,14 +119,14 @@ pub(super) fn draw() -> AnyView {
         place: lens.run.place(),
     });
     Effect::new(move || asked::keep(&lens.sql.read()));
-    // The worker keeps the state of the run that it read for its first query, so it must be stopped when the run
-    // changes.
+    // The SQL worker keeps the state of the run that it read for its first query. When the run is reread, the worker is
+    // stopped, so that the next query starts a new one.
     let edition = lens.app.follow.edition;
     Effect::new(move |before: Option<()>| {
         edition.track();
         if before.is_some() {
             lens.is_old.set(true);
-            // A running query is answered from the earlier state.
+            // A running query is not stopped; its answer is from the earlier state of the run.
             if !matches!(*lens.shown.read_untracked(), Shown::Running) {
                 lens.app.stop_query();
             }

@@ -1,4 +1,4 @@
-//! The tables and columns available to queries: a click inserts a name into the field.
+//! Draws the tables and columns that are available to queries. A click inserts a name into the query field.
 
 use leptos::prelude::*;
 use prosescope_core::view::{QueryTable, QueryTables};
@@ -7,7 +7,7 @@ use super::Lens;
 use crate::text::words;
 use crate::ui::load::{Answer, loaded};
 
-/// The width of the window, in pixels, from which the tables have their own column (`sql.css`).
+/// The width of the window, in pixels, above which the tables have a column of their own beside the field (`sql.css`).
 const WIDE: f64 = 860.0;
 
 pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
@@ -81,7 +81,7 @@ fn one(lens: Lens, table: QueryTable, begins_open: bool) -> AnyView {
     .into_any()
 }
 
-/// Inserts a name into the field at the caret, replacing the selection.
+/// Inserts a name into the query field at the caret; a selected text is replaced.
 fn put(lens: Lens, name: &str) {
     let Some(field) = lens.field.get_untracked() else {
         return;
@@ -91,7 +91,7 @@ fn put(lens: Lens, name: &str) {
     let place = |at: Result<Option<u32>, _>| at.ok().flatten();
     let end = field.value().encode_utf16().count() as u32;
     let (from, to) = (place(from).unwrap_or(end), place(to).unwrap_or(end));
-    // If this fails, the field keeps its text.
+    // Errors are ignored: if the browser refuses, the field keeps its text.
     let _ = field.set_range_text_with_start_and_end(&text, from, to);
     let after = from + text.encode_utf16().count() as u32;
     let _ = field.set_selection_range(after, after);

@@ -1,4 +1,4 @@
-//! The statements that an unfinished run has not reached yet, below the trace.
+//! Draws the statements that an unfinished run has not reached yet, below its trace.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages;
@@ -10,7 +10,7 @@ use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::live;
 use crate::ui::state::Run;
 
-/// Draws the statements, folded; the plan is computed when they are unfolded.
+/// Draws the statements in a folded element. The core computes them only when the user unfolds it.
 pub(super) fn draw(run: Run) -> AnyView {
     let left = Memo::new(move |_| {
         run.overview.with(|overview| match overview {
@@ -30,7 +30,7 @@ pub(super) fn draw(run: Run) -> AnyView {
     let list = move || {
         open.get().then(|| {
             loaded(ask_page(pages::Page::Resume), move |view: ResumeView| {
-                // The statements are shown in the order of the program, which a reader expects.
+                // The statements are sorted by line, because readers expect the order of the program.
                 let mut ahead = view.ahead.clone();
                 ahead.sort_by_key(|of| of.line);
                 let more = u64::from(view.ahead_count).saturating_sub(view.ahead.len() as u64);

@@ -1,4 +1,4 @@
-//! The timeline beside the trace: the time of each row, and the visible part of the axis.
+//! Draws the timeline beside the trace: a bar with the time of each row, and the axis, of which a part is visible.
 
 use leptos::ev::{MouseEvent, WheelEvent};
 use leptos::prelude::*;
@@ -15,7 +15,7 @@ use crate::text::words;
 use crate::ui::parts::tone_class;
 use crate::ui::state::App;
 
-/// The axis of the shown run, once it has arrived.
+/// The axis of the shown run, and its visible part. The axis is `None` until the answer arrives.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
     pub(super) timeline: RwSignal<Option<Timeline>>,
@@ -23,7 +23,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Requests the axis when the timeline is shown, and again when the run was reread.
+    /// Creates an axis. Requests its times when the timeline is shown, and again when the run is reread.
     pub(super) fn new(tree: Tree) -> Axis {
         let app = tree.app;
         let axis = Axis {
@@ -38,7 +38,7 @@ impl Axis {
             let place = tree.run.place();
             spawn_local(async move {
                 if let Ok(timeline) = app.ask::<Timeline>(Request::Timeline { place }).await {
-                    // The page may be gone when the answer arrives.
+                    // `try_set` is used, because the user may have left the page.
                     axis.timeline.try_set(Some(timeline));
                 }
             });
@@ -46,7 +46,7 @@ impl Axis {
         axis
     }
 
-    /// Handles the mouse wheel: with Ctrl it zooms at the pointer, with Shift it moves.
+    /// Handles the mouse wheel: zooms at the pointer with Ctrl, moves with Shift.
     pub(super) fn on_wheel(self, event: &WheelEvent) {
         let down = if event.delta_y() == 0.0 {
             event.delta_x()
@@ -66,7 +66,8 @@ impl Axis {
         event.prevent_default();
     }
 
-    /// Draws the bar of a row, with words for screen readers. A row that only contains others has a fainter bar.
+    /// Draws the bar of a row, with words for screen readers. If `holds` is true, the row has children, and its bar is
+    /// fainter.
     pub(super) fn lane(self, bar: Option<Bar>, status: &str, holds: bool) -> AnyView {
         let Some(bar) = bar else {
             return view! { <span role="gridcell" class="lane" title="No time is recorded"></span> }.into_any();
@@ -102,7 +103,8 @@ impl Axis {
         }
     }
 
-    /// Returns the duration of a row: the recorded one, or else that of its children.
+    /// Returns the duration of a row in words. If no duration is recorded, returns the time from the first start to the
+    /// last end of its children.
     pub(super) fn lasted(self, bar: Option<Bar>, recorded: Option<&str>) -> Option<String> {
         let inner = bar.filter(|bar| bar.end == BarEnd::Inner);
         let of_bar = |bar: Bar| {
@@ -130,8 +132,8 @@ impl Axis {
         }
     }
 
-    /// Returns whether it is known that only some rows delayed the end of the run. If all did, or if that is unknown,
-    /// none is marked.
+    /// Returns whether to mark the rows that the run's end waited for. No row is marked if the run was sequential,
+    /// because its end waited for all rows, or if that is unknown.
     fn is_critical_known(self) -> bool {
         let sequential = |timeline: &Option<Timeline>| timeline.as_ref()?.sequential;
         self.timeline.with(sequential) == Some(false)
@@ -142,7 +144,7 @@ impl Axis {
             .with(|timeline| timeline.as_ref().map_or(1, |timeline| timeline.len))
     }
 
-    /// Returns round times in the visible part of the axis.
+    /// Returns the labels in the visible part of the axis.
     fn marks(self) -> Vec<Tick> {
         let seen = self.seen.get();
         self.timeline.with(|timeline| {
@@ -152,7 +154,7 @@ impl Axis {
         })
     }
 
-    /// Draws the times along the axis, above the bars; for a long run, also the overview map.
+    /// Draws the labels along the axis, above the bars. For a long run, also draws the map of the whole axis.
     pub(super) fn ticks(self) -> AnyView {
         let tick = |tick: Tick| {
             view! { <span class="tick" style:left=format!("{:.3}%", tick.at)>{tick.words}</span> }
@@ -161,7 +163,7 @@ impl Axis {
         view! { <span role="columnheader" class="lane" aria-label="When"><Map axis=self/>{ticks}</span> }.into_any()
     }
 
-    /// Returns the CSS background of all bars, with lines at the times and marks at shortened idle times.
+    /// Returns the CSS background behind all bars: a line at each label, and a stripe at each shortened idle time.
     pub(super) fn background(self) -> String {
         let seen = self.seen.get();
         let stripe = |from: f64, until: String, colour: &str| {
@@ -191,7 +193,8 @@ impl Axis {
     }
 }
 
-/// Returns the position of the pointer in a lane, as a fraction; the middle if it points elsewhere.
+/// Returns the horizontal position of the pointer in a lane of the timeline, from 0 to 1. Returns the middle, 0.5, if
+/// the pointer is not in a lane.
 fn pointed(event: &MouseEvent) -> f64 {
     let target = event
         .target()
@@ -208,7 +211,7 @@ fn duration(millis: u64) -> String {
     human_duration(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// Describes in words when a row ran.
+/// Returns the words for when a row ran: `began after 5s, took 2m`.
 fn words_of(timeline: &Timeline, bar: &Bar) -> String {
     let (from, until) = (timeline.passed(bar.from), timeline.passed(bar.until));
     let began = format!("began after {}", duration(from));
@@ -226,7 +229,7 @@ fn words_of(timeline: &Timeline, bar: &Bar) -> String {
     format!("{began}, {ended}{critical}")
 }
 
-/// Draws remarks about the axis.
+/// Draws the remarks about the axis: shortened idle times, rows without times, and the meaning of marked rows.
 #[component]
 pub(super) fn About(axis: Axis) -> impl IntoView {
     let draw = move || {

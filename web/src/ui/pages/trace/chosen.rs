@@ -1,4 +1,4 @@
-//! The filter and the order of the trace.
+//! Draws the filter above the trace, and the buttons for the order of its rows, for folding and for zooming.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages::{TraceChoice, TraceOrder};
@@ -10,7 +10,8 @@ use crate::protocol::Folded;
 use crate::text::{sift, words};
 use crate::ui::keys::focus;
 
-/// Returns the filter for failures: nodes that failed themselves come first, then the blocks around them.
+/// Returns the filter that the button “Failed” sets. Nodes that failed themselves come first, then the blocks around
+/// them.
 fn failures() -> TraceChoice {
     TraceChoice {
         status: "failed".to_owned(),
@@ -29,7 +30,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
         tree.again();
         tree.cursor.go(0);
     };
-    // The typed text stays as typed unless the filter was changed elsewhere.
+    // The text in the field is replaced only if the filter was changed elsewhere, for example by a button.
     let typed = RwSignal::new(sift::words(&choice.get_untracked()));
     Effect::new(move || {
         let now = choice.get();

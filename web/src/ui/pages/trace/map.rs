@@ -1,4 +1,4 @@
-//! A small map of the whole axis of a long run: busy times, failures, and the visible part.
+//! Draws a small map of the whole time axis of a long run: busy times, failures, and the visible part.
 
 use leptos::prelude::*;
 use prosescope_core::view::Dense;
@@ -8,7 +8,7 @@ use super::axis::Axis;
 use crate::text::axis::Seen;
 use crate::ui::parts::part_of;
 
-/// Draws the map, except for a short run. Dragging in it selects the visible part.
+/// Draws the map; a short run has none. Dragging in the map selects the visible part.
 #[component]
 pub(super) fn Map(axis: Axis) -> impl IntoView {
     let begun = StoredValue::new(None::<f64>);

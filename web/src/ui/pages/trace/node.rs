@@ -1,4 +1,4 @@
-//! The detail of one row of the trace.
+//! Draws the detail of one row of the trace: its status, error, work, issues and recorded rows.
 
 use leptos::prelude::*;
 use prosescope_core::issue::Issue;
@@ -15,10 +15,10 @@ use crate::ui::pages::shown_status;
 use crate::ui::parts::{Empty, Go, When, binding_links, link, live, tone_class};
 use crate::ui::state::{App, Move, Run};
 
-/// The number of ancestors shown by their text.
+/// The number of innermost ancestors whose text is shown; all others are shown as `…`.
 const INNERMOST: usize = 3;
 
-/// Draws the row in an address.
+/// Draws the row that is the item in the address.
 pub(super) fn draw(item: String) -> AnyView {
     let (app, run) = (App::get(), Run::get());
     let answer: Answer<Option<NodeDetail>> = ask_by(move || {
@@ -64,7 +64,7 @@ async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trou
 fn Detail(detail: NodeDetail) -> impl IntoView {
     let run = Run::get();
     let row = detail.row.clone();
-    // The nearest ancestors describe the place best, so the others are abbreviated.
+    // Only the innermost ancestors are shown with their text, because they describe the place best.
     let hidden = detail.path.len().saturating_sub(INNERMOST);
     let path = detail
         .path
@@ -103,7 +103,7 @@ fn facts(run: Run, detail: &NodeDetail) -> AnyView {
     let status = shown_status(row).to_owned();
     let class = format!("standing {}", tone_class(&status));
     let fact = |words: String| view! { <span dir="auto">{words}</span> }.into_any();
-    // The detail of a frame already begins with the word.
+    // The word for the kind is left out if the row's detail already begins with it, as for a frame.
     let about = match row.detail.as_str() {
         "" => row.kind.clone(),
         about if about.starts_with(&row.kind) => about.to_owned(),
@@ -157,7 +157,7 @@ fn facts(run: Run, detail: &NodeDetail) -> AnyView {
     .into_any()
 }
 
-/// Draws the recorded rows, folded.
+/// Draws the recorded rows of the node and their columns, in a folded element.
 fn recorded(run: Run, detail: &NodeDetail) -> AnyView {
     let scope = detail.frame.map_or_else(
         || "the program's top level".to_owned(),
@@ -179,7 +179,8 @@ fn recorded(run: Run, detail: &NodeDetail) -> AnyView {
     .into_any()
 }
 
-/// Draws links to the previous and next failure and to the line, and the button for a model.
+/// Draws the buttons for the previous and next failure, the link to the program's line, and the button that copies the
+/// row for a model.
 fn foot(run: Run, detail: &NodeDetail) -> AnyView {
     let app = App::get();
     let line = detail.row.line.map(|line| {
@@ -205,7 +206,7 @@ fn foot(run: Run, detail: &NodeDetail) -> AnyView {
     .into_any()
 }
 
-/// Draws the cause of a failure or stop: the first failure, with its message.
+/// Draws why the row failed or stopped: because of the run's first failure, which is shown with its message.
 fn because_of(run: Run) -> AnyView {
     let overview = run.overview.get().and_then(Result::ok);
     let failure = overview.and_then(|overview| overview.failure);
@@ -225,7 +226,7 @@ fn because_of(run: Run) -> AnyView {
     .into_any()
 }
 
-/// Returns a remark about the row.
+/// Returns a remark if the row was recovered or inferred.
 fn remark(detail: &NodeDetail) -> Option<&'static str> {
     let row = &detail.row;
     match (row.recovered, row.derived) {

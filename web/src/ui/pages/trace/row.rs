@@ -1,4 +1,4 @@
-//! A row of the trace: its status, statement, duration and times.
+//! Draws a row of the trace: its status, statement, and duration or written values.
 
 use leptos::prelude::*;
 use prosescope_core::view::{TreeRow, icon};
@@ -12,7 +12,7 @@ use crate::ui::pages::shown_status;
 use crate::ui::parts::tone_class;
 use crate::ui::state::Run;
 
-/// The most levels that are indented; deeper rows state their depth instead.
+/// The maximum number of levels that are indented. Deeper rows show their level as a number.
 const INDENTED: u32 = 16;
 
 /// Returns the row's label for screen readers: its status, statement and duration.
@@ -22,7 +22,7 @@ pub(super) fn called(row: &Line, took: Option<&str>) -> String {
     words::joined([
         shown_status(row).to_owned(),
         round.map_or_else(String::new, |n| format!("round {n}")),
-        // The label contains the round as a clause of its own.
+        // The round becomes a clause of its own: `loop: round 2` becomes `loop, round 2`.
         row.text
             .trim_end_matches(':')
             .replacen(": round ", ", round ", 1),
@@ -50,7 +50,7 @@ pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     .into_any()
 }
 
-/// Returns whether the row has children; in a filtered list, rows have no levels but still a number of descendants.
+/// Returns whether the row has children. In a filtered list, `children` is 0, so `descendants` is checked, too.
 fn has_children(row: &Line) -> bool {
     row.children > 0 || row.descendants > 0
 }
@@ -58,7 +58,8 @@ fn has_children(row: &Line) -> bool {
 /// Draws the status and the statement of a row.
 fn statement(tree: Tree, row: &Line) -> AnyView {
     let (node, folded, status) = (row.node, row.folded, shown_status(row).to_owned());
-    // The arrow is hidden from screen readers, because the row itself states whether it is folded.
+    // The fold button is hidden from screen readers, because the row's attribute `aria-expanded` already contains its
+    // state.
     let twisty = match row.children > 0 {
         true => view! {
             <button class="twisty" class:folded=folded tabindex="-1" aria-hidden="true"
@@ -73,15 +74,15 @@ fn statement(tree: Tree, row: &Line) -> AnyView {
         Some(error) => format!("{}\n{error}", row.text),
         None => row.text.clone(),
     };
-    // Rows that succeeded, or that failed only because of another row, are drawn quietly: readers look for the
-    // others.
+    // A row is drawn quietly if it succeeded, or if it failed only because of a row in it. Readers look for the other
+    // rows.
     let is_because = status == "failed" && has_children(row) && !row.first_cause;
     let is_quiet = status == "completed" || is_because;
     let glyph = format!("glyph {}", tone_class(&status));
     let picture = icon(&status);
     let detail = (!row.detail.is_empty() && row.argument.is_none()).then(|| row.detail.clone());
     let argument = row.argument.clone();
-    // A round that contains one call is drawn as one row with it.
+    // A round that contains only one call is drawn in the same row as that call.
     let round = row.round.filter(|_| row.kind != "round");
     let round = round.map(|n| view! { <s>{format!("round {n} › ")}</s> });
     let hidden = (folded && row.descendants > 0)

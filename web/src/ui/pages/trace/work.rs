@@ -1,4 +1,4 @@
-//! The work of a statement: its prompt, the values given to it, its answer, and its attempts.
+//! Draws the recorded work of a statement: its prompt, the values given to it, its answer, and its attempts.
 
 use leptos::prelude::*;
 use prosescope_core::view::{
@@ -13,7 +13,7 @@ use crate::ui::parts::{Pill, When, link};
 use crate::ui::rendered::Markdown;
 use crate::ui::state::Run;
 
-/// Draws what is recorded of the work; draws nothing if nothing is.
+/// Draws the recorded parts of a statement's work. Parts without a record are left out.
 pub(super) fn draw(work: NodeWork) -> AnyView {
     let asked = (work.prompt.is_some() || work.prompt_note.is_some()).then(|| {
         view! {
@@ -56,7 +56,7 @@ pub(super) fn draw(work: NodeWork) -> AnyView {
     view! { <div class="work">{asked}{given}{answered}{attempts}</div> }.into_any()
 }
 
-/// Draws the agent that carried out the statement, and its model.
+/// Draws the name of the agent that carried out the statement, and the agent's model.
 fn who(by: &AskedAgent) -> AnyView {
     let model = by.model.as_ref().map(|model| format!(" · {model}"));
     view! { <small dir="auto">{by.name.clone()}{model}</small> }.into_any()
