@@ -1,8 +1,8 @@
-//! The worker: owns the dropped files, and passes requests to a desk, one after the other.
+//! Runs the web worker: keeps the dropped files, and passes the page's requests to a desk, one after the other.
 //!
-//! A request arrives as `{ id, body, files }`: `body` is a [`Request`] as JSON, `files` contains pairs of path and
-//! browser file if the request opens some. The answer is `{ id, ok, blob }` or `{ id, error }`; messages `{ id, part
-//! }` may report progress before it.
+//! A request arrives as the message `{ id, body, files, viewer }`. `body` is a [`Request`] as JSON, `files` contains
+//! pairs of path and browser file if the request opens files, and `viewer` is the page's HTML for sharing. The answer
+//! is `{ id, ok, blob }` or `{ id, error }`. Before the answer, messages `{ id, part }` may report progress.
 
 mod example;
 
@@ -26,14 +26,14 @@ struct Answer {
     blob: Option<web_sys::Blob>,
 }
 
-/// The open source.
+/// The desk with the open source.
 struct Open {
     desk: Desk,
-    /// The open shared run, as a file that the user can save.
+    /// The open shared run as a file that the user can save; `None` unless a single shared file is open.
     save: Option<web_sys::Blob>,
 }
 
-/// Answers requests from now on; called once, when the wasm starts in a worker.
+/// Starts to answer requests. Called once, when the wasm file starts in a worker.
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     let open = RefCell::new(Open {
         desk: Desk::new(now),
@@ -78,10 +78,10 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     post(&scope, &[("ready", JsValue::TRUE)]);
 }
 
-/// The data that came with a request, and the way to report progress.
+/// The data that came with a request beside its JSON, and the means to report progress.
 struct Given<'a> {
     files: &'a dyn Fn() -> Vec<(String, web_sys::File)>,
-    /// Returns the viewer's own page.
+    /// Returns the HTML of the viewer's page, from which a shared page is built.
     viewer: &'a dyn Fn() -> Option<String>,
     /// Returns a function that reports progress.
     watch: &'a dyn Fn() -> Watch,
@@ -149,7 +149,8 @@ fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer
     Ok(Answer { json, blob: None })
 }
 
-/// Reads a value in parts into a blob, which the browser keeps outside of the wasm memory.
+/// Returns a whole value as a blob. The value is read in pieces, and the browser keeps the blob outside of the wasm
+/// memory.
 fn download(desk: &mut Desk, place: &str, of: &ValueOf) -> Result<web_sys::Blob, Trouble> {
     let mut whole = web_sys::Blob::new();
     desk.download(place, of, &mut |bytes| {
@@ -169,7 +170,7 @@ fn no_room(_: JsValue) -> Trouble {
     )
 }
 
-/// Returns how much was read so far, and the size of this worker's wasm memory.
+/// Returns [`Stats`] as JSON: the number of reads so far, and the size of this worker's wasm memory.
 fn with_memory(desk: &Desk) -> String {
     let memory: Option<js_sys::WebAssembly::Memory> = wasm_bindgen::memory().dyn_into().ok();
     let buffer: Option<js_sys::ArrayBuffer> = memory.and_then(|m| m.buffer().dyn_into().ok());

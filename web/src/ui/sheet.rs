@@ -1,12 +1,12 @@
-//! A sheet over the page: a titled dialog, closed by Esc or its own button.
+//! Draws a sheet over the page: a dialog with a title, which the user closes by Esc or a button.
 
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::icons;
 
-/// Draws a sheet that is open as long as it is in the page. `close` must remove it; the focus then returns to where
-/// it was.
+/// Draws a sheet that is open as long as it is part of the page. `close` must remove the sheet. The browser then
+/// returns the focus to the element that had it before.
 pub(crate) fn sheet(title: &'static str, close: impl Fn() + 'static, body: AnyView) -> AnyView {
     let dialog = NodeRef::<Dialog>::new();
     Effect::new(move || {

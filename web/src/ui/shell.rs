@@ -1,4 +1,5 @@
-//! The frame around the pages of a run: its name, its status, and the links to its pages.
+//! Draws the frame around the pages of a run: the bar with the run's name, the band with its status, and the links to
+//! its pages.
 
 use leptos::html::Nav;
 use leptos::prelude::*;
@@ -17,12 +18,12 @@ use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
 
-/// Draws a run and its pages; created again for another run.
+/// Draws a run and its pages. Another run gets a new component.
 #[component]
 pub(crate) fn RunShell(
     /// The run's place.
     place: String,
-    /// The run's key in the address.
+    /// The run's id or place in the address.
     key: String,
 ) -> impl IntoView {
     let app = App::get();
@@ -43,7 +44,7 @@ pub(crate) fn RunShell(
         Route::Run { page, .. } => *page,
         _ => Page::Trace,
     });
-    // A database of agents has no trace, so its page of agents is shown first.
+    // A database of agents has no trace, so the page of agents is opened instead.
     Effect::new(move || {
         let only_agents = run.overview.with(|overview| {
             let overview = overview.as_ref().and_then(|answer| answer.as_ref().ok());
@@ -62,7 +63,7 @@ pub(crate) fn RunShell(
             None => "Prosescope".to_owned(),
         });
     });
-    // This is a memo, so that a new row of the run does not redraw the page.
+    // The error is a memo, so that the page is redrawn only if the error changes, not with each new row of the run.
     let trouble = Memo::new(move |_| {
         let trouble = |answer: &Result<Overview, Trouble>| answer.as_ref().err().cloned();
         run.overview
@@ -84,7 +85,7 @@ pub(crate) fn RunShell(
     }
 }
 
-/// Returns the program's name, or else the run's id.
+/// Returns the path of the run's program, or the run's id if no program is recorded.
 fn program_or_id(overview: &Overview) -> &str {
     overview.program.as_deref().unwrap_or(&overview.run)
 }
@@ -106,7 +107,7 @@ fn RunBar() -> impl IntoView {
         app.desk
             .with(|desk| matches!(desk, Desk::Open(list) if list.runs.len() > 1))
     };
-    // The list of runs provides these facts before the run is read.
+    // Until the run is read, these facts come from the list of runs.
     let facts = move || {
         let (program, id, about) = match run.overview.get() {
             Some(Ok(overview)) => (overview.program, overview.run, overview.label),
@@ -159,7 +160,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                 Page::Trace => overview.trace_nodes,
                 Page::Bindings => overview.bindings,
                 Page::Agents => overview.agents,
-                // If gates are waiting, only those are counted, because the user may have to act.
+                // If gates are waiting, only waiting gates are counted, because the user may have to decide them.
                 Page::Gates if !overview.pending_gates.is_empty() => {
                     overview.pending_gates.len() as u32
                 }
@@ -170,7 +171,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
             })
         })
     };
-    // The link to an empty page is hidden; the page itself explains why it is empty.
+    // The link to an empty page is hidden, unless that page is open or its content could not be read.
     let is_offered = move |of: Page| match of {
         Page::Agents | Page::Gates | Page::Imports => {
             page.get() == of || count(of).is_some_and(|n| n > 0) || is_unread(run, of)
@@ -187,12 +188,12 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
             _ => "n",
         }
     };
-    // On a narrow screen the links scroll sideways; this keeps the link of the open page visible.
+    // On a narrow screen, the row of links scrolls sideways. This effect keeps the link of the open page visible.
     let nav = NodeRef::<Nav>::new();
     Effect::new(move || {
         page.track();
         request_animation_frame(move || {
-            // The run may be closed by now.
+            // The user may have closed the run before this callback runs.
             let Some(nav) = nav.try_get_untracked().flatten() else {
                 return;
             };
@@ -208,7 +209,8 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     view! {
         <nav class="pages" aria-label="Pages" node_ref=nav>
             {Page::ALL.map(|of| {
-                // This is a memo, so that a focused link keeps the focus.
+                // `offered` is a memo, so that the link is redrawn only if it appears or disappears. A focused link
+                // thus keeps the focus.
                 let offered = Memo::new(move |_| is_offered(of));
                 live(move || offered.get().then(|| {
                 let to = run.page(of).to_string();
@@ -230,7 +232,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     }
 }
 
-/// Returns whether the content of a page could not be read, so that it may not be empty.
+/// Returns whether the content of a page could not be read. Such a page may have content even if its count is 0.
 fn is_unread(run: Run, page: Page) -> bool {
     let part = match page {
         Page::Agents => Part::Agents,
@@ -242,7 +244,7 @@ fn is_unread(run: Run, page: Page) -> bool {
         .with(|overview| matches!(overview, Some(Ok(overview)) if overview.is_unread(part)))
 }
 
-/// Describes the number of issues, with a CSS class.
+/// Returns the words for the number of issues (`2 errors, 1 note`), and the CSS class for them.
 fn found(run: Run) -> (String, &'static str) {
     run.overview.with(|overview| {
         let Some(Ok(overview)) = overview else {

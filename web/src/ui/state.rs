@@ -1,4 +1,5 @@
-//! The state shared by all parts of the page: the open source, the route, and the way to the worker.
+//! Keeps the state that all components of the page share: the open source, the route, and the client that sends
+//! requests. Opens and closes sources.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -25,19 +26,19 @@ use super::trace_shown::TraceShown;
 /// A source to open.
 #[derive(Clone)]
 pub(crate) enum What {
-    /// Files that a person gave.
+    /// Files that the user dropped, picked or pasted.
     Files {
         /// The name to show for them.
         label: String,
         /// The files and their paths.
         files: Vec<(String, web_sys::File)>,
-        /// The files that are missing.
+        /// The files and folders that the browser did not pass on.
         missing: Missing,
         /// The handles (`FileSystemHandle`s) from which the browser returns the present content of the files; empty
         /// in a browser without them.
         handles: Vec<JsValue>,
     },
-    /// The run contained in the page, as a file, and its name.
+    /// The run contained in the page itself: its name, and the run as a file.
     Own(String, web_sys::File),
     /// The files of the local server.
     Served,
@@ -54,7 +55,7 @@ impl What {
         }
     }
 
-    /// Returns the request that opens the source, and its files.
+    /// Returns the request that opens the source, and the files that it needs.
     fn opening(&self) -> Opening {
         match self {
             What::Files {
@@ -85,14 +86,14 @@ impl What {
     }
 }
 
-/// The open source, or the progress of opening one.
+/// The open source, or the progress of an opening.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Desk {
     /// Nothing is open.
     Empty,
     /// Files are being listed or read.
     Opening {
-        /// The name of the files.
+        /// The name of the files that are being opened.
         label: String,
         /// The present step of the opening, in words.
         doing: String,
@@ -112,7 +113,7 @@ impl Desk {
         }
     }
 
-    /// Returns whether something is open; `None` while opening, or if nothing was requested.
+    /// Returns whether a source is open; `None` while a source is being opened, or if none was requested.
     pub(crate) fn is_open(&self) -> Option<bool> {
         match self {
             Desk::Open(_) => Some(true),
@@ -122,7 +123,7 @@ impl Desk {
     }
 }
 
-/// The state shared by all parts; cheap to copy.
+/// The state that all components share. It consists of signals and is cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct App {
     /// The open source.
@@ -133,13 +134,13 @@ pub(crate) struct App {
     pub(crate) shared: RwSignal<Option<Shared>>,
     /// The route in the address.
     pub(crate) route: RwSignal<Route>,
-    /// The width of the item beside a list, in pixels, if the user changed it.
+    /// The width of the item beside a list, in pixels; `None` for the default width.
     pub(crate) beside: RwSignal<Option<f64>>,
     /// Whether the page shows the help.
     pub(crate) help: RwSignal<bool>,
     /// The places of the runs to share, while the sheet for sharing is open.
     pub(crate) sharing: RwSignal<Option<Vec<String>>>,
-    /// The sheet over the pages of a run.
+    /// The sheet that is open over the pages of a run, if any.
     pub(crate) sheet: RwSignal<Option<Sheet>>,
     /// The places of the runs marked for comparison: at most two.
     pub(crate) paired: RwSignal<Vec<String>>,
@@ -151,15 +152,16 @@ pub(crate) struct App {
     pub(crate) marked: RwSignal<Option<Marked>>,
     /// The filter and the order of the list of runs.
     pub(crate) choice: Choice,
-    /// Whether to print the page, once all its rows have arrived.
+    /// Whether the page is to be printed as soon as all its rows have arrived.
     pub(crate) printing: RwSignal<bool>,
-    /// The number of runs not yet read, and whether the user stopped reading them.
+    /// The number of runs that are not read yet, and whether the user stopped the reading.
     pub(crate) unread: RwSignal<(u32, bool)>,
-    /// The progress of listing files while the first of them are already open, and whether the user stopped it.
+    /// The progress of listing files, in words, and whether the user stopped the listing. `None` unless the first files
+    /// are already open while others are being listed.
     pub(crate) gathering: RwSignal<Option<(String, bool)>>,
     /// The filter and the view of the trace.
     pub(crate) trace: TraceShown,
-    /// The error of an opening that left the previous source open.
+    /// The error of the last opening, if it failed and the previous source stayed open.
     pub(crate) notice: RwSignal<Option<Trouble>>,
     /// A short message, such as that a key had no effect.
     pub(crate) said: RwSignal<String>,
@@ -168,36 +170,37 @@ pub(crate) struct App {
     client: StoredValue<Client, LocalStorage>,
     /// The folded nodes of each run, by its place.
     folds: StoredValue<BTreeMap<String, Folds>>,
-    /// Notifies when something is folded or unfolded.
+    /// Counts the changes of folded nodes, for parts of the page that track them.
     fold_bell: RwSignal<u32>,
     /// The most recently opened source, to open it again.
     last: StoredValue<Option<What>, LocalStorage>,
-    /// The states that newer openings replaced, the oldest first; a state is restored if the newer openings fail.
+    /// The states that were replaced by newer openings, the oldest first. If an opening fails, the last of these states
+    /// is restored.
     behind: StoredValue<Vec<Behind>, LocalStorage>,
-    /// The number of the shown or running opening.
+    /// The number of the opening that is shown or in progress.
     opening: StoredValue<u32>,
-    /// The number of openings so far.
+    /// The number of openings so far, from which each opening gets its number.
     begun: StoredValue<u32>,
     /// The list in which keys such as `j` and `k` move.
     list: StoredValue<Option<ListKeys>, LocalStorage>,
     list_number: StoredValue<u32>,
 }
 
-/// A state that a newer opening replaced.
+/// The state of the page before a newer opening replaced it.
 struct Behind {
     number: u32,
     desk: Desk,
     what: Option<What>,
     gathering: Option<(String, bool)>,
     unread: (u32, bool),
-    /// Actions to take if the state is restored.
+    /// The actions to run if this state is restored, such as showing an answer that arrived meanwhile.
     later: Vec<Box<dyn FnOnce(App)>>,
 }
 
-/// A list controlled by keys: its number, and the function that moves in it.
+/// The list that keys such as `j` control: its number, and the function that executes a step.
 type ListKeys = (u32, Rc<dyn Fn(Move)>);
 
-/// A found text, marked everywhere on the page.
+/// A text that the user searched for, and that is marked everywhere on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Marked {
     /// The text to mark.
@@ -206,7 +209,7 @@ pub(crate) struct Marked {
     pub(crate) line: u64,
 }
 
-/// A step in a list.
+/// A command for the list that keys control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
     /// Moves to the next row.
@@ -261,12 +264,12 @@ impl App {
         }
     }
 
-    /// Returns the state of this page.
+    /// Returns the state from the context of the component.
     pub(crate) fn get() -> App {
         expect_context()
     }
 
-    /// Starts the worker before anything is opened.
+    /// Starts the worker before a source is opened, so that the first opening is fast.
     pub(crate) fn warm(self) {
         self.client.get_value().warm();
     }
@@ -289,7 +292,7 @@ impl App {
         client.query(self.opening(), request).await
     }
 
-    /// Stops the SQL query, and drops what was read for it.
+    /// Stops the SQL query and its worker, with everything that the worker has read.
     pub(crate) fn stop_query(self) {
         self.client.get_value().stop_query();
     }
@@ -319,7 +322,7 @@ impl App {
         self.client.get_value().stop_sharing();
     }
 
-    /// Returns the request that opens the present source, and its files.
+    /// Returns the request that opens the present source in another worker, and the files that it needs.
     fn opening(self) -> Opening {
         let what = self.what();
         what.map_or_else(|| (Request::OpenExample, Vec::new()), |what| what.opening())
@@ -331,7 +334,7 @@ impl App {
         folds.get(place).cloned().unwrap_or_default()
     }
 
-    /// Folds or unfolds nodes of a run.
+    /// Changes which nodes of a run are folded, and notifies the trace.
     pub(crate) fn fold(self, place: &str, change: impl FnOnce(&mut Folds)) {
         self.folds.update_value(|folds| {
             change(folds.entry(place.to_owned()).or_default());
@@ -339,7 +342,8 @@ impl App {
         self.fold_bell.update(|bell| *bell += 1);
     }
 
-    /// Applies a rule for folding, unless the user folded something in this run before; returns whether it did.
+    /// Applies a rule for folding, unless nodes of this run were folded or unfolded before. Returns whether the rule
+    /// was applied.
     pub(crate) fn fold_at_first(self, place: &str, kind: Folded) -> bool {
         let is_first = !self.folds.read_value().contains_key(place);
         if is_first {
@@ -358,8 +362,8 @@ impl App {
         self.folds
     }
 
-    /// Shows that files are being listed; returns the number to pass to [`App::open_as`]. The present state is kept
-    /// until the opening succeeds.
+    /// Begins an opening: shows that files are being listed. Returns the number of the opening, for [`App::open_as`].
+    /// The present state is kept in case the opening fails.
     pub(crate) fn begin(self, label: &str, doing: &str) -> u32 {
         let desk = self.desk.get_untracked();
         if matches!(desk, Desk::Open(_) | Desk::Opening { .. }) {
@@ -383,7 +387,8 @@ impl App {
         number
     }
 
-    /// Starts a new opening; answers to the previous one are ignored.
+    /// Returns the number for a new opening, and makes it the present one. Answers to earlier openings are then
+    /// ignored.
     fn next_number(self) -> u32 {
         let number = self.begun.get_value() + 1;
         self.begun.set_value(number);
@@ -391,8 +396,8 @@ impl App {
         number
     }
 
-    /// Executes an action for an opening: at once if the opening is the newest; later if a newer one fails; otherwise
-    /// never.
+    /// Executes an action for an opening. If a newer opening is in progress, the action waits until that opening fails.
+    /// If the opening itself was cancelled, the action is dropped.
     fn act_for(self, number: u32, act: impl FnOnce(App) + 'static) {
         if self.number() == number {
             return act(self);
@@ -404,7 +409,7 @@ impl App {
         });
     }
 
-    /// Updates the progress of listing files; returns false if it was cancelled.
+    /// Updates the progress of listing files. Returns false if the user cancelled this opening.
     pub(crate) fn doing(self, number: u32, doing: String) -> bool {
         if self.is_behind(number) {
             return true;
@@ -427,9 +432,9 @@ impl App {
             .with_value(|all| all.iter().any(|behind| behind.number == number))
     }
 
-    /// Opens the files listed so far under a number, while the rest is being listed.
+    /// Opens the files of an opening that are listed so far, while the other files are being listed.
     pub(crate) fn open_so_far(self, number: u32, what: What) {
-        // A desk has only one source, so only the newest opening may use it.
+        // Only the newest opening may open files, because a desk has only one source.
         if self.number() != number {
             return;
         }
@@ -458,7 +463,7 @@ impl App {
         self.open_as(number, what);
     }
 
-    /// Opens the files listed under a number, unless that was cancelled.
+    /// Opens the files of an opening after all are listed, unless the user cancelled the opening.
     pub(crate) fn open_as(self, number: u32, what: What) {
         self.act_for(number, move |app| {
             app.doing(number, "Reading".to_owned());
@@ -480,7 +485,7 @@ impl App {
         client.ask_with(&request, files).await
     }
 
-    /// Retries an opening that failed, without reporting another failure.
+    /// Tries a failed opening again. If it fails again, the earlier error stays.
     pub(crate) async fn try_again(self) {
         let (number, what) = (self.number(), self.what());
         let Some(what) = what else { return };
@@ -501,7 +506,7 @@ impl App {
         self.last.get_value()
     }
 
-    /// Shows an opened source, complete or as a part (`so_far`).
+    /// Shows an opened source. If `so_far` is true, some of its files are not listed yet.
     fn opened(self, what: &What, opened: Opened, so_far: bool) {
         let Opened {
             list,
@@ -529,7 +534,7 @@ impl App {
         let is_in = |place: &str| workflows.iter().any(|one| one.place == place);
         let all = (list.runs.as_slice(), workflows.as_slice());
         let route = match (self.route.get_untracked(), all) {
-            // The run in the route may be one that is not read yet, so the route is kept.
+            // The route to a run is kept even if the list lacks the run, as long as some runs are not read yet.
             (Route::Run { run, .. }, _) if some || find(&list, &run).is_some() => None,
             (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
                 None
@@ -552,7 +557,8 @@ impl App {
         if is_first {
             self.folds.set_value(BTreeMap::new());
         }
-        // A link to a list contains its filter.
+        // The filter is cleared for a new source, but not for the first source: the page may have been opened by a link
+        // with a filter.
         if is_first && self.number() > 1 {
             self.choice.clear();
         }
@@ -596,7 +602,7 @@ impl App {
         });
     }
 
-    /// Compares the two marked runs; returns false if there are not two.
+    /// Opens the comparison of the two marked runs. Returns false, and shows a message, unless two runs are marked.
     pub(crate) fn compare(self) -> bool {
         let paired = self.paired.get_untracked();
         let desk = self.desk.read_untracked();
@@ -608,7 +614,7 @@ impl App {
             let run = desk.run(place);
             run.map_or_else(|| place.clone(), |run| key(list, run))
         };
-        // The earlier of the two runs is A, in whatever order they were marked.
+        // The run that began earlier is run A, whichever was marked first.
         let begun = |place: &String| desk.run(place).and_then(prosescope_core::session::began);
         let (a, b) = match begun(first) > begun(second) {
             true => (second, first),
@@ -625,14 +631,14 @@ impl App {
     /// Prints the page with all rows of its list.
     pub(crate) fn print(self) {
         if self.list.with_value(Option::is_some) {
-            // The list requests its rows, and prints when they have arrived.
+            // The list requests all its rows, and prints the page when they have arrived.
             self.printing.set(true);
         } else {
             print_now();
         }
     }
 
-    /// Reads further runs of the list, and shows them as they arrive.
+    /// Requests the `left` runs that are not read yet, and adds them to the list as they arrive.
     pub(crate) fn list_rest(self, left: u32) {
         self.unread.set((left, false));
         let number = self.number();
@@ -651,7 +657,8 @@ impl App {
                     }
                 };
                 if self.number() != number {
-                    // The desk returns each run only once, so this answer must not be lost.
+                    // A newer opening has begun. This answer is stored in case that opening fails, because the desk
+                    // returns each run only once.
                     self.act_for(number, move |app| {
                         app.add(more);
                         let (left, stopped) = app.unread.get_untracked();
@@ -679,7 +686,8 @@ impl App {
         self.unread.update(|(left, _)| *left = more.left);
     }
 
-    /// Opens the last source again, with its present content if the browser supports that.
+    /// Opens the last source again. Dropped files are read anew if the browser supports handles; otherwise the dialog
+    /// for files opens.
     pub(crate) fn open_again(self) {
         let outdated = self.follow.outdated.read_untracked().is_some();
         match self.what() {
@@ -695,7 +703,7 @@ impl App {
         self.last.with_value(Option::is_some)
     }
 
-    /// Stops the worker, and returns to the empty page.
+    /// Stops all reading, and returns to the empty page.
     pub(crate) fn cancel(self) {
         self.gathering.set(None);
         self.next_number();
@@ -712,7 +720,7 @@ impl App {
         self.go(Route::Home);
     }
 
-    /// Shows an error of opening: beside the present source, or else instead of it.
+    /// Shows the error of a failed opening: as a notice if a source is open, otherwise as the page's content.
     pub(crate) fn fail(self, trouble: Trouble) {
         match *self.desk.read_untracked() {
             Desk::Open(_) | Desk::Opening { .. } => self.notice.set(Some(trouble)),
@@ -720,16 +728,16 @@ impl App {
         }
     }
 
-    /// Shows an error for the files listed under a number.
+    /// Shows an error for an opening, by its number.
     pub(crate) fn fail_as(self, number: u32, trouble: Trouble) {
         self.act_for(number, move |app| app.failed(trouble));
     }
 
-    /// Restores the previous state after a failed opening.
+    /// Handles a failed opening: restores the previous state, and shows the error.
     fn failed(self, trouble: Trouble) {
         self.gathering.set(None);
         if matches!(*self.desk.read_untracked(), Desk::Open(_)) {
-            // Some of the files are already open, so the error is shown beside them.
+            // The first files are already open and stay open. The error is shown as a notice.
             self.notice.set(Some(trouble));
             return;
         }
@@ -749,7 +757,7 @@ impl App {
         }
     }
 
-    /// Goes to another route; Back returns to this one.
+    /// Goes to another route. The browser's Back returns to the present route.
     pub(crate) fn go(self, route: Route) {
         if self.route.get_untracked() != route {
             write_hash(&route.to_string(), true);
@@ -757,7 +765,7 @@ impl App {
         }
     }
 
-    /// Changes the address without a step in the history, as for a selected row.
+    /// Goes to another route without a step in the browser's history, as for a selected row.
     pub(crate) fn put(self, route: Route) {
         if self.route.get_untracked() != route {
             write_hash(&route.to_string(), false);
@@ -765,7 +773,7 @@ impl App {
         }
     }
 
-    /// Handles a change of the address: Back, Forward, or typing.
+    /// Handles a change of the address by Back, Forward, a link or typing.
     pub(crate) fn hash_changed(self) {
         let hash = hash();
         let route = Route::parse(&hash);
@@ -775,17 +783,17 @@ impl App {
         }
     }
 
-    /// Restores the filter and the view from an address.
+    /// Restores the filter of the list, or the filter and view of the trace, from an address.
     fn take_choice(self, hash: &str) {
         match Route::parse(hash) {
             Route::Home => self.choice.take(&query(hash)),
-            // A link without these keys leaves the view unchanged.
+            // A link to a trace without keys and values leaves the filter and the view unchanged.
             route if route.is_trace() && !query(hash).is_empty() => self.trace.take(&query(hash)),
             _ => {}
         }
     }
 
-    /// Keeps the filter of the list and the view of the trace in the address.
+    /// Writes the filter of the list, and the filter of the trace, into the address whenever they change.
     pub(crate) fn keep_choice(self) {
         self.take_choice(&hash());
         Effect::new(move || {
@@ -809,7 +817,7 @@ impl App {
         });
     }
 
-    /// Makes a list the one controlled by keys. Returns a function that undoes this.
+    /// Makes a list the list that keys control. Returns a function that undoes this.
     pub(crate) fn list_keys(self, on_move: impl Fn(Move) + 'static) -> impl Fn() {
         let number = self.list_number.get_value() + 1;
         self.list_number.set_value(number);
@@ -823,7 +831,7 @@ impl App {
         }
     }
 
-    /// Moves in the list; returns false if there is none.
+    /// Executes a step in the list that keys control. Returns false if there is no such list.
     pub(crate) fn move_in_list(self, step: Move) -> bool {
         match self.list.get_value() {
             Some((_, on_move)) => {
@@ -835,19 +843,19 @@ impl App {
     }
 }
 
-/// The shown run: its key in the address, its place, and its overview.
+/// The run that the page shows. It is cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
-    /// The run's key in the address.
+    /// The run's id or place in the address.
     pub(crate) key: Memo<String>,
-    /// The run's place.
+    /// The run's place in the open source.
     pub(crate) place: Memo<String>,
     /// The run's overview; `None` while it is being read.
     pub(crate) overview: Signal<Option<Result<Overview, Trouble>>>,
 }
 
 impl Run {
-    /// Returns the run of this page.
+    /// Returns the shown run from the context of the component.
     pub(crate) fn get() -> Run {
         expect_context()
     }
@@ -858,8 +866,8 @@ impl Run {
         App::get().desk.with(|desk| desk.run(&place).cloned())
     }
 
-    /// Returns the place, untracked: a run's pages are created again when it changes. A task that outlives its page
-    /// gets an empty place, and its answer is ignored.
+    /// Returns the run's place, untracked, because the pages are created again for another run. A task that outlives
+    /// its page gets an empty place, and its answer is ignored.
     pub(crate) fn place(self) -> String {
         self.place.try_get_untracked().unwrap_or_default()
     }
@@ -875,8 +883,8 @@ impl Run {
     }
 }
 
-/// Returns the place of the run with this key: an id that only one run has, or a place. Nested runs are not in the
-/// list; their key is a place.
+/// Returns the place of the run that `key` identifies: an id that only one run has, or a place. The key of a nested
+/// run, which is not in the list, is always a place.
 pub(crate) fn find(list: &RunList, key: &str) -> Option<String> {
     let mut of_id = list.runs.iter().filter(|run| run.id == key);
     match (of_id.next(), of_id.next()) {
@@ -892,7 +900,7 @@ pub(crate) fn find(list: &RunList, key: &str) -> Option<String> {
     }
 }
 
-/// Returns the key of a run: its id, unless that is missing or not unique.
+/// Returns the key of a run for the address: its id, or its place if the id is missing or not unique.
 pub(crate) fn key(list: &RunList, run: &RunSummary) -> String {
     let same = list.runs.iter().filter(|other| other.id == run.id).count();
     if run.id.is_empty() || same > 1 {
@@ -910,7 +918,8 @@ fn write_hash(hash: &str, push: bool) {
     let Ok(history) = window().history() else {
         return;
     };
-    // The browser may refuse too many changes per second; then only the address is out of date.
+    // An error is ignored: the browser may refuse too many changes per second, and then only the address is out of
+    // date.
     let _ = if push {
         history.push_state_with_url(&JsValue::NULL, "", Some(hash))
     } else {

@@ -1,4 +1,4 @@
-//! The colour theme: light, dark, or the system's.
+//! Sets the colour theme of the page: light, dark, or that of the system.
 
 use leptos::prelude::*;
 
@@ -44,7 +44,7 @@ impl Theme {
 
     fn apply(self) {
         if let Some(root) = document().document_element() {
-            // A constant name and a constant value: setting the attribute cannot fail.
+            // Setting this attribute cannot fail, because its name is a valid constant.
             let _ = root.set_attribute("data-theme", self.word());
         }
     }
@@ -64,7 +64,8 @@ pub(crate) fn ThemeButton() -> impl IntoView {
         theme.set(next);
         next.apply();
         if let Ok(Some(storage)) = window().local_storage() {
-            // A private window may refuse to store; then the theme lasts until the page is closed.
+            // An error is ignored: a private window may refuse to store, and then the theme lasts until the page is
+            // closed.
             let _ = storage.set_item(KEY, next.word());
         }
     };

@@ -1,11 +1,12 @@
-//! The filter and the view of a trace; they outlive the page, so that Back restores them.
+//! Keeps the filter and the view of the trace. They outlive the page of the trace, so that the browser's Back restores
+//! them.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages::{TraceChoice, TraceOrder};
 
 use crate::text::axis::{CLOSER, Seen};
 
-/// The filter and the view of the shown run's trace; cheap to copy.
+/// The filter and the view of the shown run's trace. It consists of signals and is cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct TraceShown {
     /// The filter and the order of the rows.
@@ -16,13 +17,13 @@ pub(crate) struct TraceShown {
     pub(crate) shut: RwSignal<bool>,
     /// The visible part of the axis.
     pub(crate) seen: RwSignal<Seen>,
-    /// The run's place.
+    /// The place of the run to which this view belongs.
     place: StoredValue<String>,
-    /// Whether the address contains a view for the run that is opened next.
+    /// Whether the filter comes from a link. The run that is opened next then keeps the filter.
     is_linked: StoredValue<bool>,
 }
 
-/// The orders, by their names in the address.
+/// The orders of rows that the address can contain, by their names there.
 const ORDERS: [(&str, TraceOrder); 2] = [
     ("longest", TraceOrder::Longest),
     ("problems", TraceOrder::Problems),
@@ -41,7 +42,8 @@ impl TraceShown {
         }
     }
 
-    /// Starts the view of a run; a different run shows all rows.
+    /// Starts the view of a run. For another run than before, all rows and the whole axis are shown again, unless a
+    /// link contained a filter.
     pub(crate) fn begin(self, place: &str) {
         let is_other = self.place.with_value(|before| before != place);
         let is_linked = self
@@ -58,7 +60,7 @@ impl TraceShown {
         }
     }
 
-    /// Returns the keys and values for the address, without those that are at their default.
+    /// Returns the keys and values for the address. Values at their default are left out.
     pub(crate) fn pairs(self) -> Vec<(&'static str, String)> {
         let choice = self.choice.get();
         let order = ORDERS.iter().find(|(_, order)| *order == choice.order);
@@ -80,7 +82,7 @@ impl TraceShown {
             .collect()
     }
 
-    /// Restores the view from the address.
+    /// Restores the filter and the order from the keys and values of an address.
     pub(crate) fn take(self, pairs: &[(String, String)]) {
         let of = |key: &str| {
             let pair = pairs.iter().find(|(known, _)| known == key);

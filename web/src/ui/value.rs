@@ -1,4 +1,4 @@
-//! An opened value: rendered, formatted, or raw.
+//! Draws a value that the user opened: rendered as Markdown, formatted as JSON, or raw.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use super::state::{App, Marked, Run};
 use crate::protocol::{LinesOf, OpenedValue, Request, ShownLines};
 use crate::text::words;
 
-/// The most bytes of a value that the page shows; the whole value can be downloaded.
+/// The most bytes of a value that the page shows. The user can download the whole value.
 const MOST: u64 = 10_000_000;
 
 /// The length in bytes from which a text is drawn line by line as it scrolls into view.
@@ -41,7 +41,7 @@ impl Look {
     }
 }
 
-/// Draws a value, which is requested at that time.
+/// Requests a value and draws it.
 #[component]
 pub(crate) fn Value(
     /// The part of the run with the value.
@@ -106,7 +106,7 @@ fn Opened(value: OpenedValue, place: String, of: ValueOf, name: String) -> impl 
     }
 }
 
-/// Draws a text with tabs for the ways to show it; `children` are drawn beside the tabs.
+/// Draws a text, with tabs for the ways to show it: rendered, formatted or raw. `children` are drawn beside the tabs.
 #[component]
 pub(crate) fn Looks(
     /// The text to show.
@@ -116,10 +116,10 @@ pub(crate) fn Looks(
     /// Whether the text is empty.
     #[prop(optional)]
     empty: bool,
-    /// The place from which the lines are requested, if the text is only the beginning of a long one.
+    /// The source of the lines, if `text` is only the beginning of a long text.
     #[prop(default = None)]
     long: Option<LinesOf>,
-    /// Further content of the bar.
+    /// The further content of the bar with the tabs.
     children: Children,
 ) -> impl IntoView {
     let looks: &[Look] = match format {
@@ -136,7 +136,8 @@ pub(crate) fn Looks(
     let look = RwSignal::new(first);
     let is_long = long.is_some();
     Effect::new(move || {
-        // The rendered text is only the beginning of the text, and the match may be after that.
+        // Of a long text, only the beginning is rendered. The text is shown raw, because the found text may be after
+        // that.
         if is_long && app.marked.read().is_some() && look.get_untracked() == Look::Rendered {
             look.set(Look::Raw);
         }
@@ -170,7 +171,7 @@ pub(crate) fn Looks(
     }
 }
 
-/// Draws a raw text; a long one is drawn as it scrolls into view.
+/// Draws a raw text. Of a long text, only the visible lines are drawn.
 #[component]
 pub(crate) fn Text(
     /// The text to show.
@@ -194,7 +195,7 @@ pub(crate) fn Text(
     line_by_line(Pages::new(fetch), Cursor::new())
 }
 
-/// Draws a long text of which only the visible lines are requested.
+/// Draws a long text line by line. Only the visible lines are requested.
 #[component]
 fn Long(of: LinesOf) -> impl IntoView {
     let app = App::get();
@@ -224,7 +225,7 @@ fn Long(of: LinesOf) -> impl IntoView {
             number: line,
         };
         spawn_local(async move {
-            // If the request fails, the text is shown from its beginning.
+            // An error is ignored: the text is then shown from its beginning.
             let found: Option<u64> = app.ask(request).await.unwrap_or_default();
             if let Some(row) = found.filter(|_| !cursor.is_gone()) {
                 cursor.go(row);

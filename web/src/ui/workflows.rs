@@ -1,4 +1,4 @@
-//! The list of a database's workflows, the most recently changed first.
+//! Draws the list of the workflows in a database, the most recently changed first.
 
 use leptos::prelude::*;
 use prosescope_workflow::WorkflowStatus;
@@ -12,7 +12,7 @@ use crate::protocol::{Line, Request, Window};
 use crate::route::{InThread, Route, Tab};
 use crate::text::words;
 
-/// Draws the workflows of a database; created again for another one.
+/// Draws the workflows of a database. Another database gets a new component.
 #[component]
 pub(crate) fn Workflows(
     /// The database's place.
@@ -39,7 +39,8 @@ pub(crate) fn Workflows(
         if before.is_some_and(|before| before != now) {
             pages.renew();
             cursor.go(0);
-            // An empty list is not drawn and therefore requests no rows, so the first row is requested here.
+            // The first row is requested explicitly, because an empty list is not drawn and thus requests no rows
+            // itself.
             pages.want(0..1);
         }
         now
@@ -113,7 +114,8 @@ pub(crate) fn Workflows(
     }
 }
 
-/// Creates a list that gets its rows through these requests.
+/// Creates a list that loads its rows with the requests that `request` returns. Its arguments are the index of the
+/// first row and the number of rows.
 pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<Line> {
     let app = App::get();
     Pages::new(move |from, len| {
@@ -136,13 +138,13 @@ pub(super) fn Lines(
     label: &'static str,
     /// The list's CSS class.
     class: &'static str,
-    /// The current row.
+    /// The cursor: the current row.
     cursor: Cursor,
-    /// Names of the columns.
+    /// The cells of the head row: the names of the columns.
     head: AnyView,
     /// Draws a row.
     draw: fn(u64, &Line) -> AnyView,
-    /// Handles a key at a row.
+    /// Handles a command of the list: the command, the index of the current row, and the row if it is loaded.
     on_key: Callback<(Key, u64, Option<Line>)>,
     /// Whether the keys `j`, `k` and others move in this list from anywhere on the page.
     #[prop(default = true)]
@@ -152,7 +154,7 @@ pub(super) fn Lines(
     view! { <Rows pages height label class cursor head draw mark on_key main/> }
 }
 
-/// Marks the open event.
+/// Returns the attributes of a row: an event that is open is selected.
 fn mark(row: &Line) -> Mark {
     let is_open = |id: i64| {
         let route = App::get().route;
@@ -165,7 +167,8 @@ fn mark(row: &Line) -> Mark {
     }
 }
 
-/// Returns the beginning and the end of an id: ids created one after the other have the same beginning.
+/// Returns a shortened id: its first 8 and its last 6 characters. The end is kept, because ids that were created one
+/// after the other have the same beginning.
 pub(super) fn short_id(id: &str) -> String {
     let count = id.chars().count();
     if count <= 16 {
@@ -176,7 +179,7 @@ pub(super) fn short_id(id: &str) -> String {
     format!("{head}…{tail}")
 }
 
-/// Returns a status in words.
+/// Returns a status in words: `waiting for input` for `waiting_for_input`.
 pub(super) fn spoken(status: &str) -> String {
     match status {
         "" => "no status".to_owned(),
@@ -199,8 +202,8 @@ fn draw(_: u64, row: &Line) -> AnyView {
         true => view! { <span class="none">"no message"</span> }.into_any(),
         false => view! { <b><span class="asks">{asks}</span>{said}</b> }.into_any(),
     };
-    // The message that began the newest run is shown before its question; on a narrow screen, so is the text of the
-    // hidden columns.
+    // If the newest run asks a question, the message that began this run is shown as the second text. On a narrow
+    // screen, that text is replaced by those of the hidden columns.
     let before = row
         .question
         .as_ref()

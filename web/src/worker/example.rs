@@ -1,8 +1,8 @@
-//! The example runs contained in the viewer.
+//! Contains the example runs of the viewer, as bytes in the wasm file.
 
 use crate::bytes::WebSource;
 
-/// A file of the examples, by its path in their `.prose` folder.
+/// Includes a file of the examples, by its path in the folder `examples/.prose`.
 macro_rules! example {
     ($path:literal) => {
         (

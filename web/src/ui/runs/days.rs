@@ -142,7 +142,8 @@ fn reason(why: &WhyFailed, choice: Choice) -> AnyView {
     .into_any()
 }
 
-/// Returns the days to show, up to the newest run; `None` if all runs are of one day.
+/// Returns the days to show, up to the day of the newest run. Returns `None` if all runs began on one day, or if no
+/// times are recorded.
 fn of(list: &RunList) -> Option<Drawn> {
     let known = days(&list.runs);
     let (oldest, newest) = (known.first()?.day, known.last()?.day);

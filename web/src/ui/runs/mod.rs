@@ -1,4 +1,5 @@
-//! The list of runs: of a `.prose` folder, or of several files and folders opened together.
+//! Draws the list of runs of the open source: a `.prose` folder, or several files and folders that were opened
+//! together.
 
 mod choose;
 mod days;
@@ -23,7 +24,7 @@ use choose::Chosen;
 #[component]
 pub(crate) fn Runs() -> impl IntoView {
     let app = App::get();
-    // While another source is being opened, the list stays the same.
+    // While another source is being opened, the previous list stays.
     let list = Memo::new(move |before: Option<&RunList>| match &*app.desk.read() {
         Desk::Open(list) => list.clone(),
         _ => before.cloned().unwrap_or_default(),
@@ -62,12 +63,13 @@ pub(crate) fn Runs() -> impl IntoView {
     }
 }
 
-/// Returns whether a rule is about shared files, which the list reports separately.
+/// Returns whether the rule of an issue is about shared files. [`SharedNote`] shows such issues instead of the list.
 fn is_of_shared(rule: &str) -> bool {
     matches!(rule, "shared-copy" | "share-changed")
 }
 
-/// Shows the progress of listing a folder while its first runs are already open, with a button that stops it.
+/// Draws the progress of listing a large folder whose first runs are already open, with a button that stops the
+/// listing.
 #[component]
 fn Gathering() -> impl IntoView {
     let app = App::get();
@@ -93,7 +95,7 @@ fn Gathering() -> impl IntoView {
     })
 }
 
-/// Shows how many runs are still to be read, with a button that stops reading.
+/// Draws how many of the found runs are read, with a button that stops or continues the reading.
 #[component]
 fn Reading() -> impl IntoView {
     let app = App::get();
@@ -121,7 +123,7 @@ fn Reading() -> impl IntoView {
     })
 }
 
-/// Draws the bar above a list: the name of the source, and the commands for all of it.
+/// Draws the bar above a list: the name of the open source, and the buttons for the whole source.
 #[component]
 pub(super) fn ListBar() -> impl IntoView {
     let app = App::get();
@@ -141,7 +143,8 @@ pub(super) fn ListBar() -> impl IntoView {
     }
 }
 
-/// Draws links to the lists of the source, if it has several: its runs, and the workflows of each database.
+/// Draws links to the lists of the open source: its runs, and the workflows of each database. Draws nothing if there is
+/// only one list.
 #[component]
 pub(super) fn Lists() -> impl IntoView {
     let app = App::get();

@@ -1,4 +1,4 @@
-//! The rows of the list of runs.
+//! Draws the table of runs: one row per run, with columns by which the user can sort.
 
 use leptos::prelude::*;
 use prosescope_core::session::{Order, day_of};
@@ -13,7 +13,7 @@ use crate::ui::parts::{is_small, tone_class};
 use crate::ui::shell::{SILENT, name_of};
 use crate::ui::state::{App, key};
 
-/// The height of a row, in pixels; narrow and touch screens use the taller one, with two lines.
+/// The height of a row, in pixels. On narrow and touch screens a row has two lines and the height [`TALL_ROW`].
 const ROW: f64 = 28.0;
 const TALL_ROW: f64 = 48.0;
 
@@ -23,7 +23,7 @@ pub(super) fn Table(
     list: Memo<RunList>,
     /// The filtered runs, in order.
     shown: Memo<Vec<RunSummary>>,
-    /// The filter, as in the address.
+    /// The keys and values of the filter in the address.
     chosen: Signal<Vec<(&'static str, String)>>,
 ) -> impl IntoView {
     let app = App::get();
@@ -40,8 +40,9 @@ pub(super) fn Table(
         std::future::ready(Ok(stretch))
     });
     let cursor = Cursor::new();
-    // The list stays, and keeps the focus, while its rows change. A new filter keeps the current run in view, or else
-    // shows the first; runs that arrive by themselves do not move the visible rows.
+    // The list is not drawn anew when its rows change, so it keeps the focus. After a change of the filter, the list
+    // scrolls to the current run, or to the first run if the current one is filtered out. When runs arrive without a
+    // change of the filter, the visible rows stay in place.
     Effect::new(move |before: Option<Vec<(&'static str, String)>>| {
         shown.track();
         let now = chosen.get();
@@ -81,7 +82,7 @@ pub(super) fn Table(
         selected: app.paired.read().contains(&run.place),
         ..Mark::default()
     };
-    // If the list is not ordered by time, each row shows its day.
+    // In an order by time, only the first row of each day shows the day. In other orders, each row does.
     let by_day = move || matches!(app.choice.order(), Order::Newest | Order::Oldest);
     let draw = move |at: u64, run: &RunSummary| {
         let above = at.checked_sub(1).and_then(|at| pages.peek(at));
@@ -110,7 +111,8 @@ pub(super) fn Table(
     }
 }
 
-/// Draws the head of a column by which the list can be ordered.
+/// Draws the head of a column. A click orders the list by the first of `orders`, the next click by the second, and so
+/// on.
 fn sorting(name: &'static str, class: &'static str, orders: &'static [Order]) -> AnyView {
     let choice = App::get().choice;
     let sorted = move || match choice.order() {
@@ -126,8 +128,8 @@ fn sorting(name: &'static str, class: &'static str, orders: &'static [Order]) ->
     .into_any()
 }
 
-/// Describes the result of a run: why it failed, what it waits for, what it wrote. The flag is true if the run needs
-/// no attention.
+/// Returns the words for a run's result: the error, what the run wrote or the reason for its status, with waiting gates
+/// and issues. The flag is true if the run needs no attention.
 fn result_of(run: &RunSummary) -> (String, bool) {
     let mut to_do = Vec::new();
     if run.pending_gates > 0 {
@@ -181,7 +183,7 @@ fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
         ),
         (None, None) => "not recorded".to_owned(),
     };
-    // On a narrow screen, one column contains the text of the hidden ones.
+    // On a narrow screen, this text replaces the columns that are hidden.
     let brief = words::joined([
         started.map(words::day).unwrap_or_default(),
         run.duration.clone().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! The list of replaced texts: each secret once, with its places.
+//! Draws the list of texts that will be replaced before sharing: each secret once, with its places.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::Sheet;
 use crate::text::words;
 use crate::ui::parts::{Empty, live};
 
-/// The most secrets that are listed, and the most places of each secret.
+/// The maximum number of secrets that are listed ([`LISTED`]), and of places that are shown for each ([`PLACES`]).
 const LISTED: usize = 100;
 const PLACES: usize = 3;
 
-/// A secret and its places.
+/// A secret, or a piece of personal data, and the places where it was found.
 struct Hit {
     name: String,
     personal: bool,
@@ -46,7 +46,7 @@ pub(super) fn draw(sheet: Sheet) -> AnyView {
     })
 }
 
-/// Returns secrets before personal data, each in the order of its first place, and the number of those not listed.
+/// Returns the found secrets, then the found personal data, and the number of hits that are not listed.
 fn hits(report: &RunShared) -> (Vec<Hit>, usize) {
     let mut at: BTreeMap<&str, usize> = BTreeMap::new();
     let mut hits: Vec<Hit> = Vec::new();
@@ -103,7 +103,7 @@ fn one(sheet: Sheet, hit: Hit) -> AnyView {
     .into_any()
 }
 
-/// Draws what the user keeps.
+/// Draws the texts that the user chose to keep, each with a button that replaces it after all.
 fn kept_names(sheet: Sheet) -> AnyView {
     live(move || {
         let kept = sheet.wishes.with(|wishes| wishes.keep.clone());

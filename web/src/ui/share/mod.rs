@@ -1,7 +1,8 @@
-//! The sheet for sharing, beside the page: shows what would be replaced, while the page marks those texts.
+//! Draws the panel for sharing runs, beside the page. It lists the texts that would be replaced, and the page marks
+//! them.
 //!
-//! `wishes` draws the switches and `hits` the replacements; both only change [`Sheet::wishes`], after which the runs
-//! are scanned again.
+//! `wishes` draws the user's choices, and `hits` the replacements. Both only change [`Sheet::wishes`]; each change
+//! scans the runs again.
 
 mod hits;
 mod wishes;
@@ -24,10 +25,10 @@ use crate::route::{Page, Route};
 use crate::script;
 use crate::text::words;
 
-/// The warning at the button: no rule finds every secret.
+/// The warning below the button that saves the file.
 const PROMISE: &str = "No tool finds every secret: check the list above and the marks in the pages before you send the file. Nothing is sent from here.";
 
-/// The state of the sheet: the runs to share, and the user's choices.
+/// The state of the panel for sharing: the runs to share, and the user's choices. It is cheap to copy.
 #[derive(Clone, Copy)]
 struct Sheet {
     app: App,
@@ -43,13 +44,13 @@ struct Sheet {
     saved: RwSignal<Option<String>>,
     /// The number of the last request; answers to earlier requests are ignored.
     asked: StoredValue<u32>,
-    /// The row of the trace that was open when the sheet was opened.
+    /// The item of the trace's row that was open when the user opened the panel; `None` without an open row.
     row: StoredValue<Option<String>>,
-    /// Whether the copy opens at the row that was open.
+    /// Whether the shared copy opens at that row.
     opens: RwSignal<bool>,
 }
 
-/// The work in progress.
+/// The work in progress, in words, and how much of it is finished.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Doing {
     words: &'static str,
@@ -57,7 +58,7 @@ struct Doing {
     part: f64,
 }
 
-/// Draws a button that opens the sheet.
+/// Draws the button that opens the panel for sharing.
 #[component]
 pub(crate) fn ShareButton(
     /// The places of the runs to share.
@@ -84,11 +85,11 @@ pub(crate) fn everything(app: App) -> Signal<Vec<String>> {
     })
 }
 
-/// Draws the sheet while something is being shared.
+/// Draws the panel for sharing while [`App::sharing`] contains places.
 #[component]
 pub(crate) fn Share() -> impl IntoView {
     let app = App::get();
-    // If the source is closed while the sheet is open, the sheet is closed too.
+    // If the source is closed, the panel is closed, too.
     Effect::new(move || {
         if !matches!(*app.desk.read(), Desk::Open(_)) {
             app.sharing.set(None);
@@ -184,7 +185,7 @@ fn size(sheet: Sheet) -> AnyView {
     })
 }
 
-/// Draws the form of the file, the warning, and the button.
+/// Draws the choice of the file's form, the button that saves the file, and the warning.
 fn foot(sheet: Sheet) -> AnyView {
     let forms = [
         (
@@ -258,7 +259,7 @@ impl Sheet {
         });
     }
 
-    /// Makes the file, and lets the browser save it.
+    /// Makes the shared file, and lets the browser save it.
     fn save(self) {
         let form = self.form.get_untracked();
         let opens = self.row.get_value().filter(|_| self.opens.get_untracked());
@@ -302,7 +303,7 @@ impl Sheet {
 
     fn begin(self, words: &'static str) -> u32 {
         if self.doing.read_untracked().is_some() {
-            // The worker would first finish the earlier request, whose answer is no longer needed.
+            // The earlier request is stopped, because the worker would otherwise finish it first.
             self.app.stop_sharing();
         }
         self.trouble.set(None);
@@ -312,7 +313,8 @@ impl Sheet {
         self.asked.get_value()
     }
 
-    /// Returns the answer to a request unless a newer one was sent; shows an error.
+    /// Returns the answer to a request. If the request failed, shows the error and returns `None`. If a newer request
+    /// was sent, ignores the answer.
     fn ended<T>(self, number: u32, answer: Result<T, Trouble>) -> Option<T> {
         if !self.is_last(number) {
             return None;
@@ -323,7 +325,7 @@ impl Sheet {
             .ok()
     }
 
-    /// Returns whether no newer request was sent and the sheet still exists.
+    /// Returns whether the request with this number is the newest, and the panel is still open.
     fn is_last(self, number: u32) -> bool {
         self.asked.try_get_value() == Some(number)
     }
@@ -341,7 +343,8 @@ impl Sheet {
     }
 }
 
-/// Returns the file name, with only safe characters, because a run's id can contain any.
+/// Returns the name of the file to save: the run's id, or `3 runs`, with the extension. Unsafe characters are replaced
+/// by `_`, because a run's id may contain any character.
 fn file_name(run: Option<&str>, runs: usize, form: Form) -> String {
     let stem: String = match (run, runs) {
         (Some(run), 1) => run.chars().take(80).collect(),
@@ -357,13 +360,14 @@ fn file_name(run: Option<&str>, runs: usize, form: Form) -> String {
     format!("{stem}.{}", form.word())
 }
 
-/// Marks texts in the pages. A browser without highlights shows them unmarked; the list contains them all.
+/// Marks the texts that would be replaced wherever the pages show them. A browser without highlights shows no marks.
 fn mark(texts: &[String]) {
     let texts: Array = texts.iter().map(|text| JsValue::from_str(text)).collect();
     script::call("prosescopeMarkLeaving", &texts);
 }
 
-/// Returns the text selected on the page, as a suggestion of what to replace in addition.
+/// Returns the text that the user selected on the page, as a suggestion of a further text to replace. Returns an empty
+/// text for a long selection.
 fn selection() -> String {
     let selection = window().get_selection().ok().flatten();
     let text = selection.map_or_else(String::new, |of| of.to_string().into());

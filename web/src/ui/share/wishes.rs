@@ -1,4 +1,4 @@
-//! The choices for sharing: the kinds of content to include, and texts to replace in addition.
+//! Draws the user's choices for sharing: the kinds of content to include, and further texts to replace.
 
 use leptos::prelude::*;
 use prosescope_share::what::Content;
@@ -9,13 +9,13 @@ use crate::text::words;
 use crate::ui::icons;
 use crate::ui::parts::live;
 
-/// A switch: its label, its explanation, and its effect on the choices.
+/// A switch for one kind of content: its label, its explanation, and its effect on the choices.
 struct Switch {
     name: &'static str,
     about: &'static str,
     is_on: fn(&Wishes) -> bool,
     set: fn(&mut Wishes, bool),
-    /// The name that the report gives to the omitted content; empty if the report does not list it.
+    /// The name of this content in the report's list of omissions; empty if the report does not list it.
     left: &'static str,
 }
 
@@ -56,7 +56,7 @@ const SWITCHES: [Switch; 7] = [
     },
 ];
 
-/// The lengths from which the user chooses the longest value to include.
+/// The choices for the longest value or file to include: bytes (0 for no limit) and label.
 const LENGTHS: [(u64, &str); 4] = [
     (0, "of any length"),
     (1 << 20, "up to 1 MB"),
@@ -111,7 +111,7 @@ fn row(sheet: Sheet, switch: Switch) -> AnyView {
     .into_any()
 }
 
-/// Draws the other omissions.
+/// Draws the omissions that belong to no switch, and notes about audit logs that are sealed again.
 fn left_out(sheet: Sheet) -> AnyView {
     live(move || {
         let looked = sheet.looked.get()?;
@@ -133,7 +133,7 @@ fn left_out(sheet: Sheet) -> AnyView {
     })
 }
 
-/// Draws the texts that the user wants to have replaced in addition.
+/// Draws the field for further texts to replace, and the texts added so far.
 fn additional_texts(sheet: Sheet, selected: String) -> AnyView {
     let text = RwSignal::new(selected);
     let add = move || {

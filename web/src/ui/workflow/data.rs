@@ -1,4 +1,5 @@
-//! The data beside a conversation: preferences, important steps, the rest of the context, other columns.
+//! Draws the data that a workflow keeps beside its conversation: preferences, important steps, other parts of the
+//! context, and other columns.
 
 use leptos::prelude::*;
 use prosescope_workflow::page::{Message, WorkflowPage};

@@ -1,4 +1,5 @@
-//! The events of a workflow in its thread: those of one run, and all; the open event is below its list.
+//! Draws the events of a workflow in its thread: a list for each run, and a list of all events. The open event is drawn
+//! below its list.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -19,7 +20,7 @@ use crate::ui::parts::{Empty, Go, When, live, pairs};
 use crate::ui::state::App;
 use crate::ui::workflows::{Lines, lines, short_id};
 
-/// Draws the events of a run.
+/// Draws the events of a run, with a heading.
 pub(super) fn of_run(run: String) -> AnyView {
     let shown = Shown::get();
     let id = run.clone();
@@ -32,7 +33,7 @@ pub(super) fn of_run(run: String) -> AnyView {
     })
 }
 
-/// Draws all events, folded, including those without a run.
+/// Draws the list of all events, including events without a run, in a folded element.
 pub(super) fn all(followers: Vec<Follower>) -> AnyView {
     let shown = Shown::get();
     let words = move || match shown.count_of(None) {
@@ -87,7 +88,7 @@ fn list(run: Option<String>) -> AnyView {
         };
         if key == Key::Enter || (key == Key::Moved && open.read_untracked().is_some()) {
             shown.open_event.set(Some((row.id, of.get_value())));
-            // The event is already in view, so the page does not scroll to it.
+            // The event counts as reached, so the page does not scroll to it: the user has just chosen it.
             let chosen = InThread::Event(row.id);
             shown
                 .kept
@@ -117,7 +118,8 @@ fn list(run: Option<String>) -> AnyView {
     .into_any()
 }
 
-/// Unfolds the run of the event in a link, or all events if it has no run, and opens the event there.
+/// Opens the event of a link. Unfolds the event's run, or the list of all events if the event has no run, and scrolls
+/// there.
 pub(super) fn reach(shown: Shown, event: i64) {
     let app = App::get();
     spawn_local(async move {
@@ -141,7 +143,7 @@ pub(super) fn reach(shown: Shown, event: i64) {
     });
 }
 
-/// Draws the kind of an event: an icon and the word.
+/// Draws the kind of an event, such as `error`, as an icon and the word.
 fn kind(kind: &str) -> AnyView {
     let (class, icon) = match kind {
         "error" => ("pill bad", "✗"),

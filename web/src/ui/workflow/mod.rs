@@ -1,4 +1,5 @@
-//! A workflow: its thread (messages, runs with their events, questions), and the data beside it.
+//! Draws a workflow: its thread (messages, runs with their events, questions), and the data that it keeps beside the
+//! thread.
 
 mod data;
 mod events;
@@ -23,7 +24,7 @@ use crate::protocol::{EventCounts, Request};
 use crate::route::{InThread, Route, Tab};
 use crate::text::words;
 
-/// The shown workflow.
+/// The workflow that the page shows. It is cheap to copy.
 #[derive(Clone, Copy)]
 struct Shown {
     /// The place of the database.
@@ -32,18 +33,18 @@ struct Shown {
     id: StoredValue<String>,
     answer: Answer<Option<WorkflowPage>>,
     counts: Answer<EventCounts>,
-    /// The hashes of unfolded parts.
+    /// The keys ([`shown::hash_of`]) of the parts that the user unfolded.
     unfolded: RwSignal<BTreeSet<u64>>,
-    /// The open event, and the run in whose list it is; `None` for the list of all events.
+    /// The id of the open event, and the run in whose list it is open; a run of `None` means the list of all events.
     open_event: RwSignal<Option<(i64, Option<String>)>>,
-    /// State that is kept when a page is redrawn because something was recorded.
+    /// The state that is kept when a page is redrawn because the workflow has changed.
     kept: StoredValue<Kept>,
 }
 
-/// The user's actions on the pages of a workflow.
+/// The state of the pages of a workflow that outlives a redrawing.
 #[derive(Default)]
 struct Kept {
-    /// The number of parts that the thread shows, if more than at first.
+    /// The number of parts that the thread shows; 0 until the user asks for more.
     parts: usize,
     /// The selected item to which the page has already scrolled.
     reached: Option<InThread>,
@@ -52,7 +53,7 @@ struct Kept {
 }
 
 impl Shown {
-    /// Returns the workflow of this page.
+    /// Returns the shown workflow from the context of the component.
     fn get() -> Shown {
         expect_context()
     }
@@ -73,19 +74,20 @@ impl Shown {
         Memo::new(move |_| route.read().selected().and_then(InThread::parse))
     }
 
-    /// Returns a value from the page, once it has arrived.
+    /// Returns a value that `of` takes from the workflow; `None` until the workflow has arrived.
     fn of_page<T>(self, of: impl Fn(&WorkflowPage) -> T) -> Option<T> {
         self.answer
             .with(|answer| Some(of(answer.as_ref()?.as_ref().ok()?.as_ref()?)))
     }
 
-    /// Returns the title: the first message, or else the id.
+    /// Returns the workflow's title: its first message, or `Workflow` and the id.
     fn title(self) -> String {
         let title = self.of_page(|page| page.title.clone()).flatten();
         title.unwrap_or_else(|| format!("Workflow {}", self.id.with_value(|id| short_id(id))))
     }
 
-    /// Returns the number of events of the workflow or one of its runs; `None` if unknown.
+    /// Returns the number of events of a run, or of the whole workflow for `None`. Returns `None` until the numbers
+    /// have arrived.
     fn count_of(self, run: Option<&str>) -> Option<u64> {
         self.counts.with(|counts| {
             let counts = counts.as_ref()?.as_ref().ok()?;
@@ -112,7 +114,7 @@ impl Shown {
         }
     }
 
-    /// Returns whether the page is drawn for the first time, and `also` is true; remembers that the page was drawn.
+    /// Returns whether the page is drawn for the first time, and `also` is true. Records that the page was drawn.
     fn is_first(self, also: bool) -> bool {
         let before = self
             .kept
@@ -121,7 +123,7 @@ impl Shown {
     }
 }
 
-/// Draws a workflow and its pages; created again for another one.
+/// Draws a workflow and its pages. Another workflow gets a new component.
 #[component]
 pub(crate) fn WorkflowShell(
     /// The place of the database.
@@ -137,7 +139,8 @@ pub(crate) fn WorkflowShell(
             id: id.clone(),
         }
     });
-    // Counting the events reads an index of all of them, so the page does not wait for the numbers.
+    // The numbers of events are requested separately, because counting reads an index of all events. The page is shown
+    // meanwhile.
     let counts = ask::<EventCounts>({
         let (place, id) = (place.clone(), id.clone());
         move || Request::EventCounts {

@@ -1,4 +1,4 @@
-//! A run in the thread: one line, which unfolds to all its details.
+//! Draws a run in the thread of a workflow: one line, which unfolds to all details of the run.
 
 use leptos::prelude::*;
 use prosescope_core::time::human_duration;
@@ -12,10 +12,10 @@ use crate::text::words;
 use crate::ui::parts::{Copy, Pill, When, live, pairs};
 use crate::ui::workflows::spoken;
 
-/// The most characters of an output shown in the line of its run.
+/// The maximum number of characters of an output or error in the line of its run.
 const BEGINNING: usize = 200;
 
-/// Draws a run.
+/// Draws a run. `number` counts the runs from 1; `is_placed` is whether the run's place among the messages is recorded.
 pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: bool) -> AnyView {
     let shown = Shown::get();
     let anchor = format!("run-{}", run.id);
@@ -54,7 +54,8 @@ pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: b
     view! { <li class="turn" class:selected=is_selected id=anchor>{fold}</li> }.into_any()
 }
 
-/// Returns the beginning of an output or an error; for an object with a message, of the message.
+/// Returns the beginning of an output or an error. If that is a JSON object with a `message`, returns the beginning of
+/// the message.
 fn beginning(said: &Text) -> String {
     let message = || -> Option<String> {
         let value: serde_json::Value = serde_json::from_str(&said.text).ok()?;

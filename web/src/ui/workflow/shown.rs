@@ -1,4 +1,5 @@
-//! The texts and JSON values of a workflow: short ones in place, long ones folded and drawn when opened.
+//! Draws the texts and JSON values of a workflow. Short values are drawn in place; long values are folded, and drawn
+//! when the user unfolds them.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
@@ -13,16 +14,16 @@ use crate::ui::state::App;
 use crate::ui::value::Text;
 use prosescope_desk::text::laid_out;
 
-/// The longest JSON shown in place, in bytes.
+/// The longest JSON that is drawn in place, in bytes.
 const SHORT: usize = 100;
 
-/// The longest value, in bytes, that is formatted at once when it is the main content.
+/// The longest value that [`opened`] draws unfolded, in bytes.
 const OPEN: usize = 4000;
 
 /// The CSS class of a table of names and values.
 const KEPT: &str = "pairs kept";
 
-/// Draws the text of a person or an engine: as Markdown, or as JSON.
+/// Draws a text of a message, an input or an output: as Markdown, or as folded JSON.
 pub(super) fn said(value: Shown) -> AnyView {
     let cut = cut_note(&value);
     match value.json {
@@ -32,7 +33,7 @@ pub(super) fn said(value: Shown) -> AnyView {
     }
 }
 
-/// Draws a value in a table or below a name: a short one in place, a long one folded.
+/// Draws a value in a table or below a name. A short value is drawn in place, a long value folded.
 pub(super) fn value(value: Shown, label: &'static str) -> AnyView {
     let is_short = value.text.len() <= SHORT && !value.text.contains('\n');
     match (value.json, is_short) {
@@ -48,7 +49,7 @@ pub(super) fn value(value: Shown, label: &'static str) -> AnyView {
     }
 }
 
-/// Draws a folded value, formatted when it is opened.
+/// Draws a folded value. It is formatted only when the user unfolds it.
 #[component]
 pub(super) fn Folded(
     /// The value.
@@ -62,7 +63,7 @@ pub(super) fn Folded(
     let hash = hash_of(&name);
     let len = value.cut_from.unwrap_or(value.text.len() as u64);
     let held = StoredValue::new(value);
-    // A value with a found text unfolds by itself.
+    // A value that contains the text that the user searched for is unfolded.
     Effect::new(move || {
         let marked = app.marked.get();
         let needle = marked.and_then(|marked| Needle::new(&marked.text).ok());
@@ -81,14 +82,14 @@ pub(super) fn Folded(
     })
 }
 
-/// Returns the key of a foldable part.
+/// Returns the key of a foldable part, a hash of its name. It identifies the part when the page is redrawn.
 pub(super) fn hash_of(name: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Draws a line that unfolds; its content is drawn while it is open, and it stays open when the page is redrawn.
+/// Draws a line that unfolds. Its content is drawn only while it is open. The line stays open when the page is redrawn.
 pub(super) fn fold(
     name: impl Hash,
     class: &'static str,
@@ -138,7 +139,7 @@ fn cut_words(len: u64) -> impl IntoView {
     view! { <p class="faint">{words}</p> }
 }
 
-/// Draws a value as the main content: formatted at once, unless it is long.
+/// Draws a value that is the main content of its part: formatted and unfolded, unless it is longer than [`OPEN`].
 pub(super) fn opened(value: Shown) -> AnyView {
     if value.text.len() > OPEN {
         return view! { <Folded value label="Show"/> }.into_any();
@@ -162,7 +163,7 @@ pub(super) fn members(members: Vec<Member>) -> AnyView {
     pairs(KEPT, rows.collect())
 }
 
-/// Draws columns that OpenProse does not define; draws nothing if there are none.
+/// Draws the columns of a row that OpenProse does not define; `None` if there are none.
 pub(super) fn others(extra: Extra) -> Option<AnyView> {
     if extra.is_empty() {
         return None;

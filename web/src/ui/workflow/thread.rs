@@ -1,5 +1,5 @@
-//! The conversation as one thread: messages, runs, questions and answers; at its end the question that waits for an
-//! answer.
+//! Draws the conversation of a workflow as one thread: messages, runs, questions and answers. The question that waits
+//! for an answer is at its end.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::text::words;
 use crate::ui::parts::{Copy, Empty, Go, Pill, When, live};
 use crate::ui::workflows::{short_id, spoken};
 
-/// The number of parts shown at first: the newest ones.
+/// The number of parts that are shown at first. These are the newest parts.
 const SHOWN: usize = 60;
 
-/// The parts of the thread, and their names in the address.
+/// The workflow whose thread is drawn. `keys` are the keys of its messages in the address.
 struct Drawn {
     page: WorkflowPage,
     keys: Vec<String>,
@@ -114,7 +114,7 @@ fn scroller() -> Option<web_sys::Element> {
     document().get_element_by_id("main")
 }
 
-/// Returns whether the end of the previously drawn thread is in view.
+/// Returns whether the end of the thread is in view, before it is redrawn.
 fn stands_at_foot() -> bool {
     scroller().is_some_and(|main| {
         let below = main.scroll_height() - main.scroll_top() - main.client_height();
@@ -128,7 +128,7 @@ fn to_foot() {
     }
 }
 
-/// Draws the parts from an index on. A day is shown where it changes.
+/// Draws the parts of the thread from the index `from` on. A line with the day is drawn where the day changes.
 fn parts(drawn: &Drawn, from: usize) -> AnyView {
     let page = &drawn.page;
     let mut day = String::new();
@@ -143,8 +143,8 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
             Part::Question { at, .. } => at.as_ref(),
         };
         let of = at.map(day_of).unwrap_or_default();
-        // The day of a run is shown only beside messages with times; among messages without times it would be
-        // misleading.
+        // If the messages have no times, no day is shown, because the day of a run would seem to be that of the
+        // messages after it.
         let is_told = drawn.is_timed || page.messages.is_empty();
         if is_told && !of.is_empty() && of != day {
             views.push(view! { <li class="on-day">{of.clone()}</li> }.into_any());
@@ -176,7 +176,7 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
     views.into_any()
 }
 
-/// Returns the day of a time, and that it is UTC if this is known.
+/// Returns the day of a time, such as `18 Jan 2026 UTC`. `UTC` is left out if the time has no zone.
 fn day_of(stamp: &Stamp) -> String {
     match (words::day(stamp), stamp) {
         (day, Stamp::At(_)) => format!("{day} UTC"),
@@ -221,7 +221,7 @@ fn message(said_of: Message, key: String, is_loose: bool, is_timed: bool) -> Any
     .into_any()
 }
 
-/// Draws a question that no longer waits.
+/// Draws a question that no longer waits for an answer.
 fn question(run: Option<usize>, text: String, at: Option<Stamp>, is_answered: bool) -> AnyView {
     let run = run.map(|run| format!("by run {} ", run + 1));
     view! {
@@ -268,7 +268,7 @@ fn ask(asking: Asking, status: &str, several: bool) -> AnyView {
 }
 
 impl Shown {
-    /// Unfolds the selected item and scrolls to it, only once.
+    /// Unfolds the selected item and scrolls to it, but only once for each selection.
     fn reach(self, chosen: Option<InThread>) {
         let before = self
             .kept
@@ -291,7 +291,7 @@ impl Shown {
     }
 }
 
-/// Scrolls to an element once it is drawn; the page may be gone by then.
+/// Scrolls to the element with this id after the next rendering. Does nothing if the element does not exist.
 pub(super) fn scroll_to(id: String) {
     request_animation_frame(move || {
         if let Some(found) = document().get_element_by_id(&id) {
