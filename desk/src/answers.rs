@@ -51,8 +51,8 @@ impl Desk {
 
     /// Returns an error instead of an answer if a file changed while it was read. Marks errors that may be temporary.
     pub(crate) fn judged<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
-        // Lists skip unreadable entries, so such an answer may look complete. If the entry is unreadable because its
-        // file changed, the page must learn that.
+        // Lists skip unreadable entries, so the answer may look complete. If an entry was unreadable because its file
+        // changed, the page gets that error instead.
         if let Some(fault @ SourceError::Changed(_)) = self.take_fault() {
             return Err(fault.into());
         }

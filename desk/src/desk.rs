@@ -369,7 +369,7 @@ impl Clock {
         }
     }
 
-    /// Returns the core's options, with the current time.
+    /// Returns the options for reading with the core: the current time, and limits with a deadline.
     pub(crate) fn options(&self) -> Options {
         Options {
             now: Some(self.now()),

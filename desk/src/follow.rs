@@ -150,7 +150,7 @@ impl Desk {
     }
 }
 
-/// Sets the new numbers and positions of the requested nodes and bindings, and the list of new ones.
+/// Sets the new numbers and positions of the requested nodes and bindings, and lists the added nodes and bindings.
 fn tell(
     followed: &mut Followed,
     shown: &Shown,

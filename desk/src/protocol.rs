@@ -39,7 +39,7 @@ pub enum Request {
     /// Rereads the files of the local server that changed. Answer: an `Option` of [`Followed`], null without a change.
     /// After an error, the earlier state stays open.
     Follow {
-        /// The place of the run on the page.
+        /// The place of the run that the page shows; `None` if it shows none.
         place: Option<String>,
         /// The run's nodes whose new numbers are requested.
         nodes: Vec<u32>,
@@ -50,14 +50,14 @@ pub enum Request {
     },
     /// Opens the example run contained in the viewer. Answer: an [`Opened`].
     OpenExample,
-    /// Returns a page of a run: a struct of [`prosescope_core::view`].
+    /// Returns a page of a run, as a struct of [`prosescope_core::view`].
     Page {
         /// The run's place.
         place: String,
         /// The page to return.
         page: Page,
     },
-    /// Returns a window of the program: a `ProgramView`.
+    /// Returns a window of the program, as a `ProgramView`.
     Program {
         /// The run's place.
         place: String,
@@ -66,14 +66,14 @@ pub enum Request {
         /// The length of the window.
         len: u32,
     },
-    /// Returns references to nodes: `NodeRef`s.
+    /// Returns references to nodes, as `NodeRef`s.
     Nodes {
         /// The run's place.
         place: String,
         /// The nodes' numbers.
         nodes: Vec<u32>,
     },
-    /// Returns a window of the trace, without the children of folded nodes: [`Traced`].
+    /// Returns a window of the trace, without the children of folded nodes. Answer: a [`Traced`].
     Trace {
         /// The run's place.
         place: String,
@@ -90,12 +90,12 @@ pub enum Request {
         /// The length of the window.
         len: u32,
     },
-    /// Returns the axis of the timeline: a `Timeline` without bars.
+    /// Returns the axis of the timeline, as a `Timeline` without bars.
     Timeline {
         /// The run's place.
         place: String,
     },
-    /// Returns the position of a node among the visible rows, after unfolding its ancestors: [`Revealed`].
+    /// Returns the position of a node among the visible rows, after unfolding its ancestors. Answer: a [`Revealed`].
     Reveal {
         /// The run's place.
         place: String,
@@ -107,14 +107,14 @@ pub enum Request {
         /// The node's number.
         node: u32,
     },
-    /// Returns the parent of a node: `Option<u32>`.
+    /// Returns the parent of a node, as an `Option<u32>`.
     Parent {
         /// The run's place.
         place: String,
         /// The node's number.
         node: u32,
     },
-    /// Returns the next or previous cause of a failure: `Option<NodeRef>`.
+    /// Returns the next or previous cause of a failure, as an `Option<NodeRef>`.
     NextFailure {
         /// The run's place.
         place: String,
@@ -123,21 +123,21 @@ pub enum Request {
         /// Whether to search downward.
         forward: bool,
     },
-    /// Returns the node of an execution row: `Option<u32>`.
+    /// Returns the node of an execution row, as an `Option<u32>`.
     NodeOfRow {
         /// The run's place.
         place: String,
         /// The row's id.
         row: i64,
     },
-    /// Returns all details of a node: `Option<NodeDetail>`.
+    /// Returns all details of a node, as an `Option<NodeDetail>`.
     Node {
         /// The run's place.
         place: String,
         /// The node's number.
         node: u32,
     },
-    /// Returns a window of the bindings: a `BindingsPage`.
+    /// Returns a window of the bindings, as a `BindingsPage`.
     Bindings {
         /// The run's place.
         place: String,
@@ -146,21 +146,21 @@ pub enum Request {
         /// The length of the window.
         len: u32,
     },
-    /// Returns one binding: `Option<BindingRow>`.
+    /// Returns one binding, as an `Option<BindingRow>`.
     Binding {
         /// The run's place.
         place: String,
         /// The binding's index.
         binding: u32,
     },
-    /// Returns the position of a binding in the list: `Option<u32>`.
+    /// Returns the position of a binding in the list, as an `Option<u32>`.
     BindingPlace {
         /// The run's place.
         place: String,
         /// The binding's index.
         binding: u32,
     },
-    /// Resolves a name in a frame, with the reason: a `ResolutionView`.
+    /// Resolves a name in a frame, and explains why. Answer: a `ResolutionView`.
     Resolve {
         /// The run's place.
         place: String,
@@ -169,7 +169,7 @@ pub enum Request {
         /// The frame; `None` for the root.
         from: Option<i64>,
     },
-    /// Returns a value: an [`OpenedValue`].
+    /// Returns a value, as an [`OpenedValue`].
     Value {
         /// The run's place.
         place: String,
@@ -178,7 +178,7 @@ pub enum Request {
         /// The most bytes to return.
         most: u64,
     },
-    /// Returns a range of lines of a long value: [`ShownLines`].
+    /// Returns a range of lines of a long value, as [`ShownLines`].
     Lines {
         /// The text with the lines.
         of: LinesOf,
@@ -203,14 +203,14 @@ pub enum Request {
         /// The part of the run with the value.
         of: ValueOf,
     },
-    /// Returns the run's `state.md`: a `StateMdView`.
+    /// Returns the run's `state.md`, as a `StateMdView`.
     State {
         /// The run's place.
         place: String,
         /// Whether to show the whole program. If not, only the part that ran and a few lines ahead are shown.
         whole: bool,
     },
-    /// Returns a window of a table: `TableRows`.
+    /// Returns a window of a table, as `TableRows`.
     Table {
         /// The run's place.
         place: String,
@@ -221,7 +221,7 @@ pub enum Request {
         /// The length of the window.
         len: u32,
     },
-    /// Runs one SQL statement: a `QueryView`.
+    /// Runs one SQL statement. Answer: a `QueryView`.
     Query {
         /// The run's place.
         place: String,
@@ -230,12 +230,12 @@ pub enum Request {
         /// The most rows to return.
         limit: u32,
     },
-    /// Returns the tables and columns available to SQL: a `QueryTables`.
+    /// Returns the tables and columns available to SQL, as a `QueryTables`.
     QueryTables {
         /// The run's place.
         place: String,
     },
-    /// Returns a window of a database's workflows, the newest first: a [`Window`].
+    /// Returns a window of a database's workflows, the newest first. Answer: a [`Window`].
     Workflows {
         /// The place of the database of workflows.
         place: String,
@@ -248,14 +248,14 @@ pub enum Request {
         /// The length of the window.
         len: u32,
     },
-    /// Returns a workflow: `Option<WorkflowPage>`.
+    /// Returns a workflow, as an `Option<WorkflowPage>`.
     Workflow {
         /// The place of the database of workflows.
         place: String,
         /// The workflow's id.
         id: String,
     },
-    /// Returns the number of a workflow's events: [`EventCounts`].
+    /// Returns the number of a workflow's events, as [`EventCounts`].
     EventCounts {
         /// The place of the database of workflows.
         place: String,
@@ -272,7 +272,7 @@ pub enum Request {
         /// The text to search for.
         text: String,
     },
-    /// Returns a window of a workflow's events, in order: a [`Window`].
+    /// Returns a window of a workflow's events, in order. Answer: a [`Window`].
     Events {
         /// The place of the database of workflows.
         place: String,
@@ -285,7 +285,7 @@ pub enum Request {
         /// The length of the window.
         len: u32,
     },
-    /// Returns one event: `Option<EventShown>`.
+    /// Returns one event, as an `Option<EventShown>`.
     Event {
         /// The place of the database of workflows.
         place: String,
@@ -302,7 +302,7 @@ pub enum Request {
         /// The text to search for.
         text: String,
     },
-    /// Compares two runs of the open source: a `CompareView`.
+    /// Compares two runs of the open source. Answer: a `CompareView`.
     Compare {
         /// The place of the first run.
         a: String,
@@ -328,7 +328,7 @@ pub enum Request {
         places: Vec<String>,
         /// The choice of contents, and the texts to replace.
         wishes: Wishes,
-        /// The form of the file.
+        /// The form of the file: an HTML page, a zip or a database.
         form: Form,
     },
     /// Returns a run, its failure or a row of its trace as text for a language model, redacted as for sharing: a
@@ -345,13 +345,13 @@ pub enum Request {
         #[serde(default)]
         wishes: Wishes,
     },
-    /// Returns a decision on a waiting gate, as a file and as commands: a [`DecisionMade`]. Records nothing.
+    /// Returns a decision on a waiting gate, as a file and as commands. Records nothing. Answer: a [`DecisionMade`].
     Decide {
         /// The run's place.
         place: String,
         /// The gate's id.
         gate: String,
-        /// The decision.
+        /// The decision: approved or rejected.
         decision: Verdict,
         /// The comment, or the reason for a rejection.
         #[serde(default)]
@@ -490,14 +490,14 @@ pub struct ShownLines<T = String> {
 pub struct Traced {
     /// The rows of the window.
     pub page: TracePage,
-    /// The bars that were requested, in no order. A row without times has no bar.
+    /// The bars that were requested, in no particular order. A row without times has no bar.
     pub bars: Vec<Bar>,
 }
 
 /// The position of a node after unfolding its ancestors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revealed {
-    /// The node's position among the visible rows; `None` if it is not among the chosen rows.
+    /// The node's position among the visible rows; `None` if the node is not among the chosen rows.
     pub row: Option<u32>,
     /// The ancestors that were unfolded.
     pub unfolded: Vec<u32>,
@@ -658,13 +658,13 @@ pub struct Followed {
 /// An error for the user: what was found, why it cannot be shown, and what to do next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
-    /// The file with the problem.
+    /// The file with the problem; `None` if the error does not concern a file.
     pub file: Option<String>,
     /// What was found, in at most a sentence: `report.pdf, 12 KB, begins with %PDF`.
     pub found: String,
     /// The reason why the finding cannot be shown.
     pub cause: String,
-    /// The next step.
+    /// What the user can do next, in a sentence.
     pub next: String,
     /// Whether the error may be temporary, because the file is being written.
     #[serde(default)]

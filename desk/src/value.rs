@@ -11,7 +11,7 @@ use crate::text::{Lines, laid_out};
 /// The length in bytes from which a text is shown line by line.
 const LONG: usize = 60_000;
 
-/// The number of bytes of a long text that the page gets, to show them rendered.
+/// The number of bytes at the beginning of a long text that the page gets at once, to render them.
 const BEGINNING: usize = 200_000;
 
 /// The lines of the most recently requested value.
@@ -23,7 +23,7 @@ pub(crate) struct OpenValue {
 }
 
 impl Desk {
-    /// Returns a value.
+    /// Returns a value of a run, at most `most` bytes. Keeps the lines of a long value for later requests.
     pub(crate) fn value(
         &mut self,
         place: &str,

@@ -19,7 +19,7 @@ use crate::{Desk, DeskSource};
 /// them again.
 pub(crate) struct OpenWorkflows {
     place: String,
-    /// The tables; open only while a request is answered.
+    /// The tables of the open database; `None` while the database is closed.
     tables: Option<Box<dyn Rows>>,
     /// The most recently requested list of workflows: its status, whether a run must wait, and the ids.
     listed: Option<(String, bool, Vec<String>)>,
@@ -145,7 +145,7 @@ impl OpenWorkflows {
         })
     }
 
-    /// Returns a workflow.
+    /// Returns a workflow; `None` if the database does not contain it.
     pub(crate) fn show(&self, id: &str) -> Result<Option<WorkflowPage>, Trouble> {
         let found = show(rows(&self.tables)?, id).map_err(|fault| trouble(&self.place, fault))?;
         Ok(found.map(page::page))

@@ -8,7 +8,7 @@
 //! | `#/run/{run}/bindings/4?from=43` | a binding, resolved from frame 43 |
 //! | `#/compare/{a}/{b}/12` | two runs side by side, with row 12 open |
 //! | `#/workflows/{place}` | the workflows of a database |
-//! | `#/workflow/{place}/{id}/events/7` | event 7 of a workflow |
+//! | `#/workflow/{place}/{id}/thread/event%3A7` | event 7 of a workflow |
 //!
 //! `{run}` is the run's id, percent-encoded. If several open runs have the same id, `{run}` is the run's place.
 
@@ -35,11 +35,11 @@ pub(crate) enum Route {
     },
     /// Two runs side by side, by their ids or places.
     Compare {
-        /// The first run.
+        /// The id or place of the first run.
         a: String,
-        /// The second run.
+        /// The id or place of the second run.
         b: String,
-        /// The selected row.
+        /// The index of the selected row, or `runs` for both runs as a whole; `None` if nothing is selected.
         item: Option<String>,
     },
     /// The workflows of a database.
@@ -104,7 +104,7 @@ pub(crate) enum InThread {
 }
 
 impl InThread {
-    /// Parses an item of the address.
+    /// Parses the item of an address: `run:{id}`, `event:7`, `events` or `message:{key}`.
     pub(crate) fn parse(item: &str) -> Option<InThread> {
         match item.split_once(':') {
             None => (item == "events").then_some(InThread::Events),
@@ -394,7 +394,7 @@ impl fmt::Display for Route {
     }
 }
 
-/// Returns the keys and values of an address.
+/// Returns the keys and values after `?` in an address, decoded.
 pub(crate) fn query(hash: &str) -> Vec<(String, String)> {
     let (_, query) = hash.split_once('?').unwrap_or_default();
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));

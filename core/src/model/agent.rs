@@ -27,9 +27,9 @@ pub struct Agent {
     pub scope: AgentScope,
     /// The location of the agent's memory; [`ValueAt::Missing`] if it has none.
     pub memory: ValueAt,
-    /// When the agent's memory was first written.
+    /// When the agent's memory was first written; `None` if not recorded.
     pub created: Option<Stamp>,
-    /// When the agent's memory was last written.
+    /// When the agent's memory was last written; `None` if not recorded.
     pub updated: Option<Stamp>,
     /// The agent's invocations, in order of segment number.
     pub segments: Vec<Segment>,
@@ -42,7 +42,7 @@ pub struct Agent {
 pub struct Segment {
     /// The segment's number, from 1. File names pad it to at least three digits: `captain-007.md`, `captain-1000.md`.
     pub number: i64,
-    /// When the invocation was recorded.
+    /// When the invocation was recorded; `None` if unknown.
     pub timestamp: Option<Stamp>,
     /// The task that the agent received.
     pub prompt: Option<Text>,

@@ -55,7 +55,7 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Whether the value exists and is not replaced by a later version.
+    /// Returns whether the value exists and is not replaced by a later version.
     pub fn is_written(&self) -> bool {
         matches!(self.value, ValueAt::File { .. } | ValueAt::Row { .. }) && !self.superseded
     }
@@ -81,14 +81,14 @@ pub enum ValueAt {
     },
     /// A part of a file of the run: from `start` to the end.
     File {
-        /// Path inside the source that the run was read from.
+        /// The file's path inside the source from which the run was read.
         path: Text,
         /// The offset of the value's first byte in the file.
         start: u64,
         /// The number of bytes from `start` to the end of the file.
         len: u64,
     },
-    /// An index (state.md) names the value, but its row or file does not exist.
+    /// The index in `state.md` lists the value, but the value's row or file does not exist.
     #[default]
     Missing,
 }
@@ -140,7 +140,7 @@ impl ValueAt {
         }
     }
 
-    /// Whether the value is absent (NULL, missing) or has 0 bytes.
+    /// Returns whether the value is absent (NULL, missing) or has 0 bytes.
     pub fn is_empty(&self) -> bool {
         self.len().unwrap_or(0) == 0
     }

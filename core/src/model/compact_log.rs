@@ -18,7 +18,7 @@ pub struct CompactLog {
     pub status: Option<RunStatus>,
     /// The time in the last trailer; without a trailer, the end time in the head.
     pub ended: Option<Stamp>,
-    /// The index in [`CompactLog::lines`] of the last trailer (an `---end` line or the like).
+    /// The index in [`CompactLog::lines`] of the last trailer, such as an `---end` line; `None` without a trailer.
     pub trailer: Option<u32>,
     /// All lines except the header, fences and blank lines.
     pub lines: Vec<LogLine>,
@@ -96,7 +96,7 @@ impl LogLine {
         Some(tag.trim())
     }
 
-    /// Whether the line records an event before the first statement: an input (`[input]`), or a check of the
+    /// Returns whether the line records an event before the first statement: an input (`[input]`), or a check of the
     /// environment (`[preflight]`).
     pub fn is_given(&self) -> bool {
         let is = |tag: &str| {
@@ -124,7 +124,7 @@ pub enum LogEvent {
     },
     /// `∥done`: the branches of a parallel block joined.
     Join {
-        /// Completed, or failed.
+        /// The status of the parallel block: completed or failed.
         status: Status,
     },
     /// A round of a loop begins or ends: `loop:2/5`, `loop:2/5 exit(**done**)`.
@@ -149,7 +149,7 @@ pub enum LogEvent {
     },
     /// `#1 done`: a frame ends.
     Leave {
-        /// Completed, or failed.
+        /// The status of the frame: completed or failed.
         status: Status,
     },
     /// The status of a gate: `gate:fast_tests ✓ approved`.
@@ -180,7 +180,7 @@ pub enum LogEvent {
 }
 
 impl LogEvent {
-    /// Returns a statement event.
+    /// Returns the event for a statement with this text and status.
     pub(crate) fn statement(text: &str, status: Option<Status>) -> LogEvent {
         LogEvent::Statement {
             text: text.into(),
@@ -188,7 +188,7 @@ impl LogEvent {
         }
     }
 
-    /// Whether the event is a statement or a gate with a name.
+    /// Returns whether the event is a statement or a gate with a name.
     pub(crate) fn names_something(&self) -> bool {
         match self {
             LogEvent::Statement { text: name, .. } | LogEvent::Gate { gate: name, .. } => {
@@ -198,7 +198,7 @@ impl LogEvent {
         }
     }
 
-    /// Whether the event is a skipped statement.
+    /// Returns whether the event is a skipped statement.
     pub(crate) fn is_skipped(&self) -> bool {
         matches!(self, LogEvent::Statement { status: Some(status), .. } if *status == Status::Skipped)
     }

@@ -22,7 +22,7 @@ pub struct Execution {
     pub parent: Option<i64>,
     /// When the execution began; rows of the append-only dialect have no start time (errata X14).
     pub started: Option<Stamp>,
-    /// When the execution ended.
+    /// When the execution ended; `None` if it has not ended or if no end is recorded.
     pub completed: Option<Stamp>,
     /// The column `error_message`.
     pub error: Option<Text>,
@@ -30,11 +30,11 @@ pub struct Execution {
     pub meta: Option<Arc<Meta>>,
 }
 
-/// The keys of `execution.metadata` that OpenProse or Prosescope defines, in both spellings (errata F7). Rows with
-/// identical metadata share one instance.
+/// The keys of `execution.metadata` that OpenProse or Prosescope defines. If a key has two spellings, both are read
+/// (errata F7). Rows with identical metadata share one instance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meta {
-    /// Id of the row's parallel block.
+    /// The id of the parallel block to which the row belongs.
     pub parallel_id: Option<Text>,
     /// The branch's name.
     pub branch: Option<Text>,
@@ -44,7 +44,7 @@ pub struct Meta {
     pub strategy: Option<Text>,
     /// The number of branches that a parallel block with the strategy `any` waits for.
     pub count: Option<i64>,
-    /// Id of the row's loop.
+    /// The id of the loop to which the row belongs.
     pub loop_id: Option<Text>,
     /// The key `iteration`, or `current_iteration` in the in-place dialect: the round of a loop.
     pub iteration: Option<i64>,
@@ -79,15 +79,15 @@ pub struct Meta {
     pub binding: Option<Text>,
     /// The frame of the binding whose name is in `binding`; `None` is the root.
     pub binding_scope: Option<i64>,
-    /// For a loop in the in-place dialect: the first execution id of its current round.
+    /// For a loop in the in-place dialect: the id of the first execution in the loop's current round.
     pub round_from: Option<i64>,
     /// Whether the row is of the in-place dialect, in which each round updates `current_iteration` in the same row.
     pub in_place: bool,
 }
 
 impl Execution {
-    /// Whether the execution is over. A *deferred* statement is not over: its status is skipped, but it continues later
-    /// (errata T2).
+    /// Returns whether the execution is over. A *deferred* statement is not over: its status is skipped, but it
+    /// continues later (errata T2).
     pub fn is_over(&self) -> bool {
         self.status.is_terminal() && !(self.status == Status::Skipped && self.is_deferred())
     }
@@ -100,8 +100,8 @@ impl Execution {
             .any(words::says_deferred)
     }
 
-    /// Whether the row starts an instance (one run of a statement) that may still be open: its status is an opening
-    /// word (errata T0), and it records no end.
+    /// Returns whether the row starts an instance (one run of a statement) that may still be open: its status is an
+    /// opening word (errata T0), and it records no end.
     pub fn opens(&self) -> bool {
         self.status.opens() && self.completed.is_none()
     }

@@ -7,9 +7,9 @@ words! {
     pub enum GateStatus {
         /// The gate is not decided yet.
         Pending = "pending",
-        /// Approved.
+        /// A principal approved the gate.
         Approved = "approved",
-        /// Rejected.
+        /// A principal rejected the gate.
         Rejected = "rejected",
         /// The deadline passed, and a writer recorded that.
         Timeout = "timeout",
@@ -28,7 +28,7 @@ impl GateStatus {
         }
     }
 
-    /// Whether the gate counts as decided in sqlite.md: approved, rejected or timed out.
+    /// Returns whether the gate counts as decided in sqlite.md: approved, rejected or timed out.
     pub fn is_decided(&self) -> bool {
         matches!(
             self,
@@ -64,7 +64,7 @@ pub struct Gate {
     pub status: GateStatus,
     /// When the gate was created.
     pub created: Option<Stamp>,
-    /// When the gate was decided.
+    /// When the gate was decided; `None` while it is pending.
     pub resolved: Option<Stamp>,
     /// The principal who decided, as claimed and not verified (errata G4).
     pub resolved_by: Option<Text>,
@@ -98,7 +98,7 @@ words! { parse
 }
 
 impl AuditKind {
-    /// Whether the event ends the waiting at the gate: an approval, a rejection or a timeout.
+    /// Returns whether the event ends the waiting at the gate: an approval, a rejection or a timeout.
     pub fn resolves(&self) -> bool {
         matches!(
             self,

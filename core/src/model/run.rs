@@ -36,7 +36,7 @@ pub struct Run {
     pub bindings: Vec<Binding>,
     /// The agents of the run's own store, then those of the project and of the user.
     pub agents: Vec<Agent>,
-    /// Imported programs.
+    /// The imported programs.
     pub imports: Vec<Import>,
     /// The approval gates, in order of creation.
     pub gates: Vec<Gate>,
@@ -55,9 +55,9 @@ pub struct Run {
     pub recorded: Vec<Recorded>,
     /// Facts about the run that have no field of their own: keys and values of run.json.
     pub facts: Vec<(Text, Text)>,
-    /// Tables of the database, unknown ones included.
+    /// The tables of the database, including those that OpenProse does not define.
     pub tables: Vec<TableInfo>,
-    /// Files of the folder.
+    /// The files of the run's folder.
     pub files: Vec<FileInfo>,
     /// The latest modification time of the run's files, if the source provides it. A recent time does not prove that
     /// the run is alive, because copies and checkouts reset it.
@@ -72,7 +72,8 @@ impl Run {
         RunId::parse(&self.id).started().map(Stamp::Zoneless)
     }
 
-    /// Whether the rows in [`Run::executions`] record what ran. If not, the folder's state file, log or bindings do.
+    /// Returns whether the rows in [`Run::executions`] record what ran. If not, the folder's state file, log or
+    /// bindings do.
     pub fn told_by_rows(&self) -> bool {
         self.keeps_events || !self.executions.is_empty()
     }

@@ -23,7 +23,7 @@ pub struct StateFile {
     pub trace: Vec<TraceLine>,
     /// The open and finished parallel blocks listed under "Active Constructs".
     pub parallels: Vec<ParallelState>,
-    /// Loops of "Active Constructs".
+    /// The loops listed under "Active Constructs".
     pub loops: Vec<LoopState>,
     /// The index of bindings.
     pub bindings: Vec<IndexedBinding>,
@@ -127,7 +127,7 @@ pub struct IndexedBinding {
     pub kind: Text,
     /// The path of the binding's file as written; empty if the row has no path (`- round1: (pending)`).
     pub path: Text,
-    /// The frame of the binding; `None` is `(root)`.
+    /// The id of the binding's frame; `None` is `(root)`.
     pub execution_id: Option<i64>,
     /// The cells of columns unknown to OpenProse (`Status`), by heading.
     pub other: Vec<(Text, Text)>,

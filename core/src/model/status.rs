@@ -31,12 +31,12 @@ words! {
 }
 
 impl Status {
-    /// Parses a status word of any form, ignoring case and surrounding blanks.
+    /// Parses a status word or a synonym such as `done`, ignoring case and surrounding blanks.
     pub fn parse(word: &str) -> Status {
         words::status(word).unwrap_or_else(|| Status::Other(word.trim().into()))
     }
 
-    /// Whether a row with this status opens an instance: one run of a statement (errata T1).
+    /// Returns whether a row with this status opens an instance: one run of a statement (errata T1).
     pub fn opens(&self) -> bool {
         matches!(
             self,
@@ -44,8 +44,8 @@ impl Status {
         )
     }
 
-    /// Whether this status ends an instance, that is, one run of a statement: completed, failed, skipped, joined,
-    /// exited (errata T0).
+    /// Returns whether this status ends an instance, that is, one run of a statement: completed, failed, skipped,
+    /// joined, exited (errata T0).
     pub fn is_terminal(&self) -> bool {
         matches!(
             self,
@@ -71,12 +71,12 @@ words! {
 }
 
 impl RunStatus {
-    /// Parses a status word of any form, ignoring case; `complete` and `COMPLETED` are `completed`.
+    /// Parses a status word or a synonym, ignoring case: `complete` and `COMPLETED` are `completed`.
     pub fn parse(word: &str) -> RunStatus {
         words::run_status(word).unwrap_or_else(|| RunStatus::Other(word.trim().into()))
     }
 
-    /// Whether the status is completed or failed: nothing more runs.
+    /// Returns whether the status is completed or failed: nothing more runs.
     pub fn is_finished(&self) -> bool {
         matches!(self, RunStatus::Completed | RunStatus::Failed)
     }

@@ -19,7 +19,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The known words, for the generated types.
+            /// The known words, from which the TypeScript types are generated.
             #[cfg(feature = "typescript")]
             pub const WORDS: &'static [&'static str] = &[$($word),*];
 
@@ -136,7 +136,7 @@ type Row = (&'static [&'static str], Option<Status>, Option<RunStatus>);
 /// The word for a statement that is skipped now and continues later (errata T2).
 pub(crate) const DEFERRED: &str = "deferred";
 
-/// Whether the reason for skipping a statement begins with [`DEFERRED`].
+/// Returns whether the reason for skipping a statement begins with [`DEFERRED`].
 pub(crate) fn says_deferred(reason: &str) -> bool {
     let reason = reason.trim_start_matches(['(', '*', ' ']);
     let end = reason
@@ -152,7 +152,7 @@ pub(crate) fn status(word: &str) -> Option<Status> {
     find(word).and_then(|(_, status, _)| status.clone())
 }
 
-/// Returns a run's status if the whole text is one word of the table of synonyms.
+/// Returns a run's status if the whole text is one entry of the table, such as `done` or `in progress`.
 pub(crate) fn run_status(word: &str) -> Option<RunStatus> {
     find(word).and_then(|(.., status)| status.clone())
 }
@@ -214,7 +214,7 @@ fn find(word: &str) -> Option<&'static Row> {
     WORDS.iter().find(|(words, ..)| words.iter().any(known))
 }
 
-/// Whether a text equals an entry of the table; `in_progress` equals `in progress`.
+/// Returns whether a text equals an entry of the table; `in_progress` equals `in progress`.
 fn same(text: &str, word: &str) -> bool {
     text.len() == word.len()
         && text
@@ -223,7 +223,7 @@ fn same(text: &str, word: &str) -> bool {
             .all(|(a, b)| a.eq_ignore_ascii_case(&b) || b == b' ' && matches!(a, b'_' | b'-'))
 }
 
-/// Whether an entry of the table is followed by more text: `complete, 3 files`, but not `error-free`.
+/// Returns whether an entry of the table is followed by more text: `complete, 3 files`, but not `error-free`.
 fn begins(text: &str, word: &str) -> bool {
     let Some((head, rest)) = text.split_at_checked(word.len()) else {
         return false;

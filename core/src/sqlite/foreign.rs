@@ -359,7 +359,7 @@ fn may_have_foreign_triggers(conn: &Connection) -> Result<bool, DecodeError> {
     Ok(false)
 }
 
-/// Whether Prosescope writes to a table of this name.
+/// Returns whether Prosescope writes to a table of this name.
 pub(super) fn is_written(found: &Found) -> bool {
     let name = found.info.name.to_ascii_lowercase();
     schema::known_table(&name)

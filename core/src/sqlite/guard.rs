@@ -14,7 +14,7 @@ use rusqlite::limits::Limit;
 use super::value::file_len;
 use crate::database::{DecodeError, Limits, Stop};
 
-/// The limits on reading.
+/// The limits and permissions of a guarded connection.
 pub struct Guard {
     /// Maximum number of steps of SQLite's virtual machine for one statement, or for all statements of one snapshot.
     /// Steps replace a deadline, because the core has no clock. 50 million steps take about a second natively. The
@@ -24,8 +24,8 @@ pub struct Guard {
     /// The callback that SQLite polls every hundred steps; `true` stops the statement. A shell returns `true` after its
     /// deadline or when the user cancels.
     pub stop: Option<Stop>,
-    /// How many bytes SQLite may allocate in the whole process, for all connections together. The limit can be lowered,
-    /// never raised.
+    /// The maximum number of bytes that SQLite may allocate in the whole process, for all connections together. Within
+    /// a process, the limit can only be lowered. `None` leaves it unchanged.
     pub heap: Option<u64>,
     /// Whether statements may write. The limits apply to writing statements, too, and triggers and views of the file
     /// still do not run.
@@ -213,7 +213,7 @@ pub(super) const LONGEST_SQL: i32 = 128 << 10;
 /// Maximum bytes of a value that is read in one piece. A longer value is listed with its length, and read in parts.
 pub(super) const LONGEST_VALUE: i32 = 64 << 20;
 
-/// Maximum number of tables, indexes, views and triggers in a schema; a run's has a dozen.
+/// Maximum number of tables, indexes, views and triggers in a schema. A run's schema has a dozen.
 const MOST_OBJECTS: i32 = 10_000;
 
 /// The number of steps between two calls of the progress handler. It is small, about one or two rows, because each row
@@ -241,8 +241,8 @@ const PRAGMAS: &[&str] = &["encoding", "page_count", "page_size", "schema_versio
 /// Pragmas whose argument is a table's name.
 const TABLE_PRAGMAS: &[&str] = &["quick_check", "table_list", "table_xinfo"];
 
-/// Whether a writer's own statement may do an action that readers are refused. For example, `VACUUM` reads from a
-/// database that it attaches.
+/// Returns whether a writer's own statement may do an action that readers are refused. For example, `VACUUM` reads from
+/// a database that it attaches.
 fn may_write(action: &Action<'_>) -> bool {
     matches!(
         action,

@@ -63,8 +63,8 @@ use shape::quoted;
 pub struct Sqlite {
     conn: Connection,
     steps: guard::Steps,
-    /// The number of bytes of cells, read without asking for their size first, that were returned in the current
-    /// snapshot. Without a snapshot: in the current scan.
+    /// The number of bytes returned in the current snapshot, or, without a snapshot, in the current scan. Only cells
+    /// count that were read without asking for their size first.
     handed: Cell<u64>,
     /// Facts cached for the current snapshot.
     known: RefCell<Known>,
@@ -123,7 +123,7 @@ impl Sqlite {
         )
     }
 
-    /// Whether the database stores text as UTF-8.
+    /// Returns whether the database stores text as UTF-8.
     fn is_utf8(&self) -> Result<bool, DecodeError> {
         self.known(
             |known| known.is_utf8,
@@ -132,7 +132,7 @@ impl Sqlite {
         )
     }
 
-    /// Whether no column of the table has the name `_rowid_`.
+    /// Returns whether no column of the table has the name `_rowid_`.
     fn has_plain_rowid(&self, table: &str) -> Result<bool, DecodeError> {
         self.known(
             |known| known.plain_rowid.get(table).copied(),

@@ -119,7 +119,7 @@ fn put_one(conn: &Connection, table: &Beside<'_>) -> rusqlite::Result<()> {
     put.map(|_| ())
 }
 
-/// Why a query failed, before the message is composed.
+/// The reason why a query failed, before the message for the user is composed.
 enum Failed {
     Said(QueryError),
     Sqlite(rusqlite::Error),
@@ -131,8 +131,8 @@ impl From<rusqlite::Error> for Failed {
     }
 }
 
-/// Whether every name in the schema is UTF-8. If not, the query must not ask for column names, because rusqlite panics
-/// at a name that is not UTF-8.
+/// Returns whether every name in the schema is UTF-8. If not, the query must not ask for column names, because rusqlite
+/// panics at a name that is not UTF-8.
 fn has_names(conn: &Connection) -> Result<bool, DecodeError> {
     let mut statement = conn.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let mut rows = statement.query([])?;

@@ -26,7 +26,7 @@ const NUMBERS: usize = 1000;
 /// A row's cells, each with its column's name.
 pub type Cells = Vec<(String, Value<'static>)>;
 
-/// Why a database could not be rebuilt.
+/// The reason why a database could not be rebuilt.
 #[derive(Debug, thiserror::Error)]
 pub enum RebuildError {
     /// Reading the original failed.

@@ -181,7 +181,8 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Creates the table, or adds the columns that it lacks.
+    /// Creates a table of the original in the copy. If the copy has the table already, adds the columns that the copy
+    /// lacks.
     fn shape(&mut self, table: &TableInfo) -> rusqlite::Result<()> {
         let name = quoted(&table.name);
         let spelled = |column: &ColumnInfo| {
@@ -320,8 +321,8 @@ impl Copy<'_> {
     }
 }
 
-/// Whether the system refused a read. The copy must then fail: the rows may be intact, and an incomplete copy would
-/// lose them.
+/// Returns whether the system refused a read. The copy must then fail: the rows may be intact, and an incomplete copy
+/// would lose them.
 fn is_read_failure(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),

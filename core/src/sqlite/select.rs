@@ -79,7 +79,7 @@ pub(super) fn scan(
     Ok(())
 }
 
-/// A statement, with the meaning of its columns.
+/// The statement for a scan. `slots` has the result columns of each wanted column.
 struct Plan {
     sql: String,
     parameters: Vec<rusqlite::types::Value>,
@@ -87,7 +87,7 @@ struct Plan {
 }
 
 /// The index of the column that is true if a text is too long. The statement's first four columns are: the row's
-/// address, whether the row is wanted, too long, and [`REACHED`]. From [`FIRST`] on, the requested columns follow:
+/// address, whether the row is wanted, [`TOO_LONG`], and [`REACHED`]. From [`FIRST`] on, the requested columns follow:
 /// type, length, value.
 const TOO_LONG: usize = 2;
 const REACHED: usize = 3;
@@ -213,8 +213,8 @@ fn condition(found: &Found, rows: Rows<'_>) -> (Option<String>, Vec<rusqlite::ty
     }
 }
 
-/// Whether a column has text affinity (SQLite, "Determination Of Column Affinity"): SQLite converts numbers written
-/// to such a column into text, so a name in it is never a number.
+/// Returns whether a column has text affinity (SQLite, "Determination Of Column Affinity"): SQLite converts numbers
+/// written to such a column into text, so a name in it is never a number.
 fn is_text(found: &Found, column: &str) -> bool {
     let declared = found.info.columns.iter().find(|c| c.name == column);
     let declared = declared.map_or_else(String::new, |c| c.declared.to_ascii_uppercase());

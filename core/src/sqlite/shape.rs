@@ -55,7 +55,7 @@ pub(super) fn note_empty(conn: &Connection, tables: &mut [Found]) -> Result<(), 
     Ok(())
 }
 
-/// Whether the database stores text as UTF-8.
+/// Returns whether the database stores text as UTF-8.
 pub(super) fn is_utf8(conn: &Connection) -> Result<bool, DecodeError> {
     Ok(pragma::<String>(conn, "PRAGMA encoding")? == "UTF-8")
 }
@@ -65,8 +65,8 @@ pub(super) fn pragma<T: FromSql>(conn: &Connection, sql: &str) -> rusqlite::Resu
     conn.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// Whether none of a table's columns has the name `_rowid_`, so that this name selects the rowid. The result has no
-/// meaning for a table without rowids.
+/// Returns whether none of a table's columns has the name `_rowid_`, so that this name selects the rowid. The result
+/// has no meaning for a table without rowids.
 pub(super) fn has_plain_rowid(conn: &Connection, table: &str) -> Result<bool, DecodeError> {
     let mut statement = conn.prepare_cached(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
     let mut rows = statement.query([])?;

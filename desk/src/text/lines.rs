@@ -1,4 +1,4 @@
-//! Indexes the lines of a long text, so that a list can show any few of them without splitting the text again.
+//! Indexes the lines of a long text, so that a list can show a few lines without splitting the whole text.
 
 use std::ops::Range;
 

@@ -43,7 +43,7 @@ const SCANS: usize = 4;
 /// Decides which piece of a file to fetch next.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    /// The tracked scans; the one that continued last is at the end.
+    /// The tracked scans. The scan that continued last is at the end.
     scans: VecDeque<Scan>,
     /// The number of fetches from each file.
     fetches: BTreeMap<usize, u32>,
@@ -56,7 +56,7 @@ pub(super) struct Piece {
     pub(super) start: u64,
     /// The length in bytes.
     pub(super) len: u64,
-    /// Whether the cache keeps only the pages of tables and indexes.
+    /// Whether the cache keeps only the piece's pages with rows or keys, and drops those with large values.
     pub(super) sieved: bool,
 }
 

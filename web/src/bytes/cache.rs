@@ -195,8 +195,8 @@ impl Cache {
         for from in (0..bytes.len()).step_by(unit) {
             let number = (start + from as u64) / UNIT;
             let is_of_tree = page.is_none_or(|page| {
-                // The distance to the beginning of the page that contains this unit; further pages may begin within
-                // it.
+                // The distance from the beginning of the database page in which this unit begins. If pages are smaller
+                // than the unit, further pages begin within the unit.
                 let before = (start as usize + from) % page.max(unit);
                 let Some(first) = from.checked_sub(before) else {
                     return true;
@@ -262,7 +262,7 @@ mod tests {
     use super::super::ahead::Piece;
     use super::*;
 
-    /// Reads from a file whose byte at `i` is `i % 251`, and returns the fetched ranges.
+    /// Reads from a file whose byte at `i` is `i % 251`. Returns the bytes, and adds the fetched ranges to `log`.
     fn read(
         cache: &mut Cache,
         size: u64,

@@ -21,7 +21,7 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// Joins clauses, skipping empty ones.
+/// Joins clauses with commas, skipping empty clauses.
 pub(crate) fn joined<const N: usize>(parts: [impl AsRef<str>; N]) -> String {
     let mut out = String::new();
     for part in parts

@@ -111,7 +111,7 @@ impl Follow {
         trouble.passing && self.served.get_untracked() && self.on.get_untracked()
     }
 
-    /// Checks for changes at once.
+    /// Wakes the task that watches the files, so that it checks for changes at once.
     pub(crate) fn look_now(self) {
         let waiting = self.wake.try_update_value(Option::take).flatten();
         if let Some(waiting) = waiting {

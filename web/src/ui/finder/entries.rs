@@ -31,7 +31,7 @@ pub(super) struct Entry {
     pub(super) mark: Option<(usize, usize)>,
     /// The second text of the line: the place that contains the match, the id of a run, or the key for a command.
     pub(super) more: String,
-    /// The action on selection.
+    /// The action when the user selects the entry.
     pub(super) act: Act,
 }
 

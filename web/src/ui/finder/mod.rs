@@ -20,7 +20,7 @@ pub(crate) use mark::unmark;
 /// Draws the button that opens the finder.
 #[component]
 pub(crate) fn Seek(
-    /// The key that opens the finder.
+    /// The keyboard shortcut to show on the button.
     key: &'static str,
 ) -> impl IntoView {
     let app = App::get();

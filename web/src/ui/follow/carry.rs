@@ -39,7 +39,7 @@ pub(crate) struct Stand {
     pub(crate) top: u64,
 }
 
-/// How the cursor and the scroll position of a list change when its rows are reread.
+/// The change of a list's cursor and scroll position when its rows are reread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
     /// The old and the new row of the cursor. Ignored if the user has moved the cursor since.

@@ -37,7 +37,7 @@ pub(crate) struct Pages<T: 'static> {
     arrived: RwSignal<u32>,
     /// The number of all rows; `None` until the first answer.
     pub(crate) total: RwSignal<Option<u64>>,
-    /// The reason why the list cannot be shown.
+    /// The error of the last failed request; `None` after a successful one.
     pub(crate) trouble: RwSignal<Option<Trouble>>,
     /// Counts the times that the first rows of a renewed list arrived ([`Pages::renew`]).
     renewed: RwSignal<u32>,
@@ -177,7 +177,7 @@ impl<T: Clone + 'static> Pages<T> {
         self.arrived.update(|n| *n += 1);
     }
 
-    /// Tracks the arrival of the first rows of a changed list.
+    /// Tracks the arrival of the first rows after a renewal of the list.
     pub(crate) fn track_renewed(self) {
         self.renewed.track();
     }

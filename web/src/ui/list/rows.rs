@@ -59,7 +59,7 @@ pub(crate) enum Key {
 /// The current row of a list.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor {
-    /// The row's index.
+    /// The index of the current row.
     pub(crate) at: RwSignal<u64>,
     /// Counts the times that the cursor was moved. The list then scrolls to the row.
     reveal: RwSignal<u32>,
