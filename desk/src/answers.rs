@@ -35,7 +35,8 @@ impl Desk {
 
     /// Passes a whole value to `each`, in pieces; `each` stops the download by returning `false`.
     ///
-    /// # Errors If the run has no such value, or the value cannot be read.
+    /// # Errors
+    /// If the run has no such value, or the value cannot be read.
     pub fn download(
         &mut self,
         place: &str,

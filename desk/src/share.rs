@@ -23,7 +23,8 @@ pub type Watch = Box<dyn FnMut(u64, u64)>;
 impl Desk {
     /// Scans runs of the open source and returns what would be replaced and left out. Writes nothing.
     ///
-    /// # Errors If a run cannot be read, or if one of the `wishes` cannot be fulfilled.
+    /// # Errors
+    /// If a run cannot be read, or if one of the `wishes` cannot be fulfilled.
     pub fn look_to_share(
         &mut self,
         places: &[String],

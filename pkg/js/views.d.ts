@@ -1163,17 +1163,17 @@ export type TableInfo = {
 
 /** A page of a table's rows. */
 export type TableRows = {
-  /** The table. */
+  /** The name of the table. */
   table: string;
   /** The names of the columns. */
   columns: Array<string>;
   /** The number of further columns that are not included here. */
   more_columns: number;
-  /** Index of the first row. */
+  /** The index of the first row of the page, counted from 0. */
   from: number;
   /** The total number of rows, if counted. */
   total: number | null;
-  /** The rows. */
+  /** The rows of the page. Each has one cell for each column. */
   rows: Array<Array<Cell>>;
 };
 

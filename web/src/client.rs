@@ -88,7 +88,8 @@ struct Inner {
 impl Client {
     /// Sends a request and waits for the answer.
     ///
-    /// # Errors The desk's error, or an error that the worker or server has stopped.
+    /// # Errors
+    /// The desk's error, or an error that the worker or server has stopped.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T, Trouble> {
         self.ask_with(request, Vec::new()).await
     }

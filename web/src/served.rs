@@ -130,7 +130,8 @@ impl Changes {
 
     /// Returns the text by which the server identifies the present state of its files; `None` before the first message.
     ///
-    /// # Errors As long as the connection is lost.
+    /// # Errors
+    /// As long as the connection is lost.
     pub(crate) fn version(&self) -> Result<Option<String>, Trouble> {
         let told = self.told.borrow();
         match told.lost {

@@ -49,18 +49,18 @@ pub struct FileInfo {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableRows {
-    /// The table.
+    /// The name of the table.
     pub table: String,
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The number of further columns that are not included here.
     #[serde(default)]
     pub more_columns: u32,
-    /// Index of the first row.
+    /// The index of the first row of the page, counted from 0.
     pub from: u64,
     /// The total number of rows, if counted.
     pub total: Option<u64>,
-    /// The rows.
+    /// The rows of the page. Each has one cell for each column.
     pub rows: Vec<Vec<Cell>>,
 }
 

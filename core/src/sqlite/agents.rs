@@ -32,7 +32,8 @@ pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
 
 /// Deletes an agent: its memory, its segments, and the history of its memory.
 ///
-/// # Errors Any error of SQLite. Nothing is deleted in that case.
+/// # Errors
+/// Any error of SQLite. Nothing is deleted in that case.
 pub fn delete(conn: &Connection, name: &str) -> rusqlite::Result<()> {
     // `secure_delete` overwrites the deleted content; otherwise it would remain readable in the file.
     conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;

@@ -221,7 +221,8 @@ impl LookedAt {
     /// Runs `work`, which executes the statement `sql`. Refuses if the schema would run costly code of its own with
     /// this statement.
     ///
-    /// # Errors Any error of SQLite. If the schema's code would run, the error's message names that code.
+    /// # Errors
+    /// Any error of SQLite. If the schema's code would run, the error's message names that code.
     pub fn run<T>(
         &self,
         conn: &Connection,
@@ -323,7 +324,8 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
 /// Returns a database in memory with an empty copy of one table. The copy is needed because SQLite ignores CHECKs in
 /// a file that is opened for reading.
 ///
-/// # Errors If the table does not exist, or if SQLite does not accept its definition in another database.
+/// # Errors
+/// If the table does not exist, or if SQLite does not accept its definition in another database.
 fn empty_copy(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
     let sql: String = conn.query_row(
         "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE",

@@ -62,7 +62,8 @@ pub fn unbounded(conn: &mut Connection) -> Result<(), DecodeError> {
 /// constraints, indexes and triggers; any other table only gets its columns and key. Views, computed columns and tables
 /// of extensions are left out.
 ///
-/// # Errors [`RebuildError`]. After an error, `to` is incomplete and must not be used.
+/// # Errors
+/// [`RebuildError`]. After an error, `to` is incomplete and must not be used.
 pub fn rebuild(
     from: &Connection,
     to: Option<&Connection>,

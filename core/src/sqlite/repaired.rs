@@ -13,8 +13,9 @@ use crate::schema::{STATE_SQL, TABLES, known_column, known_table};
 /// Fills the empty database `to` with the repaired rows of `from`. The connection `from` is guarded and only read.
 /// Returns the repairs, by rule.
 ///
-/// # Errors Any error of SQLite about `to`. If a table of `from` is damaged, its remaining rows are left out, and a
-/// repair records that. If the system refuses a read, that error is returned.
+/// # Errors
+/// Any error of SQLite about `to`. If a table of `from` is damaged, its remaining rows are left out, and a repair
+/// records that. If the system refuses a read, that error is returned.
 pub fn copy_repaired(
     from: &Connection,
     to: &Connection,
