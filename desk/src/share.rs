@@ -116,7 +116,7 @@ fn shared<T>(
     let redactor = wishes.redactor(source.known());
     let redactor = redactor.map_err(|(text, refused)| {
         Trouble::new(
-            format!("“{text}” cannot be searched for:  {refused}"),
+            format!("“{text}” cannot be searched for: {refused}"),
             String::new(),
         )
     })?;

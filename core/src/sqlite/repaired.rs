@@ -170,7 +170,7 @@ impl Copy<'_> {
                 .filter(guard)
                 .any(|guard| !theirs.contains(guard))
         {
-            let did = "guarded the audit log against changes again";
+            let did = "created the triggers that protect the audit log against changes";
             self.note_repair("audit-unguarded", did.to_owned());
         }
         for (kind, name) in theirs.iter().filter(|object| !ours.contains(object)) {
