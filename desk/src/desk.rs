@@ -101,7 +101,7 @@ impl Desk {
         self.source.is_some()
     }
 
-    /// Returns the number of reads and bytes that were read from the open source; zeros if none is open.
+    /// Returns the number of reads of the open source, and of their bytes; zeros if no source is open.
     pub fn counters(&self) -> Counters {
         self.source
             .as_ref()

@@ -64,7 +64,7 @@ pub struct Gate {
     pub status: GateStatus,
     /// When the gate was created.
     pub created: Option<Stamp>,
-    /// When the gate was decided; `None` while it is pending.
+    /// When the gate was decided; `None` if it is pending or if the time is not recorded.
     pub resolved: Option<Stamp>,
     /// The principal who decided, as claimed and not verified (errata G4).
     pub resolved_by: Option<Text>,

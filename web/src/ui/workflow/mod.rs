@@ -33,7 +33,7 @@ struct Shown {
     id: StoredValue<String>,
     answer: Answer<Option<WorkflowPage>>,
     counts: Answer<EventCounts>,
-    /// The keys ([`shown::hash_of`]) of the parts that the user unfolded.
+    /// The keys ([`shown::hash_of`]) of the parts that are unfolded.
     unfolded: RwSignal<BTreeSet<u64>>,
     /// The id of the open event, and the run in whose list it is open; a run of `None` means the list of all events.
     open_event: RwSignal<Option<(i64, Option<String>)>>,
@@ -44,7 +44,7 @@ struct Shown {
 /// The state of the pages of a workflow that outlives a redrawing.
 #[derive(Default)]
 struct Kept {
-    /// The number of parts that the thread shows; 0 until the user asks for more.
+    /// The number of parts that the thread shows; 0 until it shows more than at first.
     parts: usize,
     /// The selected item to which the page has already scrolled.
     reached: Option<InThread>,
