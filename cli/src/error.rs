@@ -9,7 +9,7 @@ use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::exit::Exit;
 
-/// The error of a command. Its exit code is also its kind.
+/// The error of a command. The exit code also determines the `kind` in its JSON.
 #[derive(Debug)]
 pub(crate) struct CliError {
     pub(crate) exit: Exit,
@@ -19,7 +19,7 @@ pub(crate) struct CliError {
     pub(crate) rule: Option<&'static str>,
 }
 
-/// Converts the error for `--json`.
+/// Converts the error to the JSON that `--json` prints.
 impl From<&CliError> for CommandFailed {
     fn from(error: &CliError) -> CommandFailed {
         CommandFailed {
@@ -44,7 +44,7 @@ impl CliError {
         }
     }
 
-    /// Creates the error for a refusal by a rule. Scripts compare the name of the rule, which is in kebab-case.
+    /// Creates the error for a refusal by a rule. Scripts compare the rule's name, such as `two-stores`.
     pub(crate) fn refused(rule: &'static str, message: impl Into<String>) -> CliError {
         CliError {
             rule: Some(rule),

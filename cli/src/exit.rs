@@ -1,23 +1,23 @@
-//! Exit codes, by name. Scripts rely on them; docs/reference/exit-codes.md lists them.
+//! The exit codes of `prosescope`. Scripts rely on the numbers; docs/reference/exit-codes.md lists them.
 
 /// The result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Done.
+    /// The command succeeded.
     Done = 0,
-    /// Done, but the records have issues of severity error. A failed run is not such an issue.
+    /// The command succeeded, but the run's records have issues of severity error. A failed run is not such an issue.
     Issues = 1,
-    /// Wrong usage.
+    /// The command line is wrong, such as an unknown option.
     Usage = 2,
     /// Not found: a run, a name, a gate, a file.
     NotFound = 3,
-    /// Refused by a rule.
+    /// A rule refused the command; `CliError::rule` contains its name.
     Refused = 4,
-    /// Unreadable input.
+    /// A run or another input is damaged, or not in a known format.
     Unreadable = 5,
-    /// An input or output error.
+    /// An input or output error, such as a full disk.
     Io = 6,
-    /// Recorded, but a later step failed: printing, confirming or vacuuming.
+    /// The command recorded its change, but a later step failed: printing, confirming or vacuuming.
     Recorded = 7,
 }
 

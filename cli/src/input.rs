@@ -1,4 +1,4 @@
-//! Input of the process: standard input, files, and the limit of file sizes.
+//! Reads standard input and the files that the command line names. Also handles the process's limit on file sizes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, StdinLock, Write};
@@ -68,8 +68,8 @@ pub(crate) fn file(path: &Path) -> Result<File, CliError> {
     File::open(path).map_err(|cause| unread(&path.display().to_string(), &cause))
 }
 
-/// Reads a value from a file or from standard input. A value that is too long for a row is returned as an unnamed temporary
-/// file, which the system deletes at the end of the process.
+/// Reads a value from a file or from standard input. A value of more than [`LARGE`] bytes is returned as an unnamed
+/// temporary file, which the system deletes at the end of the process.
 pub(crate) fn value(path: Option<&Path>) -> Result<(Content, Option<File>), CliError> {
     match path {
         Some(path) => content(file(path)?, &path.display().to_string()),
@@ -95,7 +95,7 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
     };
     let mut file = tempfile::tempfile().map_err(aside)?;
     let (mut len, mut is_text) = (0, true);
-    // The next part of the value. It may begin with the first bytes of a character, left over from the part before.
+    // The next part of the value. Its first bytes may belong to a character that the part before split.
     let mut part = first.clone();
     loop {
         let begun = match std::str::from_utf8(&part) {
@@ -134,11 +134,12 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
     Ok((Content::Staged(staged), Some(file)))
 }
 
-/// Makes a write beyond `ulimit -f` return an error, like a full disk. By default, the signal would end the process in the middle
-/// of a change.
+/// Makes a write beyond `ulimit -f` return an error, like a full disk. By default, the signal `SIGXFSZ` would end the
+/// process in the middle of a change.
 #[cfg(unix)]
 pub(crate) fn survive_limits() {
-    // With any handler, the write returns an error. If registering fails, the default stays.
+    // With any handler for this signal, the write returns an error. If registering fails, the signal still ends the
+    // process.
     let _ = signal_hook::flag::register(
         rustix::process::Signal::XFSZ.as_raw(),
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),

@@ -1,10 +1,11 @@
-//! The `prosescope` command.
+//! The `prosescope` command: reads, records and shows runs of OpenProse workflows.
 //!
-//! Each command has an `Args` struct (`args/`) and one function (`commands/`). The function finds a run (`locate/`), asks a
-//! session of the core for a page, and prints the page (`print/`) as text or JSON. A command that records opens the store of the
-//! run instead (`record.rs`), and passes a record of the core to that store.
+//! Each command has an `Args` struct (`args/`) and one function (`commands/`). The function finds a run (`locate/`),
+//! gets a view of the run from `prosescope_core`, and prints the view (`print/`) as text or JSON. A command that
+//! records opens the store of the run instead (`record.rs`), and writes into that store.
 
-// A build without a feature still compiles the code that only this feature calls, so that code is dead there.
+// A build without one of these features never calls some functions, and these allowances keep the build free of
+// warnings.
 #![cfg_attr(
     not(all(feature = "postgres", feature = "serve")),
     allow(
@@ -65,7 +66,8 @@ fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
-            // The error quotes arguments. They are untrusted: a shell may have filled in names of files.
+            // The error quotes arguments, so control characters in them are escaped: a shell may have filled in names
+            // of files.
             let args = words
                 .iter()
                 .map(|arg| escape(&arg.to_string_lossy(), false));
@@ -101,7 +103,7 @@ fn main() -> ExitCode {
             code(error.exit)
         }
         Err(error) => {
-            // Messages are untrusted: they contain names and paths from runs.
+            // Control characters are escaped, because the message may contain names and paths from an untrusted run.
             out::say(&format!(
                 "{BAD}error:{RESET} {}",
                 escape(&error.message, true)

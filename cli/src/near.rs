@@ -1,4 +1,4 @@
-//! Suggestions for an unknown name.
+//! Suggests similar names when the command line contains an unknown name.
 
 /// Minimum similarity of a suggestion, from 0 to 1. It allows one wrong, missing or swapped letter in a short name.
 const ALIKE: f64 = 0.85;

@@ -18,7 +18,8 @@ static RECORDED: AtomicBool = AtomicBool::new(false);
 /// Whether a step after the recording failed, such as printing.
 static TROUBLE: AtomicBool = AtomicBool::new(false);
 
-/// Notes that the command has recorded something. An answer that cannot be printed then has an exit code of its own.
+/// Notes that the command has recorded something. If the answer cannot be printed later, the exit code is then
+/// [`Exit::Recorded`].
 pub(crate) fn recorded() {
     RECORDED.store(true, Ordering::Relaxed);
 }
@@ -70,8 +71,8 @@ impl Out {
         }
     }
 
-    /// Returns the number of an execution at the beginning of an answer. Scripts read the number alone from a pipe; a terminal shows
-    /// "execution 1".
+    /// Formats the number of an execution for the beginning of an answer. A pipe gets the number alone, for scripts;
+    /// a terminal shows "execution 1".
     pub(crate) fn execution(&self, id: i64) -> String {
         match self.terminal {
             true => format!("execution {id}"),
@@ -196,7 +197,7 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// Converts the result of writing to standard output.
+/// Converts the result of writing to standard output. If the pipe is closed, the process ends with code 0.
 fn done(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(Exit::Done as i32),

@@ -1,4 +1,4 @@
-//! A run that is opened for writing.
+//! Opens a run for writing, in files, SQLite or PostgreSQL, and records commands in the run.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ impl Recorder {
         })
     }
 
-    /// Opens the store of the run at a place.
+    /// Opens the store of the run at `target`: its database, or else its folder.
     pub(crate) fn of(target: &Target) -> Result<Recorder, CliError> {
         Ok(Recorder {
             store: match &target.database {
@@ -65,7 +65,7 @@ impl Recorder {
         })
     }
 
-    /// Sets the client's name that each record contains. Without this call it is the name of the command line.
+    /// Sets the client's name that each record contains. The default is `cli`.
     pub(crate) fn client(mut self, client: &str) -> Recorder {
         client.clone_into(&mut self.at.client);
         self
@@ -110,7 +110,8 @@ impl Recorder {
         !matches!(self.store, Store::Folder(_))
     }
 
-    /// Records one command. If the command did not name its run, prints the name, because another writer may have begun a newer run.
+    /// Records one command. If the user did not name the run, prints its name, because another writer may have begun
+    /// a newer run.
     pub(crate) fn record<R: Record>(&mut self, command: &R) -> Result<R::Done, CliError> {
         let at = self.at.clone();
         let done = record(self.store(), command, &at).map_err(CliError::from);
@@ -135,7 +136,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the next command of the run, with `--run` if the user `named` the run. Writes nothing.
+    /// Returns the commands that may come next in the run, with `--run` if the user `named` the run. Writes nothing.
     pub(crate) fn next(&mut self, named: bool) -> Result<NextView, CliError> {
         let at = self.at.clone();
         Ok(next(self.store(), &at, named)?)
@@ -149,7 +150,7 @@ impl Recorder {
         }
     }
 
-    /// Passes the file of a long value to the store.
+    /// Passes the temporary file of a long value to the store (see [`crate::input::value`]).
     pub(crate) fn stage(&mut self, file: Option<File>) {
         match (&mut self.store, file) {
             (Store::Sqlite(store), Some(file)) => store.stage(file),
@@ -169,7 +170,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the location of a binding, in the words of OpenProse.
+    /// Returns the location of a binding in OpenProse's wording, such as `FOLDER/bindings/NAME.md`.
     pub(crate) fn location(&self, name: &str, frame: Option<i64>) -> String {
         location(self.is_database(), &self.folder, name, frame)
     }
@@ -226,7 +227,8 @@ pub(crate) fn from_here(path: &Path) -> String {
         .to_string()
 }
 
-/// Returns the location of a binding in a form of storage, in the words of OpenProse.
+/// Returns the location of a binding in a database or a folder, in OpenProse's wording, such as
+/// `FOLDER/bindings/NAME__7.md`.
 pub(crate) fn location(database: bool, folder: &str, name: &str, frame: Option<i64>) -> String {
     let quoted = name.replace('\'', "''");
     if let Some(run) = locate::id_on_server(folder) {

@@ -8,7 +8,8 @@ use tempfile::TempDir;
 /// Files and folders that are still incomplete, to be removed after a signal.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Runs `act` while no sweep runs. `act` may add paths to remove.
+/// Calls `act` with the paths to remove after a signal. No path is removed before `act` returns, so `act` may add
+/// paths.
 pub(crate) fn while_none_sweeps<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
     act(&mut BEGUN.lock().unwrap_or_else(PoisonError::into_inner))
 }

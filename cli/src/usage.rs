@@ -1,4 +1,4 @@
-//! Errors for a command line that is wrong.
+//! Parses the command line, and adds advice to the errors of a wrong command line.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -14,13 +14,13 @@ use crate::args::{self, Cli};
 use crate::error::CliError;
 use crate::locate::{is_latest, is_program};
 
-/// Parses a command line. A path in place of a command means `show PATH`; the words that are returned contain that `show`.
+/// Parses a command line. A path in place of a command means `show PATH`; the returned words then contain `show`.
 pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, clap::Error>) {
     let error = match args::parse(&words) {
         Ok(cli) => return (words, Ok(cli)),
         Err(error) => error,
     };
-    // Only the program's own name and global options come before the command.
+    // Skips the program's name. Before the command there can only be global options, such as `--json`.
     let wrong = unknown_command(&error);
     let at = words
         .iter()
@@ -41,7 +41,7 @@ pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, cla
     }
 }
 
-/// Returns the word in place of a command, if that command does not exist.
+/// Returns the unknown command that an error is about.
 fn unknown_command(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) => Some(word),
@@ -69,8 +69,9 @@ fn instead(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Replaces clap's advice where it is wrong: `-- -3` would make a value an argument of its own, and the usage line after two
-/// conflicting options shows both. `words` are the words of the command line.
+/// Replaces clap's advice where it is wrong. For example, clap proposes `-- -3`, which would make the value a
+/// separate argument. For two conflicting options, clap prints a usage line that contains both. `words` are the words
+/// of the command line.
 pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
     let wrong = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(arg)) => arg.clone(),
@@ -145,8 +146,8 @@ fn is_run_of(wrong: &str, words: &[String]) -> bool {
     !wrong.starts_with('-') && args.any(|arg| arg.get_long() == Some("run"))
 }
 
-/// Returns the option before an unexpected argument, if that option takes a value and the argument cannot be an option: a line
-/// of a list, of a log, of a diff.
+/// Returns the option before an unexpected argument, if that option takes a value and the argument cannot be an
+/// option. Such an argument is a text that begins with `-`, such as a line of a list.
 fn option_before<'w>(wrong: &str, words: &'w [String]) -> Option<&'w str> {
     let all = Cli::command();
     let command = called(&all, words);

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: builds the programs as released, and measures them (`tests/src/bench`).
 //!
-//! Benchmarks are not part of the tests or of CI. If a program is missing, the parts of the benchmark that need the
-//! program print a note and are skipped.
+//! Benchmarks are not part of the tests or of CI. If an external program is missing, the parts of the benchmark that
+//! need this program print a note and are skipped.
 
 use std::path::Path;
 use std::process::Command;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     size: Option<u32>,
 }
 
-/// Builds and measures.
+/// Builds the programs, optimised, and runs the benchmark.
 ///
 /// # Errors
 /// If something cannot be built, or the measuring program fails.

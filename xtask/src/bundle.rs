@@ -4,9 +4,9 @@
 //! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► gzip, as text ──► target/viewer/viewer.html
 //! ```
 //!
-//! The page contains everything: style, glue, the compiled app. Its content security policy allows nothing else:
-//! scripts and style by hash, and no connections. A server that serves the page together with runs (`prosescope
-//! view`) changes two places, see [`SERVED`].
+//! The page contains the style, the JavaScript glue and the compiled app, and its content security policy allows
+//! nothing else: scripts and style by hash, and no connections. A server that serves the page together with runs
+//! (`prosescope view`) changes two places, see [`SERVED`].
 
 use std::fs;
 use std::io::Write as _;
@@ -24,8 +24,8 @@ use crate::dense;
 use crate::view::{QUICK_WASM, target};
 use crate::wasm;
 
-/// The texts that a server replaces in the page, each exactly once: the page may then connect to its own origin, and
-/// knows that there is a server (`desk/{name}` beside it, and `changes`).
+/// The texts that a server replaces in the page, each exactly once. After the replacement, the page may connect to
+/// its own origin, and asks this server for runs (`desk/{name}` and `changes`).
 pub(crate) const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
     (
@@ -34,7 +34,8 @@ pub(crate) const SERVED: [(&str, &str); 2] = [
     ),
 ];
 
-/// The places that `prosescope share` fills in, each exactly once and in this order (share/src/page.rs).
+/// The texts that `prosescope share` replaces by a title, a summary and a run. Each occurs exactly once, in this
+/// order (share/src/page.rs).
 const SHARED: [&str; 3] = [
     "<title>Prosescope</title>",
     r#"<div id="prosescope-summary"></div>"#,
@@ -46,10 +47,11 @@ const STYLES: [&str; 9] = [
     "tokens", "base", "shell", "band", "rows", "pages", "sql", "share", "print",
 ];
 
-/// Builds the viewer of the workspace at `root` with this profile and returns its path, `target/viewer/viewer.html`.
+/// Builds the viewer of the workspace at `root` with a cargo profile, and returns its path,
+/// `target/viewer/viewer.html`.
 ///
 /// # Errors
-/// If cargo fails, or a part of the page would break its structure.
+/// If cargo fails, or a part of the page contains a text that would break the page, such as `</script`.
 pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     let profile = &*wasm::profile(profile);
     let wasm = wasm::compile(root, "prosescope-web", "prosescope-web.wasm", profile)?;
@@ -69,7 +71,7 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Returns the path of the viewer, built or not.
+/// Returns the path of the viewer, which may not be built yet.
 pub(crate) fn file(root: &Path) -> PathBuf {
     target(root).join("viewer").join("viewer.html")
 }
@@ -96,7 +98,7 @@ pub(crate) fn write_if_new(path: &Path, content: &[u8]) -> Result<()> {
     fs::write(path, content).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Runs wasm-bindgen; returns the JavaScript glue and the wasm.
+/// Runs wasm-bindgen, and returns the JavaScript glue and the wasm.
 fn bind(wasm: &Path, out: &Path) -> Result<(String, Vec<u8>)> {
     let bound = wasm::bind(wasm, out, "viewer", |bindgen| {
         bindgen.no_modules(true)?.typescript(false);
@@ -159,7 +161,7 @@ fn page(root: &Path, glue: &str, packed: &[u8]) -> Result<String> {
     Ok(html)
 }
 
-/// Compresses the wasm with Zopfli, 4 % smaller than gzip's best; browsers decompress it themselves.
+/// Compresses the wasm with Zopfli, which is 4 % smaller than gzip's best. Browsers decompress it themselves.
 fn packed(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut packed = Vec::new();
     // More iterations would compress better, but each takes as long as the first.
@@ -178,7 +180,8 @@ fn packed_fast(wasm: &[u8]) -> Result<Vec<u8>> {
     Ok(gzip.finish()?)
 }
 
-/// Replaces each name in the template, which must occur once, by its part. Names inside of a part are not replaced.
+/// Replaces each name in the template, such as `@WASM@`, by its part. The names must occur once, and in the order of
+/// `parts`. Names inside of a part are not replaced.
 fn fill(template: &str, parts: &[(&str, &str)]) -> Result<String> {
     let mut html = String::new();
     let mut rest = template;

@@ -16,18 +16,19 @@ use crate::view::target;
 /// The wasm target.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// Every package that builds natively: all except the cdylib of the purity check. A native build of the viewer
+/// All packages except the cdylib of the purity check, which only builds for wasm. The native build of the viewer
 /// contains only its unit-tested parts.
 pub(crate) const NATIVE: &[&str] = &["--workspace", "--exclude", "prosescope-purity"];
 
-/// The program without PostgreSQL and `serve`, which is enough for the viewer of files and makes the first `cargo
-/// xtask view` faster.
+/// The program without PostgreSQL and `serve`. This suffices to view runs in files, and makes the first `cargo xtask
+/// view` faster.
 pub(crate) const SMALL: &[&str] = &["--package", "prosescope", "--no-default-features"];
 
 /// Returns a cargo command at the root of the checkout.
 pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = calling_cargo(root, &program());
-    // Reading a hostile file may take two seconds, and unoptimised code takes five times as long.
+    // The core is optimised even in debug builds. It may read a hostile file for two seconds, and would take five
+    // times as long unoptimised.
     command.args([
         "--config",
         "profile.dev.package.prosescope-core.opt-level=1",
@@ -44,7 +45,7 @@ pub(crate) fn program() -> OsString {
 pub(crate) fn calling_cargo(root: &Path, program: &OsStr) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root);
-    // Removes the variables of the `cargo run` that started xtask, because nested builds would use them.
+    // Removes the variables that the `cargo run` of xtask has set, because nested builds would use them.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
@@ -54,8 +55,8 @@ pub(crate) fn calling_cargo(root: &Path, program: &OsStr) -> Command {
     command
 }
 
-/// Returns a cargo command for wasm32: installs the target, and sets an available C compiler. Messages of panics
-/// contain no path of this machine, because pages and packages are distributed.
+/// Returns a cargo command for wasm32. Installs the target if it is missing, and sets an available C compiler.
+/// Messages of panics contain no path of this machine, because the built pages and packages are distributed.
 pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
     let clang = setup::wasm()?;
     let mut command = cargo(root);
@@ -66,14 +67,14 @@ pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// Returns the flags with which rustc writes no folder of this machine into its output.
+/// Returns flags for rustc that keep the folders of this machine out of the output.
 pub(crate) fn without_paths(root: &Path) -> Vec<String> {
     let remap =
         |(path, name): (PathBuf, &str)| format!("--remap-path-prefix={}={name}", path.display());
     renamed(root).into_iter().map(remap).collect()
 }
 
-/// Returns folders of this machine, with their names in distributed files.
+/// Returns folders of this machine, each with the name that replaces it in distributed files.
 pub(crate) fn renamed(root: &Path) -> Vec<(PathBuf, &'static str)> {
     let mut paths = vec![(root.to_path_buf(), "prosescope")];
     if !target(root).starts_with(root) {
@@ -86,22 +87,22 @@ pub(crate) fn renamed(root: &Path) -> Vec<(PathBuf, &'static str)> {
 /// Returns the target triple of this machine.
 ///
 /// # Errors
-/// If rustc cannot be started, or its output contains none.
+/// If rustc cannot be started, or fails.
 pub(crate) fn host() -> Result<String> {
     let said = Command::new("rustc")
         .args(["--print", "host-tuple"])
         .output()?;
-    ensure!(said.status.success(), "rustc names no host");
+    ensure!(said.status.success(), "`rustc --print host-tuple` failed");
     Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
-/// Returns cargo's own folder.
+/// Returns cargo's home folder: `CARGO_HOME`, else `~/.cargo`.
 pub(crate) fn home() -> Option<PathBuf> {
     let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     named.or_else(|| Some(std::env::home_dir()?.join(".cargo")))
 }
 
-/// Returns the folders in which cargo keeps the sources of packages; xtask's own dependencies are already there.
+/// Returns the folders in which cargo keeps the sources of downloaded packages.
 fn registries() -> Vec<PathBuf> {
     let folders = home().and_then(|home| home.join("registry/src").read_dir().ok());
     let mut folders: Vec<PathBuf> = folders

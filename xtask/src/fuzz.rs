@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: builds and runs the fuzz targets with the stable toolchain.
 //!
-//! `cargo fuzz` needs a nightly toolchain only for sanitizers. Coverage, which guides libFuzzer, is an LLVM pass that
-//! stable Rust can enable by name; so the targets are built without sanitizers, and clang adds the same coverage to
+//! `cargo fuzz` needs a nightly toolchain only for sanitizers. libFuzzer is guided by coverage, which stable Rust can
+//! compile in through an LLVM pass. So the targets are built without sanitizers, and clang adds the same coverage to
 //! SQLite's C. (With cargo-fuzz installed: `cargo fuzz run -s none TARGET`.)
 
 use std::fs;
@@ -15,7 +15,7 @@ use crate::setup;
 use crate::step::{run, step};
 use crate::view::target;
 
-/// The targets; each has a file in fuzz/targets and a folder in fuzz/seeds.
+/// The fuzz targets. Each has a file in fuzz/targets and a folder in fuzz/seeds.
 const TARGETS: [&str; 8] = [
     "state_md",
     "compact_log",
@@ -35,7 +35,7 @@ const COVERAGE: [&str; 7] = [
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    // If rustc compiled several units, the linker would drop the counters of the units that it drops.
+    // With several codegen units, the linker would drop the counters of each unit that it drops.
     "-Ccodegen-units=1",
 ];
 
@@ -45,18 +45,18 @@ const C_COVERAGE: &str = "-fsanitize-coverage=inline-8bit-counters,pc-table,trac
 /// The longest input in bytes: a database of a few pages.
 const LONGEST: &str = "16384";
 
-/// The properties of the core that hold for any input.
+/// The names of the core's property tests, whose properties hold for any input.
 const PROPERTIES: [&str; 3] = [
     "any_run_renders_to_a_run_that_renders_the_same",
     "a_run_cut_anywhere_comes_back_from_its_state_file",
     "what_was_kept_tells_the_same",
 ];
 
-/// Seconds after which an input counts as hanging. An opened file may take two seconds of processor time; libFuzzer
+/// Seconds after which an input counts as hanging. Opening a file may take two seconds of processor time. libFuzzer
 /// measures wall-clock time, which is longer on a busy machine and with counters.
 const SLOWEST: &str = "60";
 
-/// The most memory of a fuzzing process, in megabytes; a file may take 256 of these.
+/// The maximum memory of a fuzzing process, in megabytes. Opening a file may take 256 of these.
 const LARGEST: &str = "1024";
 
 #[derive(clap::Args)]
@@ -75,7 +75,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments for CI.
+    /// Returns the arguments for CI: all targets, 10 seconds each, with a fixed seed.
     pub(crate) fn brief() -> Args {
         Args {
             target: None,
@@ -88,8 +88,8 @@ impl Args {
 /// Builds the targets, and runs each on its seeds and on mutations of them.
 ///
 /// # Errors
-/// If something cannot be installed or built, or an input breaks a target: the output names the target and the
-/// input's file.
+/// If something cannot be installed or built, or an input breaks a target. The output then contains the name of the
+/// target and the input's file.
 pub(crate) fn run_fuzz(root: &Path, args: &Args) -> Result<()> {
     let folder = target(root).join("fuzz");
     step(
@@ -108,7 +108,7 @@ pub(crate) fn run_fuzz(root: &Path, args: &Args) -> Result<()> {
     }
 }
 
-/// Tests the core's properties with cases that its tests do not have: 10,000 of each in the default minute.
+/// Tests the core's properties with random cases, 10,000 of each in the default minute.
 fn properties(root: &Path, args: &Args) -> Result<()> {
     let cases = args.seconds.saturating_mul(167).to_string();
     let seed = args.seed.map(|seed| ("PROSE_SEED", seed.to_string()));
@@ -121,7 +121,7 @@ fn properties(root: &Path, args: &Args) -> Result<()> {
 
 fn build(root: &Path, folder: &Path) -> Result<()> {
     let clang = setup::clang()?;
-    // The host is named as the target, because cargo then compiles build scripts and macros without counters.
+    // The host is given as `--target`, because cargo then compiles build scripts and macros without counters.
     let host = host()?;
     run(cargo(root)
         .args(["build", "--release", "--manifest-path"])
@@ -151,7 +151,7 @@ fn fuzz(root: &Path, folder: &Path, name: &str, args: &Args) -> Result<()> {
         .args(["-print_final_stats=1", "-verbosity=0"]))
     .with_context(|| {
         format!(
-            "what broke it lies in {}; once it is solved, keep it in fuzz/seeds/{name}",
+            "the input that broke the target is in {}; once the bug is fixed, keep the input in fuzz/seeds/{name}",
             found.display()
         )
     })

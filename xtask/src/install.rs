@@ -40,8 +40,8 @@ fn bin() -> Result<PathBuf> {
     Ok(root.join("bin"))
 }
 
-/// Gives the `prosescope` in a folder its second name, unless another program in that folder or in PATH has it.
-/// Returns a sentence with the result and the reason.
+/// Creates the second name of the `prosescope` in a folder, unless another program in that folder or in PATH has the
+/// name. Returns a sentence with the result and the reason.
 fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String> {
     let file = |name: &str| {
         bin.join(name)
@@ -64,8 +64,8 @@ fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String>
             path.display()
         ));
     }
-    // Removes the link of an earlier installation. If the name is taken by another program, that program stays, and
-    // creating the link fails.
+    // Removes the link of an earlier installation. If another program has the name, that program stays, and creating
+    // the link fails.
     if is_ours(&second).unwrap_or(false) {
         fs::remove_file(&second).with_context(|| format!("cannot replace {}", second.display()))?;
     }
@@ -100,8 +100,8 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// Returns a folder with a program that counts as installed: a copy of this test, which contains the mark as
-    /// `prosescope` does.
+    /// Returns a folder with a program that counts as an installed `prosescope`. The program is a copy of this test,
+    /// because the test also contains the mark of Prosescope.
     fn installed() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let bin = dir.path().join("bin");

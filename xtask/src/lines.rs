@@ -1,6 +1,6 @@
 //! `cargo xtask lines`: counts the lines of code per crate, and per module of the larger crates.
 //!
-//! A line counts if it contains code that is neither a comment nor part of a test: the lines that a reader has to
+//! A line counts if it contains code that is not part of a test. So the counts measure what a reader has to
 //! understand to change the program. Tests are modules under `#[cfg(test)]`, inline or in their own files. There is
 //! no limit on the counts.
 
@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 /// The number of lines from which a crate is listed by module.
 const LARGE: usize = 8_000;
 
-/// The crates of the program; those that test, build or measure it are not counted.
+/// The counted crates. Crates that only test, build or measure the program are left out.
 const CRATES: [&str; 14] = [
     "authorizer",
     "cli",
@@ -60,7 +60,7 @@ pub(crate) fn print(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the lines of each module of a crate: a folder below its sources, or a file there.
+/// Returns the number of lines of each module of a crate. A module is a folder or a file directly in `folder`.
 fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
     let mut files = Vec::new();
     sources(folder, &mut files)?;
@@ -78,7 +78,7 @@ fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
         .collect();
     let mut modules = BTreeMap::new();
     for (file, text) in &texts {
-        // The file of a test module, or a file in the folder of a test module.
+        // Test modules are left out, with the files in their folders.
         let is_test = tests
             .iter()
             .any(|test| file == test || file.starts_with(test.with_extension("")));
@@ -113,7 +113,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 fn tests_of(file: &Path, text: &str) -> Vec<PathBuf> {
     let folder = file.parent().unwrap_or(file);
     let stem = file.file_stem().unwrap_or_default();
-    // Modules of `mod.rs` and `lib.rs` are beside them, those of other files in a folder of that name.
+    // Modules of `mod.rs`, `lib.rs` and `main.rs` are in the same folder; modules of `x.rs` are in the folder `x`.
     let inside = match stem.to_str() {
         Some("mod" | "lib" | "main") => folder.to_path_buf(),
         _ => folder.join(stem),
@@ -152,7 +152,7 @@ fn code(text: &str) -> usize {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line == "#[cfg(test)]" {
-            // Skips one item, which ends at an unindented line.
+            // Skips the item under `#[cfg(test)]`, which ends at an unindented `}` or at a line with `;`.
             let end = |line: &&str| line.ends_with(';') || *line == "}";
             let _ = lines
                 .by_ref()

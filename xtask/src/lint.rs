@@ -59,8 +59,8 @@ pub(crate) fn run_lint(root: &Path) -> Result<()> {
 }
 
 /// Checks the packages in `Cargo.lock` and in the tests' `package-lock.json` against databases of known
-/// vulnerabilities. Not part of the other checks, because the databases must be reachable, and their content changes
-/// independently of this repository.
+/// vulnerabilities. `lint` does not include this check, because the databases must be reachable, and their content
+/// changes independently of this repository.
 ///
 /// # Errors
 /// If a package is known to be vulnerable or unmaintained, or a database cannot be reached.

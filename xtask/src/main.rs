@@ -1,14 +1,14 @@
 //! The commands for contributors: `cargo xtask view`, `cargo xtask test` and others.
 //!
-//! Each command first installs what it needs and this machine lacks ([`setup`]), then runs cargo with the one
-//! selection of packages and profiles that keeps SQLite from being compiled twice ([`cargo`]). The commands work from
-//! any folder of the checkout, and offline once the packages are fetched.
+//! Each command first installs the tools that it needs and this machine lacks ([`setup`]), then runs cargo. All
+//! commands call cargo with the same selection of packages and profiles, so that SQLite is not compiled twice
+//! ([`cargo`]). The commands work from any folder of the checkout, and offline once the packages are fetched.
 
 mod bench;
 mod bundle;
 mod cargo;
 #[path = "../../share/src/dense.rs"]
-#[allow(dead_code, unreachable_pub)] // who reads it is elsewhere
+#[allow(dead_code, unreachable_pub)] // the crate `share` uses the rest of this file
 mod dense;
 mod dist;
 mod fuzz;

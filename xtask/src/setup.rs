@@ -1,7 +1,7 @@
-//! Installs missing tools for a step: Debian packages as root, and Rust targets by rustup.
+//! Installs the tools that a step of xtask needs: Debian packages as root, and Rust targets by rustup.
 //!
-//! A tool is searched for first, so an installed one needs no network. Without apt or root, one line names what to
-//! install.
+//! A tool is searched for first, so no network is needed for an installed one. Without apt or root, the error lists
+//! the tools to install, on one line.
 
 use std::env;
 use std::ffi::OsStr;
@@ -14,22 +14,24 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::WASM;
 use crate::step::{run, step};
 
-/// The version of cargo-deny to install: its checks change between versions, so this is the tested one.
+/// The version of cargo-deny to install. The version is fixed, because the checks of cargo-deny change between
+/// versions.
 const CARGO_DENY: &str = "0.20.2";
 
 /// A program that a step requires.
 pub(crate) struct Tool {
     /// The program's name and its purpose, for messages.
     pub(crate) name: &'static str,
-    /// The possible names of the program, the best first.
+    /// The possible file names of the program, the preferred one first.
     pub(crate) programs: &'static [&'static str],
-    /// Returns whether a program found under such a name is suitable.
+    /// Returns whether the program at a path is suitable, such as new enough.
     pub(crate) fits: fn(&Path) -> bool,
-    /// The Debian packages with the program, the best first: the first one available is installed.
+    /// The Debian packages that contain the program, the preferred one first. The first available package is
+    /// installed.
     pub(crate) packages: &'static [&'static str],
 }
 
-/// Compiles SQLite's C to WebAssembly. CI uses version 19; 14 is the oldest that was tested.
+/// The compiler of SQLite's C to WebAssembly. CI uses version 19; version 14 is the oldest that was tested.
 const CLANG: Tool = Tool {
     name: "clang (compiles SQLite to WebAssembly)",
     programs: &[
@@ -40,7 +42,7 @@ const CLANG: Tool = Tool {
     packages: &["clang-19", "clang-16", "clang-15", "clang-14", "clang"],
 };
 
-/// Drives the viewer in the tests.
+/// The browser in which the tests run the viewer.
 const CHROMIUM: Tool = Tool {
     name: "Chromium (the viewer's tests)",
     programs: &["chromium", "chromium-browser", "google-chrome"],
@@ -48,7 +50,7 @@ const CHROMIUM: Tool = Tool {
     packages: &["chromium"],
 };
 
-/// Runs the viewer in a second browser, in the tests.
+/// The second browser in which the tests run the viewer.
 const FIREFOX: Tool = Tool {
     name: "Firefox (the viewer's tests)",
     programs: &["firefox-esr", "firefox"],
@@ -56,7 +58,7 @@ const FIREFOX: Tool = Tool {
     packages: &["firefox-esr"],
 };
 
-/// Builds the tests' databases with OpenProse's own SQL.
+/// The program that creates the tests' databases with OpenProse's own SQL.
 const SQLITE: Tool = Tool {
     name: "sqlite3 (makes the tests' databases)",
     programs: &["sqlite3"],
@@ -64,8 +66,8 @@ const SQLITE: Tool = Tool {
     packages: &["sqlite3"],
 };
 
-/// Runs a temporary server in the tests. Debian does not put `initdb` on the path; its package also contains
-/// `pg_ctlcluster`, which is.
+/// The temporary server of the tests. Debian's package does not put `initdb` on PATH, so its `pg_ctlcluster`, which
+/// is on PATH, is searched for, too.
 const POSTGRES: Tool = Tool {
     name: "PostgreSQL 15 or newer (a throwaway server of the tests)",
     programs: &["initdb", "pg_ctlcluster"],
@@ -73,7 +75,7 @@ const POSTGRES: Tool = Tool {
     packages: &["postgresql"],
 };
 
-/// strace makes system calls fail in the tests.
+/// The program that makes system calls fail in the tests.
 const STRACE: Tool = Tool {
     name: "strace (lets system calls fail in the tests)",
     programs: &["strace"],
@@ -81,7 +83,7 @@ const STRACE: Tool = Tool {
     packages: &["strace"],
 };
 
-/// faketime changes the clock of recording commands in the tests.
+/// The program that changes the clock of recording commands in the tests.
 const FAKETIME: Tool = Tool {
     name: "faketime (moves the clock of commands in the tests)",
     programs: &["faketime"],
@@ -89,7 +91,7 @@ const FAKETIME: Tool = Tool {
     packages: &["faketime"],
 };
 
-/// Makes keys and signatures to compare with Prosescope's own, in the tests.
+/// The program that makes keys and signatures for the tests, which compare them with Prosescope's own.
 const SSH_KEYGEN: Tool = Tool {
     name: "ssh-keygen (signatures of shared files, in the tests)",
     programs: &["ssh-keygen"],
@@ -97,7 +99,7 @@ const SSH_KEYGEN: Tool = Tool {
     packages: &["openssh-client"],
 };
 
-/// Runs the JavaScript package in the tests.
+/// The program that runs the JavaScript package in the tests.
 pub(crate) const NODE: Tool = Tool {
     name: "Node 18 or newer (the JavaScript package's tests)",
     programs: &["node"],
@@ -105,7 +107,7 @@ pub(crate) const NODE: Tool = Tool {
     packages: &["nodejs"],
 };
 
-/// Installs the test tools of the JavaScript package.
+/// The program that installs the test tools of the JavaScript package.
 pub(crate) const NPM: Tool = Tool {
     name: "npm (the JavaScript package's tests)",
     programs: &["npm"],
@@ -113,7 +115,8 @@ pub(crate) const NPM: Tool = Tool {
     packages: &["npm"],
 };
 
-/// Runs independent PostgreSQL clients and an independent checker of `serve`'s description, in the tests.
+/// The program that runs, in the tests, independent PostgreSQL clients and an independent checker of the description
+/// of `serve`.
 pub(crate) const PYTHON: Tool = Tool {
     name: "Python 3.10 or newer with venv (programs of others in tests and releases)",
     programs: &["python3"],
@@ -121,14 +124,15 @@ pub(crate) const PYTHON: Tool = Tool {
     packages: &["python3-venv"],
 };
 
-/// Makes sure that wasm can be built, and returns the C compiler for it: a name on PATH, in the form of
-/// `.cargo/config.toml`, so that plain cargo calls and xtask share their builds.
+/// Makes sure that wasm can be built, and returns the name of the C compiler for it. The name is on PATH and has the
+/// form of `.cargo/config.toml`, so that plain cargo calls and xtask share their builds.
 pub(crate) fn wasm() -> Result<&'static str> {
     wasm_target()?;
     clang()
 }
 
-/// Returns the C compiler that can count coverage for a fuzzer and compile to WebAssembly.
+/// Returns the name of a C compiler that can compile to WebAssembly, and count coverage for a fuzzer. Installs a
+/// missing one.
 pub(crate) fn clang() -> Result<&'static str> {
     ensure(&[&CLANG])?;
     CLANG
@@ -157,7 +161,8 @@ pub(crate) fn tests(root: &Path) -> Result<()> {
     python_packages(&python, &python.join(".venv"))
 }
 
-/// Installs the Python packages listed in a folder into a separate environment, once.
+/// Installs the Python packages in `folder`/requirements.txt into a separate environment, unless this list is already
+/// installed.
 pub(crate) fn python_packages(folder: &Path, environment: &Path) -> Result<()> {
     let list = fs::read(folder.join("requirements.txt")).context("reading requirements.txt")?;
     let installed = environment.join(".installed");
@@ -194,7 +199,7 @@ fn has_venv(python: &Path) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Installs the npm packages in a folder's lock file, once.
+/// Installs the npm packages in a folder's package-lock.json, unless this list is already installed.
 fn npm_packages(folder: &Path) -> Result<()> {
     let lock = fs::read(folder.join("package-lock.json")).context("reading package-lock.json")?;
     let installed = folder.join("node_modules/.installed");
@@ -206,8 +211,8 @@ fn npm_packages(folder: &Path) -> Result<()> {
         "Installing the test tools of the JavaScript package (npm)",
         || {
             run(Command::new(npm)
-                // The packages are installed without their install scripts; that of esbuild only makes it start
-                // faster.
+                // Install scripts of packages are not run. The script of esbuild is not needed: it only makes esbuild
+                // start faster.
                 .args(["ci", "--ignore-scripts", "--loglevel", "error"])
                 .current_dir(folder)
                 .stdout(Stdio::null()))
@@ -303,7 +308,7 @@ fn install(missing: &[&Tool]) -> Result<()> {
     }
     let args = ["install", "--yes", "--no-install-recommends"];
     let try_it = || run(apt(&args).args(&packages).stdout(Stdio::null()));
-    // An outdated package list names files that the mirror has replaced.
+    // An outdated package list may contain files that the mirror has replaced.
     try_it().or_else(|_| {
         run(apt(&["update"]).stdout(Stdio::null()))?;
         try_it()
@@ -319,7 +324,7 @@ fn apt(args: &[&str]) -> Command {
     command
 }
 
-/// Returns the line with missing tools, for machines on which xtask cannot install them.
+/// Returns one line about missing tools, for machines on which xtask cannot install them.
 fn what_to_install(missing: &[&Tool]) -> String {
     let names: Vec<&str> = missing.iter().map(|t| t.name).collect();
     let packages: Vec<&str> = missing
@@ -334,7 +339,7 @@ fn what_to_install(missing: &[&Tool]) -> String {
     )
 }
 
-/// Returns whether this is root on a machine with apt.
+/// Returns whether xtask can install packages: it runs as root, and `apt-get` is on PATH.
 fn can_install() -> bool {
     let root = Command::new("id")
         .arg("-u")
@@ -344,7 +349,7 @@ fn can_install() -> bool {
 }
 
 impl Tool {
-    /// Returns the name under which a suitable program is found.
+    /// Returns the first of the tool's names under which a suitable program is on PATH.
     pub(crate) fn find(&self) -> Option<&'static str> {
         let fits =
             |name: &&str| on_path(&[OsStr::new(name)]).is_some_and(|path| (self.fits)(&path));
@@ -364,7 +369,7 @@ impl Tool {
     }
 }
 
-/// Returns the first of these programs that is on PATH.
+/// Returns the path of the first of these programs that is on PATH.
 pub(crate) fn on_path(programs: &[&OsStr]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();

@@ -15,10 +15,11 @@ pub(crate) fn step<T>(name: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
     result
 }
 
-/// Runs `f` and `aside` in parallel, so that no core is idle while one of them links. `aside` prints errors only.
+/// Runs `f` and `aside` in parallel, so that no core is idle while one of them links. `aside` should print only
+/// errors, because the output of both is mixed.
 ///
 /// # Errors
-/// The error of `f`, else that of `aside`; both run to their ends first.
+/// The error of `f`, else the error of `aside`. Both run to their ends first.
 pub(crate) fn beside<T>(
     aside: impl FnOnce() -> Result<()> + Send,
     f: impl FnOnce() -> Result<T>,

@@ -13,26 +13,27 @@ use crate::setup;
 use crate::step::{beside, run, step};
 use crate::view::{self, VIEWER_HTML, WASM_PROFILE};
 
-/// The variable that forbids tests to skip, because this command has installed everything that they require.
+/// The environment variable that forbids tests to skip, because this command has installed everything that they
+/// require.
 const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
 
-/// The variable with the path of the core's wasm, for the purity test.
+/// The environment variable with the path of the core's wasm, for the purity test.
 const PURITY_WASM: &str = "PROSE_PURITY_WASM";
 
-/// The variable with the path of the JavaScript package, for the tests.
+/// The environment variable with the path of the JavaScript package, for the tests.
 const PACKAGE: &str = "PROSE_JS_PACKAGE";
 
-/// The variable with the path of the `prosescope` to test.
+/// The environment variable with the path of the `prosescope` to test.
 pub(crate) const PROSE: &str = "PROSE_BIN";
 
-/// The variable with the number of parallel tests, for libtest.
+/// The environment variable with the number of parallel tests, for libtest.
 const THREADS: &str = "RUST_TEST_THREADS";
 
-/// The number of parallel tests beyond one per core: many tests wait for a server, a lock or a browser, which would
-/// leave a core idle.
+/// The number of parallel tests beyond one for each core. Many tests wait for a server, a lock or a browser, and
+/// would leave a core idle.
 const WAITING: usize = 2;
 
-/// The variable that makes the tests of documentation rewrite it instead of comparing.
+/// The environment variable that makes the tests of the documentation rewrite its pages instead of comparing them.
 const WRITE_DOCS: &str = "PROSE_WRITE_DOCS";
 
 #[derive(clap::Args, Default)]
@@ -46,7 +47,7 @@ pub(crate) struct Args {
     cargo: Vec<OsString>,
 }
 
-/// Installs, builds, and runs all tests; none is skipped.
+/// Installs and builds what the tests require, and runs all tests. No test is skipped.
 ///
 /// # Errors
 /// If something is missing and cannot be installed, does not build, or a test fails.
@@ -58,7 +59,7 @@ pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
 /// Returns a `cargo test` command, after installing and building everything that the tests use.
 fn prepared(root: &Path) -> Result<Command> {
     setup::tests(root)?;
-    // Builds everything that can be compiled before the viewer is built.
+    // Compiles the libraries meanwhile, because they need neither the viewer nor the package.
     let libraries = || {
         run(cargo(root)
             .args(["test", "--no-run", "--quiet", "--lib"])
@@ -83,7 +84,8 @@ fn prepared(root: &Path) -> Result<Command> {
     Ok(test)
 }
 
-/// Builds a wasm of the core without the viewer, because cargo would unify the features of both.
+/// Builds a wasm of the core without the viewer, for the purity test. In one build, cargo would unify the features of
+/// both.
 fn purity(root: &Path) -> Result<PathBuf> {
     step("Building the core alone as WebAssembly", || {
         run(cargo_wasm(root)?.args([
@@ -102,8 +104,8 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Rewrites the generated pages of docs/reference, pkg/js/views.d.ts and the output shown in other pages, by running
-/// their tests in a mode that writes.
+/// Rewrites generated documentation: pages of docs/reference, pkg/js/views.d.ts, and the output shown in other pages.
+/// The tests of these files run in a mode that writes instead of comparing.
 ///
 /// # Errors
 /// If the tests do not build or fail.
@@ -150,22 +152,22 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
         "--test",
         "postgres",
     ])
-    // The tests run one at a time: beside other tests, the many writers would wait longer than any timeout.
+    // The tests run one at a time. Otherwise the many writers would wait longer than any timeout.
     .args(["--", "--show-output", "--test-threads=1"])
     .env(REQUIRE_ALL, "1")
     .env("PROSE_SOAK", "1");
     step("Recording, killing, racing", || run(&mut test))
 }
 
-/// Records every available program with both naive interpreters, in each form, with and without failures; then tests
-/// runs with every function of SQLite, with unexpected things in place of files, with failing and hostile servers,
-/// and with growing numbers of rows.
+/// Records every available program with both naive interpreters, in each form, with and without failures. Then runs
+/// the tests in [`SWEPT`] completely: every function of SQLite, unexpected things in place of files, failing and
+/// hostile servers, and growing numbers of rows.
 ///
 /// # Errors
 /// As for [`run_tests`]; also if more than one recording in a hundred fails.
 pub(crate) fn sweep(root: &Path) -> Result<()> {
     setup::tests(root)?;
-    // The sweep runs some hundred thousand commands, and an unoptimised one takes several times as long to start.
+    // The sweep runs some hundred thousand commands. An unoptimised program takes several times as long to start.
     step("Building prosescope, optimised", || {
         run(cargo(root).args(["build", "--release", "-p", "prosescope"]))
     })?;
@@ -192,7 +194,7 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tests that run a sample in CI and everything with `PROSE_SWEEP`: description, package, test, and filter.
+/// Tests that run a sample in CI, and everything with `PROSE_SWEEP`: description, package, test file, and filters.
 const SWEPT: &[(&str, &str, &str, &[&str])] = &[
     (
         "Testing runs with every function of SQLite and every unexpected file",

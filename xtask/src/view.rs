@@ -14,13 +14,13 @@ use crate::step::{beside, run, step};
 /// The cargo profile for everything compiled to WebAssembly.
 pub(crate) const WASM_PROFILE: &str = "wasm";
 
-/// The profile for a first look.
+/// The cargo profile of the viewer that `cargo xtask view` builds: it compiles faster, and the page is larger.
 pub(crate) const QUICK_WASM: &str = "wasm-quick";
 
-/// The variable that names the page to embed for the binary's build script; see cli/build.rs.
+/// The environment variable with the path of the page that the binary's build script embeds; see cli/build.rs.
 pub(crate) const VIEWER_HTML: &str = "PROSE_VIEWER_HTML";
 
-/// The runs to open by default.
+/// The folder of the runs that `view` opens by default.
 const EXAMPLES: &str = "examples";
 
 #[derive(clap::Args)]
@@ -34,11 +34,12 @@ pub(crate) struct Args {
     view: Vec<OsString>,
 }
 
-/// Builds the viewer and the program in parallel, then replaces this process by `prosescope view`, which prints its
-/// address and ends on Ctrl-C. If the viewer cannot be built, lists the runs in the terminal.
+/// Builds the viewer and the program in parallel, then replaces this process by `prosescope view`. That command
+/// prints its address, and ends on Ctrl-C. If the viewer cannot be built, lists the runs in the terminal.
 ///
 /// # Errors
-/// If something cannot be installed, built or started; after the list, the missing requirements of the viewer.
+/// If something cannot be installed, built or started. Without a viewer, the error contains the missing tools, after
+/// the list of runs.
 pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
     let selection = selection(&args.view);
     let opened = match args.view.is_empty() {
@@ -57,8 +58,8 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
     let viewer = step(
         "Building the viewer (WebAssembly) and prosescope, side by side (minutes the first time)",
         || {
-            // Embeds the viewer of the previous build for now. If the new viewer is the same, nothing is left to
-            // compile after this.
+            // Embeds the viewer of the previous build while the new one is built. If both are the same, the next step
+            // compiles nothing.
             let before = bundle::file(root);
             let before = before.is_file().then_some(&*before);
             let program = || build(root, selection, before, &["--quiet"]).map(drop);
@@ -73,7 +74,7 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
     become_it(view)
 }
 
-/// Returns the packages and features to build for these arguments of `view`: runs in PostgreSQL need all features.
+/// Returns the packages and features to build for the arguments of `view`. Runs in PostgreSQL need all features.
 fn selection(view: &[OsString]) -> &'static [&'static str] {
     let on_server = |arg: &OsString| arg.to_string_lossy().starts_with("postgres:");
     match view.iter().any(on_server) {
@@ -94,7 +95,7 @@ pub(crate) fn bundle(root: &Path) -> Result<PathBuf> {
     )
 }
 
-/// Builds `prosescope` with this viewer inside, for testing: with the packages and the profile of the tests.
+/// Builds `prosescope` with this viewer inside for the tests, and with the same packages and profile as the tests.
 ///
 /// # Errors
 /// If the build fails.
@@ -139,7 +140,7 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
 }
 
-/// Replaces this process, so that Ctrl-C and signals reach the started program.
+/// Replaces this process by the command, so that Ctrl-C and signals reach the started program.
 #[cfg(unix)]
 fn become_it(mut command: Command) -> Result<()> {
     use std::os::unix::process::CommandExt;

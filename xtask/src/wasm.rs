@@ -11,12 +11,13 @@ use crate::cargo::{WASM, cargo_wasm};
 use crate::step::run;
 use crate::view::target;
 
-/// The variable with the path of the `wasm-opt` of npm's binaryen, which makes the wasm smaller by a fifth on disk
-/// but not when compressed (docs/contribute/performance.md). Other builds of it are not safe: an old one silently
-/// breaks the app.
+/// The environment variable with the path of the `wasm-opt` of npm's binaryen. It makes the wasm a fifth smaller on
+/// disk, but not when compressed (docs/contribute/performance.md). Other builds of `wasm-opt` are not safe: an old
+/// one silently breaks the app.
 const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
 
-/// The environment variable that selects another cargo profile, such as `dev`, which builds faster and larger files.
+/// The environment variable that selects another cargo profile. For example, `dev` builds faster, but makes larger
+/// files.
 const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
 
 /// Returns the profile that the user selected, else `default`.
@@ -36,10 +37,11 @@ pub(crate) fn compile(root: &Path, package: &str, file: &str, profile: &str) -> 
     Ok(target(root).join(WASM).join(folder).join(file))
 }
 
-/// Runs wasm-bindgen, and `wasm-opt` if requested; writes the glue as `{name}.js` into `out` and returns the module.
+/// Runs wasm-bindgen, and `wasm-opt` if [`WASM_OPT`] is set. Writes the glue as `{name}.js` into `out`, and returns
+/// the module.
 ///
 /// # Errors
-/// If one of them fails.
+/// If wasm-bindgen or `wasm-opt` fails.
 pub(crate) fn bind(
     wasm: &Path,
     out: &Path,

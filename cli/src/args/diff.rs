@@ -1,4 +1,4 @@
-//! Arguments of `diff`.
+//! Defines the arguments of `prosescope diff`.
 
 use clap::Args;
 
@@ -19,7 +19,7 @@ Exit codes:
   1  the runs were compared, and one of them has an issue of severity error
   4  the runs are of different programs";
 
-/// Compares two runs.
+/// The arguments of `diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The first run: its id, a unique prefix of the id, `latest`, postgres:ID, or a path to a run folder, a database or a

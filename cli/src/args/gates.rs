@@ -1,4 +1,4 @@
-//! Arguments of the commands about gates and their audit log.
+//! Defines the arguments of the commands about gates and their audit log.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(super) const CLAIM: &str = "\
 Exit code 4: the gate is not pending, is past its deadline, or does not allow that name. Nothing is recorded, except a \
 time-out with --record-timeout.";
 
-/// Lists gates.
+/// The arguments of `gates`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct GatesArgs {
@@ -56,7 +56,7 @@ pub(crate) enum GatesCommand {
     },
 }
 
-/// Names the run of a command that works on all runs by default.
+/// The run of a command that works on all runs by default.
 #[derive(Debug, Args)]
 pub(crate) struct AnyRun {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: all runs below `.prose/`, whatever {RUN_ENV} names]"))]
@@ -104,7 +104,7 @@ Exit code 4: a condition does not hold, or the gate is already decided. Nothing 
 The names and the time in the copy are claims: nothing checks them. The audit log records them beside the time of the \
 import.";
 
-/// Imports a decision.
+/// The arguments of `gate import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// A decision file (*.decision.json), or a copy of the run with the decision: a database, a run folder or a shared file
@@ -129,7 +129,7 @@ impl ImportArgs {
     }
 }
 
-/// Creates a gate.
+/// The arguments of `gate create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
     /// The gate's id in the program [default: the gate at --line]
@@ -161,8 +161,9 @@ pub(crate) struct CreateArgs {
     pub(crate) insist: InsistArgs,
 }
 
-/// Names a gate and its run. Two arguments are run and gate; one argument is the gate. clap's own option for this
-/// (`allow_missing_positional`) rejects `RUN --as NAME GATE` because of a surplus argument.
+/// A gate and its run. Of two arguments, the first is the run and the second is the gate; a single argument is the
+/// gate. clap's own option for this (`allow_missing_positional`) rejects `RUN --as NAME GATE` because of a surplus
+/// argument.
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
     #[arg(value_name = "RUN", value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}]"))]
@@ -175,8 +176,8 @@ pub(crate) struct GateArgs {
 }
 
 impl GateArgs {
-    /// Returns the run and the gate that the command line names. Without a run, the newest one is not used, because a
-    /// record at a gate cannot be taken back.
+    /// Returns the run and the gate that the command line names; the run may also be in `PROSE_RUN`. The newest run
+    /// is not a default, because a decision on a gate cannot be undone.
     pub(crate) fn names(&self) -> Result<(String, &str), CliError> {
         let (run, gate) = match (&self.run, &self.gate) {
             (Some(run), Some(gate)) => (Some(run.as_str()), gate),
@@ -215,7 +216,7 @@ pub(crate) struct Decider {
     pub(crate) overrides: bool,
 }
 
-/// Approves a gate.
+/// The arguments of `approve`.
 #[derive(Debug, Args)]
 #[command(override_usage = "prosescope approve [OPTIONS] [RUN] <GATE>")]
 pub(crate) struct ApproveArgs {
@@ -235,7 +236,7 @@ pub(crate) struct ApproveArgs {
     pub(crate) reason: Option<String>,
 }
 
-/// Rejects a gate.
+/// The arguments of `reject`.
 #[derive(Debug, Args)]
 #[command(override_usage = "prosescope reject [OPTIONS] --reason <TEXT> [RUN] <GATE>")]
 pub(crate) struct RejectArgs {
@@ -246,7 +247,7 @@ pub(crate) struct RejectArgs {
     pub(crate) reason: String,
 }
 
-/// Reads the audit log.
+/// The arguments of `audit`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct AuditArgs {

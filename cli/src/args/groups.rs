@@ -1,4 +1,4 @@
-//! The groups of commands in `prosescope --help`.
+//! Groups the commands under headings in `prosescope --help`.
 
 use clap::Command;
 

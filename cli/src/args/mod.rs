@@ -1,4 +1,5 @@
-//! The command line as types. docs/reference/commands is generated from these types.
+//! Defines the command line for clap: commands, arguments and help texts. docs/reference/commands is generated from
+//! these types.
 
 pub(crate) mod diff;
 pub(crate) mod gates;
@@ -70,7 +71,8 @@ where
         let matches = command.try_get_matches_from_mut(&words)?;
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     };
-    // Only help and errors show the texts; wrapping all of them would delay every command.
+    // The first parse leaves the help texts unwrapped, because wrapping all of them would delay every command. Only
+    // help and errors print them, and need the second parse.
     read(with_negative_numbers(Cli::command()))
         .or_else(|_| read(complete(Cli::command(), wrapped::columns())))
 }
@@ -227,7 +229,7 @@ pub(crate) enum Command {
 /// The text of `prosescope help vm`.
 pub(crate) const VM: &str = include_str!("vm.txt");
 
-/// Lists runs.
+/// The arguments of `runs`.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     /// A `.prose` folder, or another folder that contains runs [default: the nearest `.prose`]
@@ -273,7 +275,7 @@ pub(crate) enum Sort {
     Problems,
 }
 
-/// Summarizes a run.
+/// The arguments of `show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
@@ -297,7 +299,7 @@ pub(crate) struct ShowArgs {
     pub(crate) wishes: share::WishArgs,
 }
 
-/// Prints the tree.
+/// The arguments of `trace`.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     #[command(flatten)]
@@ -346,7 +348,7 @@ pub(crate) enum TraceSort {
     Problems,
 }
 
-/// Renders state.md.
+/// The arguments of `state`.
 #[derive(Debug, Args)]
 pub(crate) struct StateArgs {
     #[command(flatten)]
@@ -359,7 +361,7 @@ pub(crate) struct StateArgs {
     pub(crate) diff: bool,
 }
 
-/// Prints a value.
+/// The arguments of `get`.
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
     /// The binding's name; `alias.name` for a binding of an import
@@ -377,7 +379,7 @@ pub(crate) struct GetArgs {
     pub(crate) raw: bool,
 }
 
-/// Searches for a text.
+/// The arguments of `search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// The text. A text in lower case also matches upper case
@@ -395,7 +397,7 @@ fn wanted(text: &str) -> Result<Needle, String> {
     Needle::new(text).map_err(|empty| empty.to_string())
 }
 
-/// Shows how to continue a run.
+/// The arguments of `resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
     #[command(flatten)]
@@ -408,7 +410,7 @@ pub(crate) struct ResumeArgs {
     pub(crate) begin: bool,
 }
 
-/// Checks runs.
+/// The arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Runs: ids, unique prefixes of ids, `latest`, or paths [default: PROSE_RUN, else latest]
@@ -483,7 +485,7 @@ pub(crate) enum Level {
     Note,
 }
 
-/// Serves the viewer.
+/// The arguments of `view`.
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
     /// Runs or paths to show [default: PROSE_RUN, else latest]
@@ -509,14 +511,14 @@ impl ViewArgs {
     }
 }
 
-/// Prints a completion script.
+/// The arguments of `completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Writes manual pages.
+/// The arguments of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// The folder; it must exist
@@ -587,7 +589,7 @@ mod tests {
 
     #[test]
     fn the_pages_of_json_have_a_section_for_every_command() {
-        // A published crate does not contain the pages of the docs, so there is nothing to compare.
+        // A published crate does not contain docs/, so the test compares nothing there.
         let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         if !docs.is_dir() {
             return;

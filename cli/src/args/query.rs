@@ -1,4 +1,4 @@
-//! Arguments of `query`.
+//! Defines the arguments of `prosescope query`.
 
 use clap::Args;
 use prosescope_core::database::query::{MOST_ROWS, ROWS};
@@ -18,7 +18,7 @@ reads it. They are the same for folders, SQLite, logs, shared files and PostgreS
 The SQL is one statement that only reads. It ends after about two seconds of computing. Cells are cut after 64 KB. One call \
 of replace, instr or trim with two texts of megabytes does not stop after two seconds; Ctrl-C ends the command.";
 
-/// Queries a run with SQL.
+/// The arguments of `query`.
 #[derive(Debug, Args)]
 pub(crate) struct QueryArgs {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]

@@ -1,4 +1,4 @@
-//! Arguments of the commands that record a run.
+//! Defines the arguments of the commands that record a run.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::run::{RunArgs, RunOption};
 use super::upkeep::DeleteAgentArgs;
 
-/// Creates a run.
+/// The arguments of `init`.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// The program, a `.prose` file; the run contains a copy
@@ -42,7 +42,7 @@ pub(crate) enum StateMode {
     Postgres,
 }
 
-/// Names a statement.
+/// A statement, and the place where it runs.
 #[derive(Debug, Args)]
 pub(crate) struct StatementArgs {
     /// The statement's text, as in the program
@@ -60,7 +60,7 @@ pub(crate) struct StatementArgs {
     pub(crate) insist: InsistArgs,
 }
 
-/// Names an item or a branch.
+/// An item of a `parallel for` or a pipe, or a branch of a `parallel`.
 #[derive(Debug, Args)]
 pub(crate) struct ItemArg {
     /// The branch that contains the statement, or the item of a `parallel for` or a pipe. An item begins with its first
@@ -292,7 +292,7 @@ pub(crate) enum LoopCommand {
     },
 }
 
-/// Writes a binding.
+/// The arguments of `put`.
 #[derive(Debug, Args)]
 pub(crate) struct PutArgs {
     /// The binding's name
@@ -333,7 +333,7 @@ pub(crate) struct PutArgs {
     pub(crate) agent: Option<String>,
 }
 
-/// Ends a run.
+/// The arguments of `finish`.
 #[derive(Debug, Args)]
 pub(crate) struct FinishArgs {
     #[command(flatten)]
@@ -401,7 +401,7 @@ pub(crate) enum SegmentCommand {
     },
 }
 
-/// Names an agent and its store.
+/// An agent and its store.
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
     /// The agent's name
@@ -450,7 +450,7 @@ pub(crate) enum ImportCommand {
     },
 }
 
-/// Prints the history of a run as markers.
+/// The arguments of `narrate`.
 #[derive(Debug, Args)]
 pub(crate) struct NarrateArgs {
     #[command(flatten)]
@@ -472,7 +472,7 @@ pub(crate) enum Markers {
     Positions,
 }
 
-/// Prints the instructions for a subagent.
+/// The arguments of `brief`.
 #[derive(Debug, Args)]
 pub(crate) struct BriefArgs {
     /// The binding that the subagent writes [default: from the execution's statement, else anonymous]

@@ -1,4 +1,4 @@
-//! The run of a command: its first argument, `--run`, or `PROSE_RUN` in the environment.
+//! Reads the run of a command from its first argument, from `--run`, or from `PROSE_RUN` in the environment.
 
 use clap::Args;
 
@@ -21,7 +21,7 @@ pub(crate) fn run_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Names the run by an argument or an option.
+/// The run of a command, given as an argument or by `--run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
@@ -42,7 +42,7 @@ impl RunArgs {
     }
 }
 
-/// Names the run by an option only, for commands whose first argument is something else.
+/// The run of a command whose first argument is something else, given by `--run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunOption {
     #[arg(long, value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]

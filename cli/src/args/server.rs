@@ -1,4 +1,4 @@
-//! Arguments of `prosescope postgres`.
+//! Defines the arguments of `prosescope postgres`.
 
 use clap::{Args, Subcommand};
 
@@ -13,7 +13,7 @@ pub(crate) enum PostgresCommand {
     Trust(TrustArgs),
 }
 
-/// Creates the schema.
+/// The arguments of `postgres setup`.
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
     /// The role for programs: it reads and writes the tables of the schema, and cannot create tables
@@ -27,7 +27,7 @@ pub(crate) struct SetupArgs {
     pub(crate) apply: bool,
 }
 
-/// Trusts the project's `.env` file.
+/// The arguments of `postgres trust`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
     /// Withdraw the trust

@@ -1,4 +1,4 @@
-//! Arguments of `share`.
+//! Defines the arguments of `prosescope share`.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ No rule finds every secret: read what --report lists before you send the file.
 
 Exit code 4: the file still contained a text that was to be replaced. The file was removed.";
 
-/// Shares runs as one file.
+/// The arguments of `share`.
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct ShareArgs {

@@ -1,4 +1,4 @@
-//! Arguments of the commands that convert, copy, remove and diagnose runs.
+//! Defines the arguments of the commands that convert, copy, remove and diagnose runs.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ run; agents of the project and the user only by `prosescope agent delete`.
 
 Exit code 4: --yes was given, and a rule keeps a run that was named.";
 
-/// Converts a run to another form.
+/// The arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) out: Option<std::path::PathBuf>,
 }
 
-/// Copies a run out of PostgreSQL.
+/// The arguments of `pull`.
 #[derive(Debug, Args)]
 pub(crate) struct PullArgs {
     /// The run: postgres:ID, or postgres:latest [default: PROSE_RUN]
@@ -51,14 +51,14 @@ impl PullArgs {
     }
 }
 
-/// Copies a run into PostgreSQL.
+/// The arguments of `push`.
 #[derive(Debug, Args)]
 pub(crate) struct PushArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
 }
 
-/// Removes runs.
+/// The arguments of `clean`.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
     /// Runs: ids or unique prefixes of ids. Options narrow the selection
@@ -84,7 +84,7 @@ pub(crate) struct CleanArgs {
     pub(crate) yes: bool,
 }
 
-/// Deletes an agent of the project or the user.
+/// The arguments of `agent delete`.
 #[derive(Debug, Args)]
 pub(crate) struct DeleteAgentArgs {
     /// The agent's name
@@ -109,7 +109,7 @@ pub(crate) enum LastingScope {
     User,
 }
 
-/// Checks a place for recording.
+/// The arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// The program that a state mode is recommended for [default: the program of the latest run]

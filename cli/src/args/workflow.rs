@@ -1,8 +1,8 @@
-//! Arguments of the commands on workflows and their events.
+//! Defines the arguments of the commands on workflows and their events.
 
 use clap::{Args, Subcommand};
 
-/// Where workflows are kept.
+/// The store of workflows, given by `--state`.
 #[derive(Debug, Args)]
 pub(crate) struct StoreOption {
     /// Where workflows are kept: `sqlite` (`.prose/workflows.db`), `postgres` (OPENPROSE_POSTGRES_URL), or a path to a database
@@ -26,7 +26,7 @@ pub(crate) struct ChangeOptions {
     pub(crate) if_version: Option<i64>,
 }
 
-/// Names a workflow.
+/// A workflow, and the options of a command that changes it.
 #[derive(Debug, Args)]
 pub(crate) struct WorkflowArgs {
     /// The workflow: its id, a unique prefix of the id, or `latest`
@@ -154,7 +154,7 @@ pub(crate) enum WorkflowCommand {
     },
 }
 
-/// Begins a run.
+/// The arguments of `workflow start`.
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
     /// The person's message; `-` reads it from standard input
@@ -185,7 +185,7 @@ pub(crate) struct StartArgs {
     pub(crate) options: ChangeOptions,
 }
 
-/// Ends a run.
+/// The arguments of `workflow finish`.
 #[derive(Debug, Args)]
 pub(crate) struct FinishArgs {
     /// The run
@@ -206,7 +206,7 @@ pub(crate) struct FinishArgs {
     pub(crate) options: ChangeOptions,
 }
 
-/// Lists workflows.
+/// The arguments of `workflow list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Only workflows with this status: active, paused, cancelled, error
@@ -271,7 +271,7 @@ pub(crate) enum EventsCommand {
     },
 }
 
-/// Prints events.
+/// The arguments of `events tail`.
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {
     /// The workflow: its id, a unique prefix of the id, or `latest`
@@ -299,7 +299,7 @@ Ctrl-C or SIGTERM ends the server. It first answers the open requests, and sends
 
 docs/reference/serve.md describes requests, streams, and how to put a TLS proxy before the server.";
 
-/// Serves workflows.
+/// The arguments of `serve`.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
 pub(crate) struct ServeArgs {

@@ -1,4 +1,4 @@
-//! Help texts and usage errors, wrapped to the terminal.
+//! Wraps help texts and usage errors to the width of the terminal.
 //!
 //! clap wraps a line without regard to columns, and never the text of a template. So the longer texts have one line for each
 //! paragraph or list item in the source, and are wrapped here before clap sees them.

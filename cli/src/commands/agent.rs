@@ -52,7 +52,8 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
 /// The place where an agent of a scope is stored.
 struct Place {
     scope: AgentScope,
-    /// The scope that a reader of the run gives this place. In the home folder, the project's agents are the user's agents.
+    /// The scope that a reader of the run gives this place. If the project is the home folder, readers give the
+    /// user's agents the scope project.
     read_as: AgentScope,
     /// The store, if it is not the store of the run.
     beside: Option<Beside>,
@@ -105,7 +106,7 @@ impl Place {
         let target = locate::for_writing(&run)?;
         let agent = locate::open_agent(&target, &args.name)?;
         let scope = chosen(args, &agent)?;
-        // The project is that of the run, not that of the working directory.
+        // The agents are those of the run's project, which may differ from the project of the working directory.
         let project = match target.dir.ancestors().find(|dir| dir.ends_with(".prose")) {
             Some(dir) => dir.to_owned(),
             None => record::prose_dir()?,
@@ -171,7 +172,7 @@ impl Place {
         };
         let mut done = recorder.record(command)?;
         done.store = self.beside.as_ref().map(Beside::name);
-        // Agents of the project and the user belong to no run.
+        // The answer names no run for agents of the project and the user, because these agents outlast a run.
         let of_run = self.beside.is_none();
         done.run = of_run.then(|| recorder.run_id().to_owned());
         said(&done, out)
@@ -180,7 +181,7 @@ impl Place {
 
 /// Returns the scope of the command line, else the scope that the program declares.
 fn chosen(args: &AgentArgs, agent: &OneAgent) -> Result<AgentScope, CliError> {
-    // While a store cannot be read, the store of the agent is unknown.
+    // An unreadable store may contain the agent, so the scope is not chosen without that store.
     unread::of_agent(agent)?;
     match args.scope {
         Some(Scope::Execution) => Ok(AgentScope::Execution),
@@ -200,7 +201,8 @@ fn declared(agent: &OneAgent, name: &str) -> Result<AgentScope, CliError> {
     }
 }
 
-/// Returns the place of an agent, everything known of the agent, and the indexes of the stores that hold it.
+/// Returns the place of an agent, everything known of the agent, and the indexes of the agent's stores in
+/// [`OneAgent::agents`].
 fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
     let place = Place::of(args)?;
     let agent = match (&place.scope, &place.beside) {
@@ -224,7 +226,7 @@ fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
     };
     let found = match place.scope {
         AgentScope::Custom => (0..agent.agents().len()).collect(),
-        // If two stores hold the agent, the run uses one of them.
+        // If two stores contain the agent, only the store that the run uses counts.
         _ => {
             let home = agent.home(&place.read_as);
             home.into_iter().map(|home| home.agent).collect()

@@ -108,7 +108,7 @@ fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliEr
     })
 }
 
-/// Returns whether a verification found a changed log or gate.
+/// Returns whether an issue has severity error, which means that the log or a gate was changed.
 fn has_errors(issues: &[Issue]) -> bool {
     issues.iter().any(|issue| issue.severity == Severity::Error)
 }

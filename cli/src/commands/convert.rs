@@ -98,7 +98,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         let folder = folder.map(PathBuf::from).unwrap_or_default();
         folder.join(format!("{}-{state}", opened.name))
     });
-    // Finds the nearest existing folder above the target.
+    // The target does not exist yet, so its nearest existing folder shows whether it would be inside of the run.
     let absolute = std::path::absolute(&to)?;
     let mut above = absolute.ancestors().skip(1);
     let above = above.find_map(|dir| dir.canonicalize().ok());

@@ -120,7 +120,7 @@ fn noted() -> Result<Vec<Note>, CliError> {
     notes.collect()
 }
 
-/// The state of a follower.
+/// The state of `events tail` while it prints the events of a workflow.
 struct Follower<'a> {
     args: &'a TailArgs,
     kept: Kept,
@@ -274,7 +274,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Prints, once for each, the open transactions that hold events back.
+    /// Prints a note about each open transaction that holds events back, once.
     fn told(&mut self, waits: &[Waiting]) {
         let new = waits.iter().filter(|waiting| !self.waits.contains(waiting));
         for waiting in new {

@@ -112,8 +112,8 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 /// Maximum bytes of a row's placeholder text that an error quotes when the value itself is missing.
 const IN_PLACE: usize = 200;
 
-/// Rejects a value that is missing: it must not look like an empty value, and the placeholder in its row is not the
-/// value either.
+/// Returns an error if the value is missing. An empty output would look like an empty value, and the placeholder text
+/// in the row is not the value.
 fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
     let Some(why) = &value.missing else {
         return Ok(());

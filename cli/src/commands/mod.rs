@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! Runs the commands of the command line. Each command has a file.
 
 mod agent;
 mod agent_delete;
@@ -131,7 +131,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// Adds the name of the run to a fault of copying. The fault itself names only a table, or nothing.
+/// Adds the run's folder to a fault of copying, because the fault itself contains at most the name of a table.
 fn of_run(dir: &Path, fault: Fault) -> CliError {
     let message = format!("{} was not copied: {}", dir.display(), fault.message);
     Fault { message, ..fault }.into()
@@ -146,8 +146,9 @@ fn ended(session: &Session) -> Exit {
     }
 }
 
-/// Returns the node that a command line names: the number of an execution (`43`), or a place in the trace (`~7`), as
-/// `trace` prints them. A missing node is an error; that error is certain only if `parts` were read completely.
+/// Returns the row of the trace that the command line names: by the number of an execution (`43`), or by a place
+/// (`~7`), as `trace` prints them. If the row is missing and one of `parts` was not read completely, returns the
+/// error about that part, because the row may be in it.
 fn node_named(
     session: &Session,
     option: &str,

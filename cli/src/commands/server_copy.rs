@@ -185,7 +185,8 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
             beside.push(name);
         }
     }
-    // A killed command may have written some of these files already. Only the missing ones are moved.
+    // An earlier command that was killed may have written some of these files already. Only the missing ones are
+    // moved.
     let mut missing = Vec::new();
     for name in &beside {
         match there(&above.join(name)) {

@@ -1,4 +1,5 @@
-//! Unread parts of a run. An answer that needs an unread part is an error, never an empty answer.
+//! Checks for unread parts of a run. If an answer needs an unread part, the command fails instead of printing an
+//! empty answer.
 
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{FoundValue, OneAgent, Session};

@@ -1,4 +1,5 @@
-//! Long lists as JSON, made one window of rows at a time. The views of a million rows would take more memory than the run.
+//! Serializes long lists as JSON, one window of rows at a time. The views of a million rows would take more memory
+//! than the run.
 
 use std::cell::RefCell;
 
@@ -17,7 +18,8 @@ pub(super) struct Windows<F> {
 }
 
 impl<F> Windows<F> {
-    /// Creates a list of `len` rows. `make` returns a number of rows from an index on.
+    /// Creates a list of `len` rows. `make(from, count)` returns `count` rows, beginning with the row at index
+    /// `from`.
     pub(super) fn of<T>(len: u32, make: F) -> Windows<F>
     where
         F: FnMut(u32, u32) -> Vec<T>,

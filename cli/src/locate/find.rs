@@ -13,13 +13,13 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::near;
 
-/// A place to open, and the `.prose` folder around it.
+/// The place of a run on a disk, and the `.prose` folder around the run.
 pub(super) struct Located {
     pub(super) disk: Rc<Disk>,
     /// The folder that the disk's paths are relative to.
     pub(super) base: PathBuf,
     pub(super) place: String,
-    /// The `.prose` folder around a run that the user gave by its path.
+    /// The `.prose` folder around a run that the user gave by its path; `None` for a run given by its id.
     pub(super) prose: Option<PathBuf>,
 }
 
@@ -154,7 +154,7 @@ fn no_such_path(path: &str) -> CliError {
         .hint("check the path; `prosescope runs` lists the runs")
 }
 
-/// Returns the place of `handle--slug` (or of the handle alone) below a run.
+/// Returns the place of a nested run below a run. `nested` is `handle--slug`, or the handle alone.
 fn inside(disk: &Disk, run: &str, place: &str, nested: &str) -> Result<String, CliError> {
     let mut place = place.to_owned();
     let mut above = run.to_owned();

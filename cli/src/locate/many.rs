@@ -1,4 +1,4 @@
-//! All runs of a project or a folder.
+//! Lists or opens all runs of a project or a folder.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -54,7 +54,8 @@ fn on_disk(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliErro
     Ok(on_disk.transpose()?.into_iter().flatten())
 }
 
-/// Opens every run below the nearest `.prose` that may wait at a gate, with its place.
+/// Opens every run and store of agents below the nearest `.prose`, and the runs of the project's database that wait
+/// at a gate.
 pub(crate) fn open_project() -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     Ok(each(disk(&project()?)?, |_| true)?.chain(server::waiting()))
 }
@@ -91,7 +92,7 @@ fn each(
     Ok(runs.chain(hidden))
 }
 
-/// Returns the error of a part of the disk that was not read and lies in none of the found runs.
+/// Returns the error of an unread part of the disk that is outside of all found runs.
 fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
     let inside = |place: &str, found: &Found| match place.strip_prefix(found.place.as_str()) {
         Some(rest) => found.place.is_empty() || rest.is_empty() || rest.starts_with('/'),

@@ -1,7 +1,8 @@
 //! Finds and opens the run that a name means.
 //!
-//! The name of a run is its id, a unique prefix of the id, `latest`, or a path to a run folder or a database. A nested run is
-//! `RUN/handle--slug`, and a run in PostgreSQL is `postgres:ID`. `.prose/` is the nearest one in the working directory or above.
+//! The name of a run is its id, a unique prefix of the id, `latest`, or a path to a run folder or a database. A
+//! nested run is `RUN/handle--slug`, and a run in PostgreSQL is `postgres:ID`. Ids are looked up in the nearest
+//! `.prose/` in or above the working directory.
 //!
 //! `find.rs` resolves a name for reading, `target.rs` for writing. `many.rs` opens all runs, `server.rs` runs in PostgreSQL.
 //! `settings.rs` reads the address of the database, and `serving.rs` selects files for the viewer.
@@ -43,7 +44,7 @@ pub(crate) use settings::{distrust, trust};
 pub(crate) use target::{Target, for_writing, open_agent};
 pub(crate) use workflows::Kept;
 
-/// The name of the newest run. It never means a folder.
+/// The name of the newest run. A folder called `latest` needs a path, such as `./latest`.
 pub(crate) const LATEST: &str = "latest";
 
 /// Returns whether a name means the newest run, or a nested run in it.
@@ -134,7 +135,8 @@ pub(crate) fn open(run: &str) -> Result<Session, CliError> {
     Ok(Session::open(located.disk, &located.place, &options)?)
 }
 
-/// Returns the name of a run outside of the project's `runs`. Commands would not find such a run by its id alone.
+/// Returns the name of a run outside of the project's `runs`, because commands would not find such a run by its id
+/// alone. Returns `None` for other runs.
 fn called(run: &str, located: &Located) -> Option<String> {
     // A place inside of a shared file does not exist on disk, so no id finds it.
     let full = located.base.join(&located.place).canonicalize();
@@ -144,7 +146,8 @@ fn called(run: &str, located: &Located) -> Option<String> {
     (!found_by_id && !is_latest(run)).then(|| run.to_owned())
 }
 
-/// Resolves the name of a binding in a run. Agents around the run are not read, because they do not affect its values.
+/// Resolves the name of a binding in a run. Agents of the project and the user are not read, because they do not
+/// affect bindings.
 pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup, CliError> {
     let (source, place): (Rc<dyn Source>, String) = match OnServer::named(run)? {
         Some(found) => (found.source()?, PostgresSource::place(&found.id)),

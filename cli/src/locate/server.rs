@@ -1,4 +1,4 @@
-//! Runs in PostgreSQL: `postgres:ID`, `postgres:latest`.
+//! Finds and opens runs in PostgreSQL, named `postgres:ID` or `postgres:latest`.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ use crate::exit::Exit;
 use crate::out::say;
 use crate::print::note;
 
-/// The sources of the address; the first one counts (postgres.md, "Environment Variable Precedence").
+/// The places that can set the address of the database, for hints (postgres.md, "Environment Variable Precedence").
 const SOURCES: &str = "OPENPROSE_POSTGRES_URL or DATABASE_URL in the environment; or write OPENPROSE_POSTGRES_URL into .prose/.env, and trust that file with `prosescope postgres trust`";
 
 /// A run in PostgreSQL.
@@ -42,7 +42,7 @@ pub(crate) struct OnServer {
 }
 
 impl OnServer {
-    /// Finds the run of a name, if the name means a run in PostgreSQL.
+    /// Finds the run that a name means; `None` if the name does not mean a run in PostgreSQL.
     pub(crate) fn named(run: &str) -> Result<Option<OnServer>, CliError> {
         let Some(name) = id_on_server(run) else {
             return Ok(None);
@@ -80,7 +80,7 @@ impl OnServer {
         name(&self.id)
     }
 
-    /// Returns the source of the run's rows.
+    /// Returns the result of [`OnServer::rows_and_files`] as a shared source.
     pub(crate) fn source(&self) -> Result<Rc<PostgresSource>, CliError> {
         Ok(Rc::new(self.rows_and_files()?))
     }
@@ -159,7 +159,7 @@ impl OnServer {
     }
 }
 
-/// Returns the project whose agents remain after a run: the project of the working directory (errata P13).
+/// Returns the project whose agents are used: the project of the working directory (errata P13).
 ///
 /// # Errors
 /// An error if only an untrusted file sets the name of the project, because it may be the name of another project.
@@ -177,7 +177,8 @@ fn folder_name() -> Option<String> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// Returns the project whose agents remain after a run. If the name of the folder serves as its name, prints that name.
+/// Returns the result of [`keeper`]. If the project has only the name of its folder, prints a note, because another
+/// project may have the same name.
 pub(crate) fn told_keeper() -> Result<Keeper, CliError> {
     let keeper = keeper()?;
     if let (Keeper::Project(Some(name)), None) = (&keeper, named(PROJECT)?) {
@@ -188,7 +189,8 @@ pub(crate) fn told_keeper() -> Result<Keeper, CliError> {
     Ok(keeper)
 }
 
-/// Returns the setting that `postgres setup` proposes, if the project has no name of its own.
+/// Returns the setting that `postgres setup` proposes for a project without a name of its own, such as
+/// `OPENPROSE_PROJECT=manual`.
 pub(crate) fn proposed_project() -> Option<String> {
     match named(PROJECT) {
         Ok(None) => Some(format!("{PROJECT}={}", folder_name()?)),
@@ -196,8 +198,8 @@ pub(crate) fn proposed_project() -> Option<String> {
     }
 }
 
-/// Returns the database of the user's agents: a database of their own, if one is set, else the database of the project's agents
-/// (errata P4).
+/// Returns the database of the user's agents: the database in `OPENPROSE_POSTGRES_USER_URL` if set, else the database
+/// of the project's agents (errata P4).
 pub(crate) fn users(address: &Address) -> Result<(Address, Keeper), CliError> {
     match named(USER_URL)? {
         Some(url) => Ok((Address::parse(&url, &environment)?, Keeper::Project(None))),
@@ -232,11 +234,11 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
 /// Default number of runs of a database that a list shows.
 const LISTED: usize = 50;
 
-/// Time limit for a server that is only asked to complete a list of files (errata P16).
+/// Time limit for a server whose runs only complete a list of runs in files (errata P16).
 const SOON: Duration = Duration::from_secs(1);
 
-/// Adds the runs of the database in OpenProse's own variable to a list. `DATABASE_URL` is not used, because it usually belongs to
-/// another application (errata P16). An unreachable or untrusted server is only a note.
+/// Adds the runs of the database in `OPENPROSE_POSTGRES_URL` to a list. `DATABASE_URL` is not used, because it
+/// usually belongs to another application (errata P16). An unreachable or untrusted server only adds a note.
 pub(super) fn add_to(
     list: &mut RunList,
     filter: &Filter,
@@ -287,7 +289,7 @@ pub(super) fn each() -> impl Iterator<Item = OneOfAll> {
     opened(all_runs)
 }
 
-/// Opens the runs that `which` selects in the database of OpenProse's own variable.
+/// Opens the runs that `which` selects in the database in `OPENPROSE_POSTGRES_URL`.
 fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<Item = OneOfAll> {
     let found = own_address().and_then(|address| {
         let address = address.map(|address| {
@@ -340,7 +342,8 @@ fn unasked(what: &str, error: &CliError) -> String {
     }
 }
 
-/// Returns facts about the server in OpenProse's own variable, within a short time limit.
+/// Returns facts about the server in `OPENPROSE_POSTGRES_URL`, within the time limit [`SOON`]; `None` if the variable
+/// is not set.
 pub(crate) fn facts() -> Option<ServerFacts> {
     match own_address() {
         Ok(address) => Some(server_facts(&address?.within(SOON))),
@@ -379,12 +382,12 @@ pub(crate) fn all() -> Result<(Address, Vec<(RunSummary, RunSize)>), CliError> {
     Ok((address, runs.collect()))
 }
 
-/// Returns whether OpenProse's own variable names a database. Does not contact the server.
+/// Returns whether `OPENPROSE_POSTGRES_URL` is set. Does not contact the server.
 pub(crate) fn is_named() -> bool {
     !matches!(named(URL), Ok(None))
 }
 
-/// Returns the database in OpenProse's own variable.
+/// Returns the database in `OPENPROSE_POSTGRES_URL`.
 fn own_address() -> Result<Option<Address>, CliError> {
     let address = named(URL)?.map(|url| Address::parse(&url, &environment));
     Ok(address.transpose()?)
@@ -393,7 +396,7 @@ fn own_address() -> Result<Option<Address>, CliError> {
 /// Returns the database of the project or of the environment.
 pub(crate) fn address() -> Result<Address, CliError> {
     if !cfg!(feature = "postgres") {
-        // In a build without PostgreSQL, the error about that comes first.
+        // A build without PostgreSQL fails here, so that the user is not told to set an address first.
         Address::parse("", &environment)?;
     }
     // An untrusted file is an error, so that `DATABASE_URL` of another application is not used instead.

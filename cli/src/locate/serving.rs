@@ -38,11 +38,11 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
         let is_file = located.disk.file(&located.place).is_some();
         let root = match located.place.rsplit_once('/') {
             Some((dir, _)) if is_file => dir.to_owned(),
-            // Inside of a run folder the disk itself is the run, and it lists exactly the files that belong to the run.
+            // The file is directly in the disk's folder, so all files of the disk may be served.
             None if is_file => String::new(),
             _ => located.place.clone(),
         };
-        // A database that is not named state.db is a run by itself: the other files of its folder are not served.
+        // A database that is not named state.db is a run without a folder: the other files beside it are not served.
         let alone = is_file && root.is_empty() && located.place != "state.db";
         let path = match alone {
             true => located.base.join(&located.place),

@@ -30,7 +30,7 @@ pub(super) const PROJECT: &str = "OPENPROSE_PROJECT";
 /// Maximum bytes of a `.env` file.
 const MOST: u64 = 1 << 20;
 
-/// The hint how to trust a file.
+/// The hint that explains how to trust a file.
 const TRUST: &str = "`prosescope postgres trust` trusts the file as it is, until it changes";
 
 /// The settings in the `.env` of a project.
@@ -103,7 +103,8 @@ impl Settings {
     }
 }
 
-/// Returns a value without its password, and without the parts that the environment adds to an address.
+/// Returns the value of a setting for messages. An address loses its password, and gets no parts from the
+/// environment.
 fn shown(key: &str, value: &str) -> String {
     if key == PROJECT {
         return value.to_owned();
@@ -114,7 +115,7 @@ fn shown(key: &str, value: &str) -> String {
     }
 }
 
-/// Returns the user's folder of notes. It contains a note for each trusted file.
+/// Returns the folder of the notes that record trust. It contains a note for each trusted file.
 fn marks() -> Option<PathBuf> {
     // A relative path is ignored, because it would be in the project.
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
@@ -128,7 +129,7 @@ pub(super) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// A setting of the project's file where the user trusts it, else of the environment.
+/// Returns a setting of the project's `.env` if the user trusts that file, else of the environment.
 ///
 /// # Errors
 /// An error if only an untrusted or unreadable file contains the setting.
@@ -199,7 +200,7 @@ pub(crate) fn distrust() -> Result<Trusted, CliError> {
     })
 }
 
-/// Removes all notes about a file.
+/// Removes all notes that record trust in a file.
 fn forget(file: &Path) -> Result<(), CliError> {
     let marks = marks().ok_or_else(homeless)?;
     let unread = |cause: io::Error| {

@@ -25,7 +25,7 @@ pub(crate) struct Target {
 
 /// Finds the place of a run for writing.
 pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
-    // A whole id is the name of its folder, so other runs are not read.
+    // A complete id is also the name of the run's folder, so other runs need not be read.
     let mut parts = run.split('/');
     let plain = parts.all(|part| !part.is_empty() && !part.starts_with('.')) && !run.contains('\\');
     if plain
@@ -51,7 +51,8 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     let dir = full.parent().unwrap_or(&located.base).to_owned();
     let name = full.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
-    // The path of a file selects the run, and one of its two stores.
+    // The path of a file selects one of the two stores of a run: `state.md` selects the folder, another file a
+    // database.
     let database = match name.ends_with(".md") {
         true if name == "state.md" && is_run(&dir)? => None,
         _ if name.ends_with(".md") || name == "agents.db" => return Err(no_run(&full)),
@@ -64,7 +65,7 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     })
 }
 
-/// Returns the place of the run in a folder. A database in the folder is its store.
+/// Returns the target for a run folder. If the folder contains a database of this run, that database is the target.
 fn target(dir: PathBuf) -> Result<Target, CliError> {
     let own = dir.join("state.db");
     let there = lies(own.symlink_metadata(), &own)?.is_some() && !is_stray(&dir)?;
@@ -89,8 +90,8 @@ fn target(dir: PathBuf) -> Result<Target, CliError> {
     })
 }
 
-/// Returns whether the database of a folder does not contain its run. Every write calls this, so it lists only the folder itself
-/// and `bindings/`.
+/// Returns whether `state.db` in a folder is not a database of the run in that folder. Every write calls this
+/// function, so it lists only the folder itself and `bindings/`.
 fn is_stray(dir: &Path) -> Result<bool, CliError> {
     let asked = |path: &str| !path.contains('/') || path.starts_with("bindings/");
     let disk = Disk::open_where(dir, asked).map_err(store)?;
@@ -146,7 +147,7 @@ fn no_run(path: &Path) -> CliError {
         .hint("`prosescope runs` lists the runs; `prosescope init PROGRAM` creates one")
 }
 
-/// Resolves a link that the user named. Other links are not followed.
+/// Resolves links in `found` if `run` is the path to the same file. Otherwise returns `found` as it is.
 fn unlinked(run: &str, found: PathBuf) -> Result<PathBuf, CliError> {
     match (Path::new(run).canonicalize(), found.canonicalize()) {
         (Ok(named), Ok(real)) if named == real => Ok(real),

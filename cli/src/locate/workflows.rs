@@ -12,7 +12,7 @@ use super::address;
 use crate::error::CliError;
 use crate::record::{from_here, prose_dir};
 
-/// The name of the file in a `.prose` folder.
+/// The name of the database of workflows in a `.prose` folder.
 const FILE: &str = "workflows.db";
 
 /// The store of workflows.
@@ -25,7 +25,7 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// Parses the value of `--state`: the store of workflows.
+    /// Parses the value of `--state`: `sqlite`, `postgres`, or the path to a database.
     pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
         match store {
             "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),

@@ -79,7 +79,7 @@ pub(super) fn rows(rows: &[AuditRow], width: usize) -> String {
         ("", Fit::Fixed),
     ]);
     let plain = Style::new();
-    // If no row is sealed, the first line already reports it.
+    // Rows are not marked if none is sealed, because the first line already reports that.
     let none_sealed = rows.iter().all(|row| !row.sealed);
     for row in rows {
         let unsealed = match row.sealed || none_sealed {
@@ -170,7 +170,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
     table.print(width)
 }
 
-/// Formats the state of the chain, its reason and its head.
+/// Formats the state of the hash chain, its reason and its head.
 fn verdict(chain: &str, reason: &str, head: Option<&Head>) -> String {
     let tone = match chain {
         "consistent" => OK,

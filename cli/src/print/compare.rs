@@ -107,7 +107,7 @@ fn row(out: &mut String, of: &ComparedRow, width: usize) {
     details(out, of, &below, width);
 }
 
-/// Returns the numbers of a row in run A and in run B, in the form that commands take.
+/// Returns the numbers of a row in run A and in run B, in the form that commands take, such as `#7` or `~12`.
 fn ids(of: &ComparedRow) -> String {
     let number = |(side, of): (&str, &Option<ComparedNode>)| {
         Some(format!("{side} {}", of.as_ref()?.at.number()))

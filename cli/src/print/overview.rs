@@ -25,7 +25,7 @@ pub(crate) fn overview(
     width: usize,
     terminal: bool,
 ) -> String {
-    // Only a terminal has an edge that lines must fit into: a script reads these lines whole.
+    // Lines are cut to the width of a terminal only. A script reads them whole.
     let mut out = answer(view, if terminal { width } else { usize::MAX });
     out.push('\n');
     out.push_str(&run_line(view.program.as_deref(), &view.run));
@@ -118,7 +118,8 @@ fn answer(view: &Overview, width: usize) -> String {
     out
 }
 
-/// Returns the reason for the status. For a running run, it leaves out the idle time, which the headline already contains.
+/// Returns the reason for the status. Leaves out the idle time of a running run, because the headline already
+/// contains it.
 fn reason(view: &Overview) -> String {
     let restated = format!("the {} says {}", view.status_source, view.status);
     if view.status_reason == restated {

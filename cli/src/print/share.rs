@@ -1,4 +1,5 @@
-//! Formats a share: the replaced and left out parts, and the summary that a page shows without scripts.
+//! Formats the report of `prosescope share`: the replaced and left out parts, and the summary that a page shows
+//! without scripts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

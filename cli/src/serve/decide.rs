@@ -35,7 +35,7 @@ const TOKEN: &str = "x-prosescope-token";
 /// Maximum bytes of the body of a request.
 const MOST: usize = 64 << 10;
 
-/// Decides gates for the page: the name that decides, and the run. Both are fixed when the server starts.
+/// The run whose gates the page may decide, and the name that decides. Both are fixed when the server starts.
 pub(crate) struct Decider {
     target: Target,
     /// The principal that all decisions on the page are recorded under.
@@ -129,7 +129,8 @@ pub(super) async fn decide(State(site): State<Arc<Site>>, request: Request) -> R
     }
 }
 
-/// Rejects requests that this server's page did not send. The guard of all routes already compares the `Origin`.
+/// Rejects requests that this server's page did not send. The guard of all routes rejects a foreign `Origin`, but
+/// accepts requests without `Origin`; this function rejects these, too.
 fn let_in(headers: &HeaderMap, token: &str) -> Result<(), StatusCode> {
     let mut given = headers.get_all(TOKEN).iter();
     let (first, second) = (given.next(), given.next());

@@ -101,7 +101,7 @@ fn work(served: &Served, questions: &Receiver<Question>) {
             continue;
         }
         let opens = matches!(request, Request::OpenServed | Request::Follow { .. });
-        // A new desk has no opened run yet.
+        // A new desk opens the served files before its first question.
         if !desk.is_open()
             && !opens
             && let Err(trouble) = desk.open(Rc::new(served.look()))

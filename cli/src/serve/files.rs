@@ -1,4 +1,5 @@
-//! The served files: folders and databases as one source. The source is listed again for each reading.
+//! Combines the folders and databases that `prosescope view` serves into one source. Each new [`Listing`] reads them
+//! again.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -168,7 +169,8 @@ impl Listing {
         Some((found, disk))
     }
 
-    /// Calls `ask` with the disk that contains a file. An error names the file by its path in this source.
+    /// Calls `ask` with a file and the disk that contains the file. In an error, replaces the path on that disk by
+    /// the path in this source.
     fn ask<T>(
         &self,
         path: &str,
@@ -235,7 +237,7 @@ impl Source for Listing {
         let notes = self.found(path);
         let notes = notes.map(|(found, disk)| disk.notes(&found.path));
         let mut notes = notes.unwrap_or_default();
-        // These notes report reading without a lock. They do not matter, because a changed file is read again.
+        // The notes `changed-while-reading` are dropped, because a changed file is listed and read again.
         notes.retain(|note| {
             let torn = note.rule == "changed-while-reading";
             if torn {
@@ -349,8 +351,8 @@ impl DeskSource for Listing {
     }
 }
 
-/// Time within which two writes may get the same time of change. File systems count time in steps: at most 10 ms on usual disks,
-/// 2 s on a memory card, where a listing may be late.
+/// Time within which two writes may get the same time of change. File systems count time in steps: at most 10 ms on
+/// usual disks. On a memory card, a step is 2 s, and a second write in the same step may be missed.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Returns a name for the state of a file: length and time of change. A file that was just written gets a temporary name, because
@@ -403,7 +405,7 @@ mod tests {
         assert_eq!(paths(&served), ["r/state.md"]);
     }
 
-    /// Sets the time of a file back, so that the file is no longer new.
+    /// Sets the time of change of a file back, so that the file does not count as new.
     fn settle(path: &std::path::Path, seconds: u64) {
         let file = File::options().write(true).open(path).unwrap();
         let then = SystemTime::now() - Duration::from_secs(seconds);
@@ -489,7 +491,8 @@ mod tests {
         }
     }
 
-    /// Sends at least a thousand requests while a thread swaps a folder with a link, until swaps hit a hundred requests.
+    /// Reads a file at least a thousand times while a thread swaps its folder with a link. Stops when a swap occurred
+    /// during a hundred of the reads.
     #[cfg(target_os = "linux")]
     #[test]
     fn nothing_behind_a_swapped_folder_is_served() {

@@ -183,7 +183,7 @@ fn app(site: Arc<Site>) -> Router {
         .with_state(site)
 }
 
-/// Answers each connection, and closes connections that are idle for this time.
+/// Answers each connection, and closes a connection that is idle for the time `idle`.
 async fn serve(listener: tokio::net::TcpListener, app: Router, idle: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -196,7 +196,7 @@ async fn serve(listener: tokio::net::TcpListener, app: Router, idle: Duration) {
             .timer(TokioTimer::new())
             .header_read_timeout(idle)
             .serve_connection(TokioIo::new(stream), service);
-        // An error of a connection affects only its client.
+        // The error of a connection is ignored, because it affects only this client.
         tokio::spawn(async move { drop(connection.await) });
     }
 }
@@ -212,8 +212,8 @@ fn policy(page: &str) -> header::HeaderValue {
         .unwrap_or(header::HeaderValue::from_static(NO_PAGE))
 }
 
-/// Replacements in the served page: it may fetch from this server, and it is marked as served. The bundle of xtask guarantees that
-/// each text occurs once.
+/// Replacements in the served page: it may fetch from this server, and it is marked as served. `cargo xtask bundle`
+/// checks that each text occurs once.
 const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
     (r#"<meta name="prosescope-served" content="no">"#, YES),
@@ -378,7 +378,7 @@ mod tests {
         assert!(!same("", "abc"));
     }
 
-    /// Returns all that a server answers to these bytes until it closes the connection.
+    /// Sends a request, and returns all that the server answers until it closes the connection.
     fn answers(at: SocketAddr, request: &str) -> String {
         use std::io::{Read, Write};
         let mut stream = std::net::TcpStream::connect(at).unwrap();
@@ -418,7 +418,7 @@ mod tests {
         }
     }
 
-    /// Programs differ in which of two `Host` headers they use. So a request with two is rejected: the guard might
+    /// Two `Host` headers are rejected, because programs differ in which of them they use. Otherwise the guard might
     /// check one header while another program uses the other.
     #[test]
     fn a_request_that_names_two_hosts_is_refused() {

@@ -1,4 +1,4 @@
-//! The private key of a signature.
+//! Reads private SSH keys, and signs the manifest of a shared file with them.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -96,8 +96,8 @@ impl Key {
     }
 }
 
-/// Signs with an RSA key. ssh-key 0.6 cannot do this, because it uses the first prime twice. Signing is blinded against timing
-/// attacks.
+/// Signs with an RSA key. ssh-key 0.6 cannot sign with RSA, because it uses the first prime twice. Signing is blinded
+/// against timing attacks.
 fn rsa(pair: &RsaKeypair, manifest: &[u8]) -> ssh_key::Result<SshSig> {
     let number = |of| BigUint::try_from(of);
     let key = rsa::RsaPrivateKey::from_components(
@@ -119,7 +119,7 @@ fn rsa(pair: &RsaKeypair, manifest: &[u8]) -> ssh_key::Result<SshSig> {
     SshSig::new(public, NAMESPACE, HashAlg::Sha512, signature)
 }
 
-/// Returns whether the file only names a key on a security device, and so cannot sign.
+/// Returns whether the file only refers to a key on a security device. Such a file cannot sign.
 fn is_on_a_device(key: &KeypairData) -> bool {
     matches!(
         key,

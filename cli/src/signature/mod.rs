@@ -1,8 +1,8 @@
 //! Signatures of shared files by SSH keys. `share --sign` makes a signature, `check` verifies it.
 //!
-//! The signature covers the bytes of the manifest, in OpenSSH's format SSHSIG (PROTOCOL.sshsig). So `ssh-keygen -Y verify` accepts
-//! ours, and `check` accepts those of `ssh-keygen -Y sign`. `key.rs` signs, `signers.rs` finds the owner of a key, and `options.rs`
-//! reads the purposes and times that a key is allowed for.
+//! The signature covers the bytes of the manifest, in OpenSSH's format SSHSIG (PROTOCOL.sshsig). So `ssh-keygen -Y
+//! verify` accepts signatures of `share --sign`, and `check` accepts those of `ssh-keygen -Y sign`. `key.rs` signs,
+//! `signers.rs` finds the owner of a key, and `options.rs` parses the purposes and times that a key is allowed for.
 
 mod key;
 mod options;
@@ -16,7 +16,7 @@ use ssh_key::{HashAlg, PublicKey, SshSig};
 pub(crate) use key::Key;
 pub(crate) use signers::Signers;
 
-/// What a signature proves and does not prove, as the message of an issue ends.
+/// The text about what a signature proves and does not prove, for the hint of an issue.
 const PROVES: &str = "The owner of that key signed exactly this manifest. The signature does not prove that the run is true or complete.";
 
 /// Returns the issues of the signature of a shared file. `signed` is `None` for a run outside of a shared file. `changed` means
@@ -29,7 +29,7 @@ pub(crate) fn issues(
 ) -> Vec<Issue> {
     let mut issues: Vec<Issue> = signers.and_then(Signers::issue).into_iter().collect();
     let is = match changed {
-        true => "The manifest, but not what lies beside it now, is signed",
+        true => "The manifest, but not the changed content beside it, is signed",
         false => "Signed",
     };
     match (signed, signers) {

@@ -1,4 +1,4 @@
-//! The options of an allowed signer: purposes and times.
+//! Parses the options in a line of OpenSSH's allowed signers: the purposes and times that a key is allowed for.
 
 use chrono::{Local, NaiveDate, NaiveDateTime, TimeZone};
 use prosescope_share::signed::NAMESPACE;
@@ -27,17 +27,17 @@ impl Options {
                     options.namespaces.replace(value.to_owned()).is_none()
                 }
                 "valid-after" => {
-                    let at = value.and_then(time).ok_or("valid-after= is no time")?;
+                    let at = value.and_then(time).ok_or("valid-after= is not a valid time")?;
                     options.after.replace(at).is_none()
                 }
                 "valid-before" => {
-                    let at = value.and_then(time).ok_or("valid-before= is no time")?;
+                    let at = value.and_then(time).ok_or("valid-before= is not a valid time")?;
                     options.before.replace(at).is_none()
                 }
                 _ => return Err("an option or the kind of its key is not known"),
             };
             if !is_new {
-                return Err("an option is there twice");
+                return Err("an option occurs twice");
             }
         }
         Ok(options)

@@ -133,7 +133,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
         "{said:?}"
     );
     assert!(
-        said[1].contains("but not what lies beside it now"),
+        said[1].contains("but not the changed content beside it"),
         "{said:?}"
     );
     project.altered("r.zip", "manifest.zip", MANIFEST, |text| text.push(b'\n'));

@@ -1,4 +1,5 @@
-//! Builds archives with the program, its manual pages, completions and licenses; the same files give the same bytes.
+//! Packs the program, its manual pages, completions and licenses into an archive for a target. The same files give
+//! the same bytes.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ pub(crate) fn name(target: &str) -> String {
     }
 }
 
-/// Returns the target of an archive, by its file name.
+/// Returns the target in the file name of an archive; `None` for other files.
 pub(crate) fn target(name: &str) -> Option<&str> {
     let rest = name.strip_prefix("prosescope-")?;
     rest.strip_suffix(".tar.xz")
@@ -70,7 +71,7 @@ pub(crate) fn pack(
 /// Unpacks an archive into a folder.
 ///
 /// # Errors
-/// When the program that does it is missing or fails.
+/// If `tar` or Python is missing, or fails.
 pub(crate) fn unpack(archive: &Path, into: &Path) -> Result<()> {
     let mut unpack = match archive.extension().is_some_and(|end| end == "zip") {
         // GNU's tar cannot read a zip.
@@ -100,7 +101,7 @@ pub(crate) fn unpack_crate(packed: &Path, into: &Path) -> Result<()> {
         .arg(into))
 }
 
-/// Returns the time of the built commit; without git, a time that every archive format can store.
+/// Returns the time of the built commit. Without git, returns a time that every archive format can store.
 pub(crate) fn time(root: &Path) -> SystemTime {
     let said = Command::new("git")
         .args(["log", "-1", "--format=%ct"])
@@ -146,8 +147,8 @@ fn set_times(path: &Path, time: SystemTime) -> Result<()> {
     Ok(())
 }
 
-/// Runs a built program to write its manual pages and completions into a folder. All archives use them, because they
-/// are the same on all systems.
+/// Runs a built program, which writes its manual pages and completions into a folder. They are the same on all
+/// systems, so all archives use these.
 ///
 /// # Errors
 /// If the program does not run on this machine.

@@ -1,4 +1,4 @@
-//! The crates that `cargo install prosescope` needs, packed as a registry takes them.
+//! Packs the crates that `cargo install prosescope` needs, in the form of a registry.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::cargo::cargo;
 use crate::step::run;
 use crate::view::target;
 
-/// The files that the program's crate contains besides its sources; see cli/build.rs.
+/// The folder of the files that the program's crate contains besides its sources; see cli/build.rs.
 const EMBEDDED: &str = "cli/embedded";
 
 /// Returns the packages of the workspace that are published.
@@ -34,9 +34,8 @@ pub(crate) fn file_name(package: &Package) -> String {
     format!("{}-{}.crate", package.name, package.version)
 }
 
-/// Packs the published crates into a folder; the crate of the program also contains the viewer and the licenses. Does
-/// not check whether the crates compile outside of the workspace, because cargo would compile all of them each time:
-/// `dist --check` does that.
+/// Packs the published crates into a folder. The crate of the program also contains the viewer and the licenses. Only
+/// `dist --check` checks whether the crates compile outside of the workspace, because that compiles all of them.
 ///
 /// # Errors
 /// When a file cannot be copied, or cargo packs no crate.
@@ -87,7 +86,7 @@ mod tests {
             assert!(package.repository.is_some(), "{name}: no repository");
             for used in package.dependencies.iter().filter(|d| d.path.is_some()) {
                 let is_published = names.contains(used.name.as_str());
-                // Cargo leaves out those dependencies of tests that have no version.
+                // Cargo removes dependencies of tests that have no version, so these may be unpublished.
                 let is_left_out = used.kind == DependencyKind::Development;
                 let has_version = used.req.to_string() == format!("^{}", package.version);
                 assert!(
@@ -143,8 +142,7 @@ mod tests {
         assert!(included > 5, "only {included} files are included");
     }
 
-    /// Returns the files that a source names in `include_str!` and similar macros, except those that a build script
-    /// wrote.
+    /// Returns the files in `include_str!` and similar macros of a source, except files that a build script wrote.
     fn included_files(text: &str) -> impl Iterator<Item = &str> {
         [
             "include_str!(\"",

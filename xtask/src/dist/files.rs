@@ -1,5 +1,5 @@
-//! Writes the files of a release other than archives: installers, a formula, a container file, checksums. The
-//! project's address is only in the workspace's Cargo.toml.
+//! Writes the files of a release other than archives: installers, a formula, a container file, checksums. They get
+//! the project's address from the workspace's Cargo.toml.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +13,7 @@ use super::archive;
 /// The address of the repository, from the workspace's Cargo.toml.
 pub(crate) const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
-/// The version to build.
+/// The version of the release, from the workspace's Cargo.toml.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The name of the file with the checksums.
@@ -22,7 +22,7 @@ pub(crate) const SUMS: &str = "SHA256SUMS";
 /// The files of packaging/ that become part of a release, with their placeholders filled in.
 const FILLED: [&str; 3] = ["install.sh", "install.ps1", "Containerfile"];
 
-/// Returns whether the address is real: `.invalid` marks a placeholder.
+/// Returns whether [`REPOSITORY`] is a real address: `.invalid` marks a placeholder.
 pub(crate) fn has_address() -> bool {
     !REPOSITORY.contains(".invalid/")
 }

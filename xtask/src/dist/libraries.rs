@@ -1,4 +1,5 @@
-//! Lists the libraries inside the released products, without those that are only used to build them.
+//! Lists the libraries inside the released products, for licenses and the SBOM. Libraries that are only used to build
+//! a product are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ pub(crate) struct Product<'a> {
 }
 
 impl<'a> Product<'a> {
-    /// Returns the command-line program for a target.
+    /// Returns the product for the command-line program on a target.
     pub(crate) fn program(target: &'a str) -> Product<'a> {
         Product {
             name: "prosescope",
@@ -57,7 +58,8 @@ impl Library {
         self.package.source.is_none()
     }
 
-    /// Returns the license as an SPDX expression: older packages separate alternatives by a slash.
+    /// Returns the license as an SPDX expression. Older packages write `MIT/Apache-2.0`, which becomes `MIT OR
+    /// Apache-2.0`.
     pub(crate) fn license(&self) -> String {
         let license = self.package.license.as_deref().unwrap_or("NOASSERTION");
         license.replace('/', " OR ").replace("  ", " ")
@@ -70,8 +72,8 @@ impl Library {
     }
 }
 
-/// Returns the packages inside these products. Features are those of the whole workspace, so the list may contain a
-/// package too many, but none is missing.
+/// Returns the packages inside these products. Features are those of the whole workspace, so the list may contain too
+/// many packages, but lacks none.
 ///
 /// # Errors
 /// If cargo cannot read the workspace.
@@ -140,7 +142,7 @@ fn add(root: &Path, product: &Product<'_>, all: &mut BTreeMap<PackageId, Library
     Ok(())
 }
 
-/// Returns whether a package runs inside the compiler: no product contains it.
+/// Returns whether a package is a procedural macro. It runs inside the compiler, so no product contains it.
 fn is_macro(package: &Package) -> bool {
     package
         .targets

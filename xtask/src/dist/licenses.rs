@@ -19,7 +19,7 @@ pub(crate) const FILE: &str = "THIRD-PARTY-LICENSES.txt";
 /// The beginnings of the names of license files, in lower case.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"];
 
-/// License texts that belong to no package: their path in the repository, and the library.
+/// License texts of libraries that are not cargo packages: the path in the repository, and the library.
 const OTHERS: [(&str, &str); 2] = [
     (
         "packaging/licenses/musl.txt",
@@ -100,7 +100,7 @@ fn page(mut covered: Vec<(String, Vec<String>)>) -> String {
     page
 }
 
-/// Returns the license texts in a library's sources, or the standard text if there are none.
+/// Returns the license texts in a library's sources, or a standard text if the sources contain none.
 fn texts(root: &Path, library: &Library) -> Result<Vec<String>> {
     let mut files: Vec<PathBuf> = fs::read_dir(library.folder())
         .with_context(|| format!("listing {}", library.folder().display()))?
@@ -123,7 +123,8 @@ fn is_license(path: &Path) -> bool {
     NAMES.iter().any(|start| name.starts_with(start)) || name == "unlicense"
 }
 
-/// Returns the standard text of a license. For MIT, the text begins with the copyright holders.
+/// Returns the standard text of a library's license. For MIT, the text begins with the copyright holders of the
+/// library.
 fn standard(root: &Path, library: &Library) -> Result<String> {
     let license = library.license();
     let offers = |name: &str| license.split(" OR ").any(|offered| offered == name);

@@ -7,7 +7,8 @@
 //! prosescope-TARGET.tar.xz ─► prosescope-cli-SYSTEM-VERSION.tgz   viewer.html, licenses, crates ─► NAME-VERSION.crate
 //! ```
 //!
-//! Programs for macOS and Windows are built on those systems (`--only`) and added here (`--with`).
+//! Programs for macOS and Windows are built on those systems (`--only`), and this command adds them to the release
+//! (`--with`).
 
 mod archive;
 mod check;
@@ -31,7 +32,7 @@ use crate::{pkg, view};
 use libraries::{NPM, Product, VIEWER};
 use program::Embedded;
 
-/// The targets that every Linux machine can build: static programs.
+/// The targets that can be built on every Linux machine. Their programs are linked statically.
 const LINUX: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
 
 /// The targets that are built only on their own systems, because linking needs libraries of those systems.
@@ -88,7 +89,7 @@ pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
     }
 }
 
-/// Builds and packs the program for each target; returns what it contains.
+/// Builds and packs the program for each target. Returns the files that the programs embed.
 fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<Embedded> {
     let (text, licenses) = step("Collecting licenses", || {
         licenses::of_programs(root, targets)
@@ -122,14 +123,15 @@ fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<
     Ok(embedded)
 }
 
-/// Returns whether this machine can run a target's programs.
+/// Returns whether this machine can run programs for a target.
 fn runs_here(target: &str) -> bool {
     use std::env::consts::{ARCH, OS};
     let system = if OS == "macos" { "darwin" } else { OS };
     target.starts_with(ARCH) && target.contains(system)
 }
 
-/// Builds everything of a release except the archives.
+/// Builds all files of a release except the archives of Linux. Copies the archives for other systems from the folder
+/// `with`.
 fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> Result<()> {
     if let Some(with) = with {
         for name in files::names(with)? {
@@ -170,7 +172,7 @@ fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> 
     })
 }
 
-/// Replaces the previous folder by a finished one.
+/// Replaces the folder of the previous release by the new one.
 fn replace(new: &Path, dist: &Path) -> Result<()> {
     let old = dist.with_extension("old");
     if dist.exists() {
@@ -183,7 +185,7 @@ fn replace(new: &Path, dist: &Path) -> Result<()> {
     }
 }
 
-/// Prints the built files, and those that a whole release still needs.
+/// Prints the built files, and the archives that a complete release still lacks.
 fn report(dist: &Path, whole: bool) -> Result<()> {
     let names = files::names(dist)?;
     println!("{}", dist.display());

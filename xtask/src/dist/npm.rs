@@ -1,5 +1,5 @@
-//! Builds the npm packages: the library, and one package with the program for each system, of which npm installs the
-//! one that fits.
+//! Builds the npm packages: the library, and one package with the program for each system. npm installs only the
+//! package that fits the user's system.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use super::files::{REPOSITORY, VERSION};
 use super::{archive, licenses, program, tools};
 use crate::step::run;
 
-/// A system, with the names that npm gives it.
+/// A system for which there is a package, with npm's names for the system and its processor.
 pub(crate) struct System {
-    /// The target, as Rust names it.
+    /// Rust's target triple for the system.
     pub(crate) target: &'static str,
     os: &'static str,
     cpu: &'static str,
@@ -34,7 +34,7 @@ const fn system(target: &'static str, os: &'static str, cpu: &'static str) -> Sy
 }
 
 impl System {
-    /// The name of the package.
+    /// Returns the name of the npm package with the program for this system.
     fn package(&self) -> String {
         format!("@prosescope/cli-{}-{}", self.os, self.cpu)
     }
@@ -54,7 +54,7 @@ impl System {
             "repository": { "type": "git", "url": format!("git+{REPOSITORY}.git") },
             "os": [self.os],
             "cpu": [self.cpu],
-            // Without this, Yarn would keep the program in a zip, where no system can start it.
+            // Makes Yarn unpack the package, because no system can start a program inside of a zip.
             "preferUnplugged": true,
         })
     }
@@ -78,7 +78,7 @@ pub(crate) fn pack(package: &Path, into: &Path) -> Result<()> {
         .stdout(Stdio::null()))
 }
 
-/// Packs the programs of a folder's archives as npm packages into the same folder.
+/// Packs the program of each archive in a folder as an npm package in the same folder.
 ///
 /// # Errors
 /// When an archive cannot be unpacked, or npm fails.
@@ -94,7 +94,7 @@ pub(crate) fn pack_programs(root: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Creates the package of a system from the archive of that system, in a folder.
+/// Creates the folder of a system's npm package in `work`, from the archive for that system.
 fn program_package(root: &Path, system: &System, archive: &Path, work: &Path) -> Result<PathBuf> {
     archive::unpack(archive, work)?;
     let unpacked = work.join(format!("prosescope-{}", system.target));

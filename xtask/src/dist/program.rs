@@ -11,7 +11,7 @@ use crate::setup;
 use crate::step::{run, step};
 use crate::view::{VIEWER_HTML, target as built};
 
-/// The environment variable that tells the build script which licenses to embed; see cli/build.rs.
+/// The environment variable with the path of the licenses that the build script embeds; see cli/build.rs.
 pub(crate) const LICENSES: &str = "PROSE_LICENSES";
 
 /// The files embedded in the program.
@@ -39,7 +39,7 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<Pa
         setup::rust_target(target)?;
         cargo(root)
     };
-    // The flags are given as a TOML list, in which Rust's syntax for strings is also valid.
+    // The flags are passed as a TOML list. Rust's syntax for strings is also valid there.
     let flags = without_paths(root);
     build
         .arg("rustc")
@@ -49,7 +49,8 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<Pa
         .env(VIEWER_HTML, &embedded.viewer)
         .env(LICENSES, &embedded.licenses);
     if musl {
-        // Without this flag, cargo-zigbuild links a program that is always loaded at the same address.
+        // With this flag, the program is loaded at a random address, which makes attacks harder. cargo-zigbuild does
+        // not set it.
         build.args(["--", "-C", "link-arg=-pie"]);
     }
     if !target.contains("windows") {
@@ -85,7 +86,7 @@ pub(crate) fn file_name(target: &str) -> &'static str {
 /// Checks that a file contains no path of this machine.
 ///
 /// # Errors
-/// If it contains one, or cannot be read.
+/// If the file contains such a path, or cannot be read.
 pub(crate) fn names_no_folder(root: &Path, file: &Path) -> Result<()> {
     let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
     let folders = [

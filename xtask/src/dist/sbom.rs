@@ -1,4 +1,4 @@
-//! Builds the software bill of materials (SBOM): CycloneDX 1.6 in JSON.
+//! Builds the software bill of materials (SBOM) of a release, in the format CycloneDX 1.6 as JSON.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::libraries::{self, Library, Product};
 
-/// Returns the list of the libraries in these products. It does not depend on the time or place of the build.
+/// Returns the SBOM with the libraries in these products. Its text does not depend on the time or place of the build.
 ///
 /// # Errors
 /// If cargo cannot read the workspace, or the version of an SQLite cannot be read.

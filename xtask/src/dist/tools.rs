@@ -1,4 +1,4 @@
-//! Finds the tools that only a release needs.
+//! Finds or installs the tools that only `cargo xtask dist` needs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::setup::{self, NODE, NPM, PYTHON, Tool, ensure, on_path, python_packages};
 use crate::view::target as target_folder;
 
-/// Compresses archives.
+/// The program that compresses archives.
 const XZ: Tool = Tool {
     name: "xz (packs the archives of a release)",
     programs: &["xz"],
@@ -16,7 +16,7 @@ const XZ: Tool = Tool {
     packages: &["xz-utils"],
 };
 
-/// Fetches pages from a server.
+/// The program that fetches pages from a server, to check a release.
 const CURL: Tool = Tool {
     name: "curl (fetches pages in the check of a release)",
     programs: &["curl"],
@@ -24,7 +24,7 @@ const CURL: Tool = Tool {
     packages: &["curl"],
 };
 
-/// Runs a program for another processor.
+/// The emulator that runs a program for another processor.
 const QEMU: Tool = Tool {
     name: "qemu-aarch64 (runs the aarch64 program once, to test it)",
     programs: &["qemu-aarch64-static", "qemu-aarch64"],
@@ -32,7 +32,7 @@ const QEMU: Tool = Tool {
     packages: &["qemu-user-static", "qemu-user"],
 };
 
-/// Makes sure that archives can be packed. The `tar` of other systems needs no `xz`.
+/// Makes sure that archives can be packed. On systems other than Linux, `tar` needs no `xz`.
 pub(crate) fn archives() -> Result<()> {
     match cfg!(target_os = "linux") {
         true => ensure(&[&XZ]),
@@ -53,8 +53,8 @@ pub(crate) fn check() -> Result<&'static str> {
         .context("qemu-aarch64 was installed, but is not on PATH")
 }
 
-/// Makes sure that programs can be compiled for Linux with musl, and returns the folder of the tools: cargo-zigbuild,
-/// and a C compiler that contains musl for each processor.
+/// Makes sure that programs can be compiled for Linux with musl. Returns the folder of the tools: cargo-zigbuild, and
+/// a C compiler that contains musl for each processor.
 pub(crate) fn zigbuild(root: &Path, target: &str) -> Result<PathBuf> {
     setup::rust_target(target)?;
     ensure(&[&PYTHON])?;

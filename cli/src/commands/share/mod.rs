@@ -110,7 +110,8 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// Prints a note if no text of `--redact` was found: a misspelled name would leave this machine.
+/// Prints a note if no text of `--redact` was found. If the text is misspelled, the file still contains the text that
+/// it should replace.
 fn note_unused(args: &ShareArgs, report: &RunShared) {
     let asked = |of: &SecretsReplaced| of.rule == ASKED;
     if !args.wishes().redact.is_empty() && !report.replaced.iter().any(asked) {
@@ -184,7 +185,7 @@ fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
     }
 }
 
-/// Converts an error of the core's sharing to the error of a command.
+/// Converts an error of `prosescope_share` to the error of a command.
 pub(super) fn failed(error: ShareError) -> CliError {
     let (message, hint) = (error.to_string(), error.next_step());
     let error = match error {

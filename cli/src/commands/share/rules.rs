@@ -1,4 +1,4 @@
-//! The rules of a share: secrets of this machine, and findings that the user keeps.
+//! Collects the texts that `share` replaces: secrets of this machine and of `.env` files around the runs.
 
 use std::collections::BTreeSet;
 use std::fs;

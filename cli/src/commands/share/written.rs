@@ -75,7 +75,7 @@ fn unread(error: &ArchiveError) -> CliError {
     .hint(error.next_step())
 }
 
-/// Moves the temporary file to the target.
+/// Moves the temporary file to the target, and returns its length in bytes.
 pub(super) fn put(file: NamedTempFile, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     file.as_file().sync_all()?;
     let len = file.as_file().metadata()?.len();

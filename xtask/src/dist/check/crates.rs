@@ -1,4 +1,5 @@
-//! Installs the program from the packed crates, as `cargo install prosescope` would from a registry, and compiles their tests.
+//! Checks the packed crates: installs the program from them, as `cargo install prosescope` would from a registry, and
+//! compiles their tests.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,17 +15,17 @@ use crate::cargo::cargo;
 use crate::dist::{archive, crates, files};
 use crate::step::run;
 
-/// The configuration of cargo with which every crate comes from a folder instead of a registry.
+/// The configuration of cargo that replaces the registry by a folder.
 const SOURCE: &str =
     "[source.crates-io]\nreplace-with = \"packed\"\n\n[source.packed]\ndirectory = \"/registry\"\n";
 
-/// The folder for the compiled files of both builds below.
+/// The target folder of both builds: of the program and of the tests.
 const TARGET: &str = "/work/target";
 
 /// Installs and uses the program in an empty root.
 pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     let registry = alone.path("registry");
-    // `cargo vendor` prints a configuration, which is ignored because this writes its own below.
+    // `cargo vendor` prints a configuration. It is not used, because this function writes [`SOURCE`] instead.
     run(cargo(root)
         .args(["vendor", "--locked", "--quiet"])
         .arg(&registry)
@@ -41,7 +42,7 @@ pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     fs::create_dir(alone.path("home/.cargo"))?;
     fs::write(alone.path("home/.cargo/config.toml"), SOURCE)?;
 
-    // An optimised build would take three times as long, for a program that runs only briefly.
+    // The build is not optimised: optimising takes three times as long, and the program runs only briefly.
     let mut install = alone.command("/work", &["cargo", "install", "prosescope"]);
     run(install
         .args(["--offline", "--locked", "--debug", "--root", "/home/.local"])
@@ -58,7 +59,8 @@ pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     serves_the_viewer(&mut program(&["view", RUN]))
 }
 
-/// Compiles the tests of each crate outside of the workspace; [`install`] must have run before in the same root.
+/// Compiles the tests of each crate outside of the workspace. [`install`] must run before, because this function uses
+/// its crates.
 pub(super) fn tests(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     let folder = alone.path("work/crates");
     fs::create_dir(&folder)?;

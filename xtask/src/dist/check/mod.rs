@@ -1,5 +1,5 @@
-//! `cargo xtask dist --check`: uses the built files as people would, in an empty environment: no Rust, no libraries,
-//! no other files.
+//! `cargo xtask dist --check`: uses the built files of a release as people would, in an environment without Rust,
+//! libraries or other files.
 
 mod crates;
 mod npm;
@@ -22,7 +22,7 @@ use crate::bundle::SERVED;
 use crate::step::{run, step};
 use crate::view;
 
-/// The example run to show.
+/// The beginning of the id of the example run that the checks show.
 const RUN: &str = "20260118";
 
 /// A text that the program must print about the example run.
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Checks the archives, the installer and the checksums of a finished folder.
 ///
 /// # Errors
-/// If one of them does not work.
+/// If one of these files does not work.
 pub(crate) fn check(root: &Path, dist: &Path) -> Result<()> {
     let emulator = tools::check()?;
     step("Checking the sums", || {
@@ -96,7 +96,8 @@ fn unpacked(root: &Path, archive: &Path, target: &str) -> Result<Unpacked> {
 }
 
 impl Unpacked {
-    /// Returns a command that runs the program with the unpacked folder as its root, and without this environment.
+    /// Returns a command that runs the program with the unpacked folder as its root, and with `PATH` as its only
+    /// environment variable.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("unshare");
         command
@@ -115,7 +116,7 @@ impl Unpacked {
     }
 }
 
-/// Shows a run, records one, and serves both kinds of pages, in a root that contains only the unpacked archive.
+/// Shows a run, records a run, and serves both kinds of pages, in a root that contains only the unpacked archive.
 fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
     let unpacked = unpacked(root, archive, target)?;
     contains(&unpacked.says(&["--version"])?, files::VERSION)?;
@@ -158,7 +159,7 @@ fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// Fetches the page of a `view` that this command starts.
+/// Starts a `view` command, and checks the page that it serves.
 fn serves_the_viewer(view: &mut Command) -> Result<()> {
     let viewer = Server::start(view)?;
     let page = said(Command::new("curl").args(["-fsS", &viewer.address]))?;
@@ -179,7 +180,8 @@ fn emulated(root: &Path, archive: &Path, target: &str, emulator: &str) -> Result
     contains(&said(&mut show)?, SHOWN)
 }
 
-/// Installs into an empty home from a server and from a folder, and checks that a damaged archive is refused.
+/// Runs the installer with an empty home, from a server and from a folder. Also checks that the installer refuses a
+/// damaged archive.
 fn install(root: &Path, dist: &Path) -> Result<()> {
     let work = tempfile::tempdir()?;
     let damaged = work.path().join("damaged");
@@ -275,7 +277,8 @@ impl Server {
     }
 }
 
-/// Sends the lines of an output on, until its end: a program must not block because its output is not read.
+/// Sends the lines of an output to a channel, until the output ends. Otherwise the program could block, because its
+/// output is not read.
 fn follow(output: Option<impl Read + Send + 'static>, lines: mpsc::Sender<String>) {
     thread::spawn(move || {
         for line in output
@@ -283,7 +286,7 @@ fn follow(output: Option<impl Read + Send + 'static>, lines: mpsc::Sender<String
             .flat_map(|o| BufReader::new(o).lines())
             .map_while(Result::ok)
         {
-            // The receiver is gone once the address is known, so the error is ignored.
+            // Sending fails once the address is known and the receiver is dropped. The output is still read.
             let _ = lines.send(line);
         }
     });
@@ -296,7 +299,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns the output of a command. Exit code 1 of `prosescope` means that a run has issues.
+/// Returns the output of a command. Exit code 1 is accepted, because `prosescope` uses it for a run that has issues.
 fn said(command: &mut Command) -> Result<String> {
     let out = command
         .output()

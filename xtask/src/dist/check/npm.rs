@@ -1,4 +1,5 @@
-//! Installs the packed npm packages and uses them: `npx prosescope`, and the library where the program is not installed.
+//! Checks the packed npm packages: installs and uses `npx prosescope`, and the library where the program is not
+//! installed.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,7 @@ const LIBRARY: &str = "const run = await (await import('prosescope/node')).openP
 /// The path of a database in the examples.
 const DATABASE: &str = "examples/.prose/runs/20260118-201530-z4t9wa/state.db";
 
-/// Installs the library together with this machine's program, and shows and serves a run.
+/// Installs the library together with the program for this machine, and shows and serves a run.
 pub(super) fn with_program(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     let here = npm::SYSTEMS.iter().find(|system| runs_here(system.target));
     let here = here.context("there is no package for this machine")?;

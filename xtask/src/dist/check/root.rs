@@ -1,4 +1,5 @@
-//! A root that has the system's programs and libraries, and nothing else: no checkout, no home, nothing that was installed for a user.
+//! Creates a root folder for checks, with the system's programs and libraries and Rust only: no checkout, no home,
+//! nothing that was installed for a user.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use anyhow::{Context, Result};
 
 use crate::bundle::emptied;
 
-/// A shell script that mounts the system's folders and those in its arguments, then runs a command in this root.
-/// Every process ends with the command.
+/// A shell script that mounts the system's folders and the folders in its arguments, then runs a command in this
+/// root. When the command ends, all its processes end.
 const ENTER: &str = r#"
 root=$1 rust=$2 folder=$3; shift 3
 for part in bin lib lib64; do [ -L "$root/$part" ] || ln -s "usr/$part" "$root/$part"; done
@@ -21,14 +22,14 @@ exec env -i PATH=/rust/bin:/usr/bin:/usr/sbin HOME=/home \
     chroot "$root" sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 "#;
 
-/// A folder that serves as a root; it is removed when this value is dropped.
+/// A temporary folder that is the root of commands. It is removed when this value is dropped.
 pub(super) struct Root {
     folder: tempfile::TempDir,
     rust: PathBuf,
 }
 
 impl Root {
-    /// Creates a root below a folder, whose disk must have room for the builds.
+    /// Creates a root below a folder. The disk of this folder must have room for the builds.
     pub(super) fn new(below: &Path) -> Result<Root> {
         emptied(below)?;
         let folder = tempfile::tempdir_in(below)?;
@@ -45,7 +46,7 @@ impl Root {
         })
     }
 
-    /// Returns the path by which programs outside reach a path of the root.
+    /// Returns the path, outside of the root, of a path inside of it.
     pub(super) fn path(&self, inside: &str) -> PathBuf {
         self.folder.path().join(inside.trim_start_matches('/'))
     }
