@@ -24,7 +24,7 @@ impl Project {
         project
     }
 
-    /// Runs a command: `words` split at blanks, then more arguments. Returns its standard output.
+    /// Runs a command. Its arguments are the words of `words`, then `more`. Returns its standard output.
     #[track_caller]
     fn does(&self, words: &str, more: &[&str]) -> String {
         let args = words.split_whitespace().chain(more.iter().copied());
@@ -54,8 +54,8 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Begins and completes the statement of a program's line. `put` holds the arguments of the command that writes its
-    /// value.
+    /// Begins and completes the statement at a line of the program. `put` contains the arguments of the command that
+    /// writes its value.
     fn session(&self, line: &str, put: &[&str]) {
         let begun = self.does("exec begin --line", &[line]);
         let id = begun.lines().next().unwrap_or_default();
@@ -304,8 +304,8 @@ fn an_import_that_gave_nothing_is_without_a_result() {
     }
 }
 
-/// A second attempt may choose another option than the first, and an agent that never ran has no memory to lose. So
-/// `check` reports neither.
+/// `check` does not report that a second attempt chose another option than the first, or that an agent that never ran
+/// has no memory.
 #[test]
 fn what_went_another_way_at_its_second_attempt_is_no_finding() {
     let program = "agent judge:\n  persist: true\n\
@@ -360,7 +360,7 @@ fn a_state_file_of_ours_agrees_with_the_rows_after_a_join_by_force() {
     assert!(!issues.iter().any(|rule| rule == contradicts), "{issues:?}");
 }
 
-/// After a statement was ended by force, no page shows statements in it as running.
+/// After a statement was ended by force, commands do not show the statements in it as running.
 #[test]
 fn what_a_forced_end_left_open_is_abandoned() {
     let program = "parallel:\n  a = session \"A\"\n  b = session \"B\"\nrepeat 2:\n  session \"L\"\nif **x**:\n  session \"I\"\nsession \"Last\"\n";

@@ -10,7 +10,7 @@ const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
 const PROGRAM: &str = "session \"Plan\"\napprove deploy:\n  allow: [\"ops\"]\n  on_reject: throw \"Stopped\"\nloop until **it is good** (max: 3):\n  session \"Build\"\noutput report = session \"Report\"\n";
 
-/// Runs `prosescope` in a folder, at two hours past noon of the run's day; `args` are split at blanks.
+/// Runs `prosescope` in a folder at 14:00 of the run's day. `args` are split at blanks.
 fn prose(dir: &Path, args: &str) -> (Option<i32>, String) {
     prose_at("2026-01-15T14:00:00Z", dir, args)
 }
@@ -157,7 +157,7 @@ fn command(shown: &str) -> String {
     args.to_owned()
 }
 
-/// The third line names the run by its path if it is printed outside of the run's project, so that the command works
+/// Outside of the run's project, the command in the third line contains the path of the run. So the command works
 /// there.
 #[test]
 fn the_command_to_copy_works_where_it_was_printed() {

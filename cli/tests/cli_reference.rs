@@ -30,7 +30,7 @@ fn help(command: &[&str]) -> String {
         .join("\n")
 }
 
-/// The subcommands that the help of a command lists.
+/// Returns the subcommands that the help of a command lists.
 fn listed(help: &str) -> Vec<&str> {
     let (_, list) = help.split_once("\nCommands:\n").unwrap_or_default();
     let list = list.split("\n\n").next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Tests that variables do not change the clock of recording commands: records and deadlines use the system's time only.
+//! Tests that environment variables do not change the clock of recording commands: records and deadlines use the
+//! system's time only.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,7 @@ use prosescope_test_support::run::fed;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// A time before the deadline of the gate.
+/// A time before the gate's deadline, which is one second after the test creates the gate.
 const EARLIER: &str = "2020-01-25T16:00:00Z";
 
 struct Project {
@@ -17,7 +18,7 @@ struct Project {
 }
 
 impl Project {
-    /// Creates a run `r1` that waits at a gate with a deadline long ago.
+    /// Creates a run `r1` that waits at a gate, which has a deadline of one second.
     fn new(form: &str) -> Project {
         let dir = tempfile::tempdir().expect("a folder");
         let program =

@@ -22,7 +22,7 @@ const SOURCES: [&str; 14] = [
     "examples",
 ];
 
-/// Environment variables that only libraries read, so that no source names them.
+/// Environment variables that are read by libraries only, so that their names do not occur in the sources.
 const LIBRARIES: [&str; 5] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "TZ"];
 
 /// Environment variables that cargo sets during a build.
@@ -45,7 +45,7 @@ const READ: [&str; 8] = [
     "env = ",
 ];
 
-/// Prefixes of our own environment variables, and of those of PostgreSQL and the desktop.
+/// Prefixes of Prosescope's environment variables, and of those of PostgreSQL and the desktop (XDG).
 const OURS: [&str; 5] = ["PROSE_", "PROSESCOPE_", "OPENPROSE_P", "PG", "XDG_"];
 
 fn root() -> &'static Path {
@@ -73,7 +73,8 @@ fn is_name(text: &str) -> bool {
     text.len() > 2 && text.starts_with(|c: char| c.is_ascii_uppercase()) && text.chars().all(plain)
 }
 
-/// Adds the environment variables that a source reads, and all literals with one of our prefixes, to `found`.
+/// Adds the environment variables that a source reads, and all literals with one of the prefixes in [`OURS`], to
+/// `found`.
 fn read(source: &str, found: &mut BTreeSet<String>) {
     let mut parts = source.split('"');
     let mut before = parts.next().unwrap_or_default();
@@ -104,7 +105,7 @@ fn the_page_lists_what_the_sources_read() {
     }
     assert!(files.len() > 500, "{} files", files.len());
     let mut found = BTreeSet::new();
-    // This file is skipped, and so is a test that sets environment variables which no source reads.
+    // Skips this file, and a test that sets environment variables which no source reads.
     let apart = ["environment.rs", "cli/tests/clock.rs"];
     for file in files
         .iter()
@@ -120,7 +121,7 @@ fn the_page_lists_what_the_sources_read() {
     {
         found.remove(other);
     }
-    // The sources read these variables through lists without our prefixes, so the scan does not find them.
+    // The sources read these variables from lists, and the names lack our prefixes. So the scan does not find them.
     for name in ["USER", "LOGNAME", "USERNAME", "DATABASE_URL"] {
         assert!(listed.remove(name), "{name} is not on the page");
         found.remove(name);

@@ -413,8 +413,8 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
             "unexpected argument",
             Some("as `--error=VALUE`"),
         ),
-        // `--vacuum` takes no value, so `-x` is an argument of its own. `--json` is an option, so `--error` gets no
-        // value.
+        // `-x` is not the value of `--vacuum`, which takes none. `--json` is an option, so it is not the value of
+        // `--error`.
         (&["finish", "--vacuum", "-x"], "unexpected argument", None),
         (
             &["exec", "fail", "1", "--error", "--json"],
@@ -444,7 +444,7 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
             }
         }
     }
-    // A negative number is parsed as an execution that does not exist, not as an option.
+    // A negative number is parsed as a value, not as an option. No execution has such a number.
     said(dir.path(), 3, &["exec", "complete", "-1"]);
     said(dir.path(), 3, &["get", "research", "--from", "-7"]);
     said(dir.path(), 0, &["search", "-3"]);
@@ -488,7 +488,7 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
     }
     let json: Value = serde_json::from_str(&printed(&["--json", &folder])).expect("JSON");
     assert_eq!(json["overview"]["run"], RUN);
-    // After a path in place of a command, a wrong option is an error of `show`.
+    // A path in place of a command means `show`, so a wrong option after the path is an error of `show`.
     let wrong = said(at, 2, &[&folder, "--size", "9"]);
     assert!(
         wrong.contains("invalid value '9' for '--size <KB>'"),

@@ -1,4 +1,5 @@
-//! Tests of what one command hands on to a later one: the execution that wrote a binding, and the brief of a subagent.
+//! Tests of data that a command records for a later command: the execution that wrote a binding, and the brief of a
+//! subagent.
 
 use std::fs;
 use std::process::Command;
@@ -49,7 +50,8 @@ impl Project {
         serde_json::from_str(&self.said(words, &["--json"], "v\n")).expect("JSON")
     }
 
-    /// Returns the writer of each binding as `anon_001 by 2`; `?` marks a writer that was only inferred.
+    /// Returns the name and the writer of each binding, as `anon_001 by 2`. `?` marks a writer that was only
+    /// inferred.
     #[track_caller]
     fn writers(&self) -> Vec<String> {
         let rows = self.json("bindings");
@@ -80,7 +82,8 @@ fn a_completion_keeps_the_name_of_the_binding_that_it_wrote() {
     let program = "session \"A\"\nsession \"B\"\nparallel:\n  session \"C\"\n  d = session \"D\"\n\
         repeat 2:\n  let e = session \"E\"\nblock f(x):\n  session \"F\"\ndo f(1)\n";
     in_both_forms(program, |project| {
-        // All records fall into one second, and the branches end in another order than they began.
+        // All records have the same time in seconds, and the branches end in another order than they began. So times
+        // cannot tell who wrote a value.
         project.does("exec run --line 1");
         project.does("put --anon --execution 1 --done");
         let second = project.json("exec run --line 2")["id"].to_string();
@@ -352,7 +355,7 @@ fn the_memory_of_an_agent_with_a_path_is_named_by_commands_that_work() {
     });
 }
 
-/// The output contains the next command, not only a number.
+/// When an execution begins, the output contains the command that ends it, not only its number.
 #[test]
 fn whatever_begins_is_told_how_it_ends() {
     let program = "use \"./r.prose\" as research\nlet chain = session \"a\" -> session \"b\"\nlet f = research(topic: \"x\")\n\
@@ -421,8 +424,8 @@ fn the_names_in_a_gates_prompt_are_filled_or_said_to_be_open() {
 fn a_value_without_a_name_that_was_put_first_is_that_of_the_completion() {
     let program = "session \"A\"\nsession \"A\"\nparallel:\n  session \"A\"\n  session \"A\"\nlet n = session \"N\"\n";
     in_both_forms(program, |project| {
-        // The first value is put while its execution is the only open one, the second with the number of its execution.
-        // Later, the two branches end in another order than they began.
+        // The first value is put without a number, while only its execution is open. The second is put with the
+        // number of its execution. Later, the two branches end in another order than they began.
         let first = project.json("exec run --line 1")["id"].to_string();
         project.does("put --anon");
         project.does(&format!("exec complete {first}"));

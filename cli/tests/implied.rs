@@ -29,7 +29,7 @@ fn prose(dir: &Path, run: &str, code: i32, line: &str) -> String {
     run::said(code, &mut command)
 }
 
-/// Returns a project of the usual program, with a run in each form.
+/// Returns a project of the program [`PROGRAM`], with a run in each form.
 fn project() -> tempfile::TempDir {
     project_of(PROGRAM)
 }
@@ -59,7 +59,7 @@ fn a_statement_that_did_not_begin_is_skipped_by_its_line() {
         let said = ask(0, "trace --json");
         assert!(said.contains("\"skipped\""), "{said}");
         assert!(ask(0, "check").contains("nothing found"));
-        // A statement that may not begin here cannot be skipped either, and leaves no records.
+        // A statement that may not begin yet cannot be skipped either. The refused command records nothing.
         let said = ask(4, "exec skip --line 4");
         assert!(said.contains("lies in the loop of line 3"), "{said}");
         let said = ask(2, "exec skip --line 3");
@@ -90,7 +90,7 @@ fn put_done_completes_the_one_statement_that_is_open() {
         assert!(said.contains("no statement is open"), "{said}");
         assert!(said.contains("`prosescope exec run --line N`"), "{said}");
         let a = ask(0, "exec begin --line 1");
-        // The command names another binding than the statement writes.
+        // The command line contains another binding than the open statement writes.
         let said = ask(4, "put z --file p.prose --done");
         assert!(said.contains("its statement writes a"), "{said}");
         ask(3, "get z");
@@ -99,8 +99,8 @@ fn put_done_completes_the_one_statement_that_is_open() {
             said.contains(&format!("Completed: execution {}", a.trim())),
             "{said}"
         );
-        // Without an id, the commands end the innermost loop, and the loop around it stays open. `loop round` is
-        // another name of `loop iterate`.
+        // Without the number of a loop, the commands end the innermost loop, and the outer loop stays open. `loop
+        // round` is another name of `loop iterate`.
         ask(0, "loop begin --line 3");
         ask(0, "exec begin --line 4");
         ask(0, "put b --file p.prose --done");
@@ -119,7 +119,7 @@ fn put_done_completes_the_one_statement_that_is_open() {
     }
 }
 
-/// A `try` stays open until its handler has ended. Meanwhile, commands without an id mean the open execution in the
+/// A `try` stays open until its handler has ended. Meanwhile, commands without a number use the open execution in the
 /// handler.
 #[test]
 fn a_try_ends_after_its_handler() {
@@ -238,8 +238,8 @@ fn an_input_on_the_way_is_asked_for_until_it_is_there() {
     }
 }
 
-/// Our rows record the line of their statement. So rows of equal statements, and values without names, keep their
-/// place.
+/// Rows of `prosescope` contain the line of their statement. So rows of equal statements, and values without names,
+/// are shown at the right statement.
 #[test]
 fn rows_of_one_text_and_values_without_names_keep_their_place() {
     let dir = project_of(
@@ -268,7 +268,7 @@ fn rows_of_one_text_and_values_without_names_keep_their_place() {
     }
 }
 
-/// A gate that the VM adds by itself has no line in the program, even if it resembles a gate of the program.
+/// A gate that the VM adds by itself has no line in the program, even if a gate of the program has the same prompt.
 #[test]
 fn a_gate_of_its_own_is_not_taken_for_the_programs() {
     let dir = project_of(
@@ -291,7 +291,7 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
         ask(0, "gate create --line 2");
         ask(0, &format!("approve {form} check_it --as joe"));
         assert!(ask(0, "next").contains("exec run --line 4"));
-        // A rejection of such a gate stops the run, as it does for a gate of the program.
+        // Rejecting such a gate stops the run, as for a gate of the program.
         ask(0, "gate create last --prompt Deploy?");
         ask(0, &format!("reject {form} last --as joe --reason no"));
         let said = ask(0, "next");
@@ -300,8 +300,8 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
     }
 }
 
-/// At a gate `next` prints the commands of the person who decides, with the run, and after the deadline the one that
-/// records the time-out. A run that the user named is named in every command.
+/// At a gate, `next` prints the commands that approve and reject it, with the run's id. After the deadline it prints the
+/// command that records the time-out. If the user named the run, every command contains the run's id.
 #[test]
 fn next_names_the_run_and_what_decides_a_gate() {
     let dir = project_of(
@@ -374,8 +374,8 @@ fn a_value_that_is_probably_a_slip_is_noted() {
     }
 }
 
-/// The first of several statements with equal text gets its line at once, before later rows prove which statement it
-/// is.
+/// The first row of several statements with equal text gets its line at once. Later rows are not needed to decide
+/// which statement it is.
 #[test]
 fn the_first_row_of_equal_texts_has_its_line() {
     let program = "parallel:\n  session \"same\"\n  session \"same\"\nparallel:\n  session \"same\"\n  repeat 2:\n    session \"same\"\nsession \"same\"\nsession \"same\"\n";
@@ -395,7 +395,7 @@ fn the_first_row_of_equal_texts_has_its_line() {
             said.contains("\"line\": 4") || said.contains("\"line\":4"),
             "{said}"
         );
-        // A branch with a body of its own is a scope for the statements in it.
+        // A branch whose body is a block, such as a loop, contains the statements in that block.
         ask(0, "parallel branch 1 branch_2");
         ask(0, "loop begin --line 6");
         sure();
@@ -410,7 +410,7 @@ fn the_first_row_of_equal_texts_has_its_line() {
     }
 }
 
-/// A construct whose inner statements write the values is completed without a value of its own.
+/// A construct, such as `if`, whose inner statements write the values is completed without a value.
 #[test]
 fn a_construct_is_not_completed_with_a_value() {
     let program = "if **x**:\n  session \"A\"\nchoice **c**:\n  option \"o\":\n    session \"B\"\ntry:\n  session \"C\"\nrepeat 1:\n  session \"D\"\nparallel:\n  session \"E\"\n  session \"F\"\ndo:\n  session \"G\"\n";

@@ -36,7 +36,7 @@ fn told(dir: &Path, env: Option<&str>, code: i32, args: &[&str]) -> (String, Str
     (stdout, stderr)
 }
 
-/// Returns a project with two runs that wait at a gate; the second is the newest.
+/// Returns a project with two runs that wait at a gate: `RUN`, and `OTHER`, which is newer.
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let at = dir.path();

@@ -1,5 +1,5 @@
-//! Tests that an address in a file of the project is untrusted. Commands send nothing there before the user trusts the file, and
-//! nothing after the file changed.
+//! Tests that an address in the project's `.env` is untrusted. Commands send nothing to this address before the user
+//! trusts the file, or after the file changed.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use std::thread;
 
 use prosescope_test_support::run::fed;
 
-/// A password of the user, which must not reach an untrusted server, wherever the user keeps it.
+/// A password of the user. It must not reach an untrusted server, in whatever file or variable the user stores it.
 const SECRET: &str = "hunter2";
 
 /// A server that accepts no TLS, asks for a password in the clear, and keeps the bytes that it receives.
@@ -50,7 +50,8 @@ impl Asking {
     }
 }
 
-/// A cloned project with a run in a folder, whose `.env` names a server. The user has stored passwords for any server.
+/// A cloned project with a run in a folder. The project's `.env` contains the address of a server, and the user has
+/// stored passwords for any server.
 struct Cloned {
     dir: tempfile::TempDir,
 }
@@ -176,7 +177,7 @@ const NAMED: &[&[&str]] = &[
     ],
 ];
 
-/// Returns contents of a `.env` file that name the server in different forms.
+/// Returns contents of a `.env` file, with the address of the server in different forms.
 fn forms(port: u16) -> Vec<String> {
     let key = "OPENPROSE_POSTGRES_URL";
     vec![
@@ -282,7 +283,7 @@ fn a_file_is_trusted_until_its_bytes_change() {
     assert_eq!(out.status.code(), Some(3), "{out:?}");
 }
 
-/// The environment is trusted. So a server in an environment variable is contacted, whatever the project's file
+/// The environment is trusted. So a server in an environment variable is contacted, whatever the project's `.env`
 /// contains.
 #[test]
 fn an_address_of_the_environment_is_asked() {
@@ -295,7 +296,7 @@ fn an_address_of_the_environment_is_asked() {
         fed(command.env("OPENPROSE_POSTGRES_URL", &url), b"");
         assert!(own.received().contains(SECRET), "{args:?}");
     }
-    // The other settings of the project's file are still untrusted, such as the database for the user's agents.
+    // Other settings in the project's `.env` stay untrusted, such as the database for the user's agents.
     cloned.names(&format!(
         "OPENPROSE_POSTGRES_USER_URL=postgresql://me@127.0.0.1:{}/x\n",
         named.port

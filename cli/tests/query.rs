@@ -127,7 +127,7 @@ fn every_form_of_run_is_asked_in_the_same_words() {
             run != "20260115"
         );
     }
-    // The column `length` counts the whole value, also where the value is in a file of its own.
+    // The column `length` is the length of the whole value, also if the value is in a separate file.
     let sql = "SELECT length, value_cut FROM value_list WHERE name = 'load_profile'";
     let csv = done(&examples(), &["20260115", sql, "--csv"]);
     assert_eq!(fields(&csv)[1], [LOAD_PROFILE, "1"]);

@@ -26,8 +26,8 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Runs `prosescope` at a time of one fixed day with this standard input, and expects this exit code. Returns
-    /// standard output and standard error.
+    /// Runs `prosescope` with this standard input, at a time of one fixed day such as `10:00:00`. Expects this exit
+    /// code. Returns standard output and standard error.
     #[track_caller]
     fn run(&self, code: i32, time: &str, args: &str, input: &str) -> (String, String) {
         let args: Vec<&str> = args.split_whitespace().collect();
@@ -44,7 +44,7 @@ impl Project {
         (said, errors)
     }
 
-    /// Runs a command that has to succeed, at a time of that day. Returns its standard output.
+    /// Runs a command that has to succeed, at a time of the same fixed day. Returns its standard output.
     #[track_caller]
     fn done(&self, time: &str, args: &str, input: &str) -> String {
         self.run(0, time, args, input).0.trim_end().to_owned()
@@ -59,7 +59,7 @@ fn line<'a>(text: &'a str, part: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{part} is not in {text}"))
 }
 
-/// A statement that failed, but began only after a value was written, is not taken for the writer of that value.
+/// A statement that began after a value was written is not shown as the value's writer, even if the statement failed.
 #[test]
 fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
     if needs::faketime().is_none() {
@@ -98,7 +98,7 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
         assert_eq!(wrote(0)[0]["name"], "draft", "{form}");
         assert_eq!(*wrote(1), serde_json::json!([]), "{form}");
 
-        // The statement writes again, and its first value becomes history.
+        // The second value replaces the first, which becomes history.
         let third = go("10:02:00", "exec begin --line 2", "");
         go("10:02:10", &format!("put draft --execution {third}"), "two");
         go("10:02:20", &format!("exec complete {third}"), "");
@@ -139,7 +139,7 @@ fn a_converted_run_names_the_same_frames_around_its_values() {
     assert_eq!(file("r-sqlite-filesystem"), file("r"));
 }
 
-/// `sqlite3 state.db "select 1"` in the folder of a run in files creates an empty database. Commands ignore that
+/// `sqlite3 state.db "select 1"` creates an empty database in the folder of a run in files. Commands ignore such a
 /// database.
 #[test]
 fn an_empty_database_beside_a_run_in_files_is_ignored() {
@@ -176,7 +176,7 @@ fn an_empty_database_beside_a_run_in_files_is_ignored() {
     }
 }
 
-/// An empty database without other files of a run beside it is an error: the run may have been only in this database.
+/// An empty database without other files of a run is an error, because the whole run may have been in this database.
 #[test]
 fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     if needs::faketime().is_none() {
@@ -215,8 +215,8 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     );
 }
 
-/// The index of a run folder (index.md) lacks a value from its `put` until its statement ends. `check` reports nothing
-/// then.
+/// The index of a run folder (index.md) lacks a value from its `put` until its statement ends. `check` does not
+/// report such a value.
 #[test]
 fn check_is_silent_about_what_prose_itself_has_just_written() {
     if needs::faketime().is_none() {
@@ -338,8 +338,8 @@ fn runs_of_both_forms_share_the_memory_of_an_agent() {
     }
 }
 
-/// If an agent already has a memory in both stores, each run uses the store of its own form, and prints that the other
-/// exists.
+/// If an agent already has a memory in both stores, each run uses the store of its own form, and prints a note about
+/// the other store.
 #[test]
 fn of_two_memories_a_run_uses_the_one_of_its_form_and_says_that_there_is_another() {
     if needs::faketime().is_none() {
@@ -418,8 +418,8 @@ fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
     }
 }
 
-/// The records in a copied folder contain the id of the original run. The name of the folder distinguishes both, and
-/// commands take it.
+/// The records in a copied folder contain the id of the original run. So the copy is named after its folder, and
+/// commands accept that name.
 #[test]
 fn a_copy_of_a_run_goes_by_the_name_of_its_folder() {
     if needs::faketime().is_none() {
@@ -458,7 +458,7 @@ fn a_copy_of_a_run_goes_by_the_name_of_its_folder() {
             .collect();
         names.sort_unstable();
         assert_eq!(names, ["copy", "r"], "{form}");
-        // The command that `gates` prints for the copy names the copy, not the original run.
+        // The command that `gates` prints for the copy decides the gate of the copy, not of the original run.
         let gates = project.done("10:00:01", "gates copy --json", "");
         let gates: serde_json::Value = serde_json::from_str(&gates).expect("JSON");
         let approve = gates[0]["approve_command"].as_str().expect("a command");

@@ -1,5 +1,6 @@
-//! Tests of what `show`, `trace`, `resume` and `check` print about small runs with habits of real runs. The cases are
-//! in core/tests/fixtures/real.json and real-more.json; `core/tests/real` checks the facts of the same cases.
+//! Tests of what `show`, `trace`, `resume` and `check` print about small runs that imitate the records of real runs.
+//! The cases are in core/tests/fixtures/real.json and real-more.json; `core/tests/real` checks the facts of the same
+//! cases.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -188,7 +189,7 @@ fn commands_say_what_is_there_and_end_so() {
     /// A case: the files of a run, a command, its exit code, texts that it prints, and texts that it must not print.
     type Habit = (Files, Texts, i32, Texts, Texts);
     let cases: &[Habit] = &[
-        // A log keeps its own numbers, rounds and stops, and no fact is added that it does not record (W5).
+        // `narrate` prints the numbers, rounds and stops that the log contains, and adds no other facts (W5).
         (
             LOG,
             &["narrate", RUN],
@@ -217,7 +218,8 @@ fn commands_say_what_is_there_and_end_so() {
             &["1→ a ✓ (inferred: it has no record of its own", "2→ b ✓\n"],
             &["loop", "⟳"],
         ),
-        // A mark whose statement is missing in the program is kept, and gets no invented status (W6).
+        // If a recorded statement is missing in the program, `state` still prints the statement, without an invented
+        // status (W6).
         (
             FOREIGN,
             &["state", RUN],
@@ -269,7 +271,7 @@ fn commands_say_what_is_there_and_end_so() {
             &["place ~99 does not exist"],
             &[],
         ),
-        // A sealed run hides what ran, but shows which files exist (W12).
+        // An encrypted run hides the statements that ran, but shows which files exist (W12).
         (SEALED, &["get", "plan", "--run", RUN], 0, &["A plan."], &[]),
         (
             SEALED,

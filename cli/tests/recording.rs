@@ -178,7 +178,7 @@ fn a_handle_is_of_one_source() {
             );
         }
         assert_eq!(files(&project.path(".prose/runs/r")), before, "{form}");
-        // Registering the same import again is not an error.
+        // Repeating the command for the same import is not an error.
         add(0, "https://p.prose.md/@alice/research");
     }
 }
@@ -203,7 +203,7 @@ fn the_program_of_an_import_is_kept_in_both_forms() {
         project.prose(0, &args);
         let kept = project.path(".prose/runs/r/imports/r--research/program.prose");
         assert_eq!(fs::read_to_string(kept).expect("kept"), sub, "{form}");
-        // Commands open the nested run like any run, and the outer run names it.
+        // Commands open the nested run like any run, and the JSON of the outer run contains its path.
         let said = project.prose(0, &["state", "r/r--research"]);
         assert!(said.contains("Only in the import"), "{form}: {said}");
         let said = project.prose(0, &["show", "r", "--json"]);
@@ -234,7 +234,8 @@ fn no_file_is_called_as_windows_devices_are() {
             assert!(code == 0 || said.contains("Windows"), "{form}: {said}");
         }
         assert_eq!(files(&project.path(".prose/runs")) == before, code == 2);
-        // A handle must not contain two dashes, because they end it in the name of a nested run.
+        // A handle must not contain two dashes. In the name of a nested run, such as `handle--slug`, two dashes end
+        // the handle.
         let args = [
             "import",
             "add",
@@ -306,9 +307,9 @@ fn a_program_that_is_too_long_begins_no_run() {
     assert!(!project.path(".prose").exists());
 }
 
-/// A value that an import returns can be read under the import's handle, and under the name that the calling statement
-/// binds, whatever kind its own run records. Without a copy of the import's program, no file marks the binding as
-/// `output`.
+/// A value that an import returns can be read under the import's handle, and under the name that the calling
+/// statement binds. Its kind in the import's run does not matter: without a copy of the import's program, no file
+/// marks the binding as `output`.
 #[test]
 fn a_dotted_name_gets_the_binding_of_an_import() {
     for form in FORMS {
@@ -359,7 +360,7 @@ fn a_dotted_name_gets_the_binding_of_an_import() {
     }
 }
 
-/// A segment is printed completely, beyond the part that lists show, and also for an agent without a memory.
+/// A segment is printed completely, although lists show only its beginning, and also for an agent without a memory.
 #[test]
 fn a_segment_is_read_back_byte_for_byte() {
     let long = format!(
@@ -428,7 +429,8 @@ fn a_segment_is_read_back_byte_for_byte() {
     }
 }
 
-/// A loop, a gate or a deeper statement of a branch is recorded in this branch, and refused in every other.
+/// A loop, a gate or a nested statement of a branch is recorded in that branch. Recording it in another branch is
+/// refused.
 #[test]
 fn what_a_branch_holds_runs_in_that_branch() {
     let project = Project::new();
@@ -458,7 +460,7 @@ fn what_a_branch_holds_runs_in_that_branch() {
             let at = rows.iter().position(|row| Some(&row["id"]) == own);
             let (before, rest) = rows.split_at(at.expect("it is in the trace"));
             let level = |row: &serde_json::Value| row["level"].as_u64();
-            // A round has no execution number, so the row above it is used.
+            // A round has no execution number, so the nearest row above with a number counts as the parent.
             let above = before
                 .iter()
                 .rfind(|row| !row["id"].is_null() && level(row) < level(&rest[0]));
@@ -467,7 +469,8 @@ fn what_a_branch_holds_runs_in_that_branch() {
     }
 }
 
-/// Executions that are updated in place have one row each, so each call around a failure begins again by its own number.
+/// In this run, an execution has one row, which is updated in place. So each call around a failure begins again under
+/// its own number.
 #[test]
 fn the_calls_around_a_failure_begin_again_one_after_the_other() {
     let project = Project::new();

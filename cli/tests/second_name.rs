@@ -1,4 +1,4 @@
-//! Tests of `prose`, the name by which OpenProse calls this command, beside another program of that name.
+//! Tests of `prose`, OpenProse's name for this command, when another program has the same name.
 #![cfg(unix)]
 
 use std::fs;
@@ -53,7 +53,7 @@ fn foreign(folder: &Path, ran: &Path) -> PathBuf {
     path
 }
 
-/// Runs `doctor` with these folders as PATH. Returns its output and its check of the name `prose`.
+/// Runs `doctor` with these folders as PATH. Returns its output, and the result of its check of the name `prose`.
 fn checked(dir: &Path, folders: &[PathBuf]) -> (String, serde_json::Value) {
     let path = std::env::join_paths(folders).expect("a path");
     let doctor = |args: &[&str]| {

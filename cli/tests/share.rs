@@ -90,7 +90,7 @@ impl Project {
             "a value\n{} of ann@customer.org in {}/notes\nhunter2-is-not-enough\n{}\n",
             secrets[1],
             "/home/annabelle",
-            // The secret is also found where it is written in base64.
+            // This is the secret in base64, which must be found, too.
             "aHVudGVyMi1pcy1ub3QtZW5vdWdo"
         );
         project.fed(
@@ -250,7 +250,7 @@ fn nothing_secret_leaves_and_the_run_is_told_as_before() {
             project.done("audit verify r.zip").lines().next()
         );
         assert!(project.done("audit r.zip").contains("[person #1]"));
-        // The copy's log was sealed again, and records the head that it had in the run.
+        // The log of the copy was sealed again. The output contains the head that the log has in the run.
         let head = project.done("audit verify r");
         let head = head
             .lines()
@@ -260,7 +260,7 @@ fn nothing_secret_leaves_and_the_run_is_told_as_before() {
     }
 }
 
-/// Removes from a view the facts that redaction changes: texts, and the place of the run.
+/// Removes from the JSON of a view the facts that redaction changes: texts, and the place of the run.
 fn forget(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(object) => {
@@ -286,7 +286,7 @@ fn a_secret_in_the_name_of_a_run_is_replaced() {
         let named = project.at(&secret);
         copy(&project.at(".prose/runs/r"), &named);
         copy(&project.at(".prose/runs/r"), &other);
-        // The folder of a run may be named after a placeholder, because a redacted copy gets such names.
+        // The folder of a run may have the name of a placeholder, as in a redacted copy.
         let before = project.at("[github-token #1]");
         copy(&project.at(".prose/runs/r"), &before);
         let report = project.fed(0, &["share", &secret, "--report", "--json"], "");
@@ -332,7 +332,8 @@ fn a_secret_in_the_name_of_a_run_is_replaced() {
     }
 }
 
-/// A share that the user or the system ends at any moment leaves either the whole file or none, and no other files.
+/// If the user or the system ends `share` at any moment, the target is either complete or missing, and no other files
+/// remain.
 #[cfg(unix)]
 #[test]
 fn what_is_ended_leaves_nothing_behind() {
@@ -527,7 +528,7 @@ fn several_runs_are_one_file_and_each_is_named() {
     .expect("written");
     let refused = project.refused(6, "show cut.zip");
     assert!(refused.contains("not a readable zip"), "{refused}");
-    // The error for a zip without files is about that, not about a missing file.
+    // The error for an empty zip is not about a missing file.
     fs::write(project.at("empty.zip"), zip(&[])).expect("written");
     let refused = project.refused(6, "show empty.zip");
     assert!(refused.contains("the zip contains no files"), "{refused}");

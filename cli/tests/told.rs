@@ -1,5 +1,5 @@
-//! Tests of output and input. A command either prints its result, or its exit code reports that it could not; input is
-//! stored unchanged.
+//! Tests of standard output and standard input. If a command cannot print its result, its exit code reports that.
+//! Input is stored unchanged.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ impl Project {
         project
     }
 
-    /// Runs a line in the shell. In it, `prosescope` means the tested binary, and `$RUN` the run.
+    /// Runs a line in the shell. In the line, `prosescope` means the tested binary, and `$RUN` the run.
     fn shell(&self, line: &str) -> Output {
         let prose = PathBuf::from(env!("CARGO_BIN_EXE_prosescope"));
         Command::new("bash")
@@ -82,7 +82,8 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
         }
         project.check("prosescope --help >&-", 6, "");
         project.check("echo v | prosescope put y >&-", 7, "do not repeat");
-        // Python and Node open `/dev/null` for reading and writing to discard output. That is not a closed stream.
+        // Python and Node open `/dev/null` for reading and writing to discard output. Such a stream is not treated as
+        // closed.
         project.check("prosescope trace 1<>/dev/null", 0, "");
         project.check("prosescope put z 0<>/dev/null", 0, "Binding written: z");
         // A pipe whose reader has ended is not an error, because the reader has read enough.
@@ -90,8 +91,8 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
     }
 }
 
-/// Vacuuming writes a copy of the database, which `ulimit -f` forbids here; recording the end of the run fits in the
-/// limit.
+/// The limit of `ulimit -f` allows to record the end of the run, but not to vacuum, which writes a copy of the
+/// database.
 #[test]
 fn a_run_that_is_finished_and_cannot_be_vacuumed_has_the_same_exit_code() {
     let project = Project::new("sqlite");
@@ -171,7 +172,7 @@ fn a_value_of_a_file_that_is_a_folder_is_an_error() {
     project.check("prosescope put x --file empty", 0, "Binding written");
 }
 
-/// `ulimit -v` counts in KB. A value as long as this limit does not fit into memory beside the program.
+/// A value that is as long as the memory limit does not fit into memory beside the program. `ulimit -v` counts in KB.
 #[test]
 fn a_long_value_is_not_held_in_memory() {
     for form in FORMS {
@@ -197,7 +198,8 @@ fn a_long_value_is_not_held_in_memory() {
     }
 }
 
-/// Whether a value is text does not depend on where reads split it. The last character of a value may be incomplete.
+/// A long value is read in parts. The end of a part may split a character, and the value still counts as text. If the
+/// value itself ends inside of a character, it is not text.
 #[test]
 fn a_long_value_is_text_or_not_wherever_it_is_read_apart() {
     let project = Project::new("sqlite");

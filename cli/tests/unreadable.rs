@@ -1,5 +1,5 @@
-//! Tests that an unreadable run is never shown as an empty one. A command that needs an unread part names the part and what to do,
-//! and ends with 5 (the data cannot be understood) or 6 (reading failed).
+//! Tests that an unreadable run is never shown as an empty run. A command that needs an unread part prints the name
+//! of the part and what to do. Its exit code is 5 (the data cannot be understood) or 6 (reading failed).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ const EMPTY: &[&str] = &[
 
 struct Project {
     dir: tempfile::TempDir,
-    /// The user that commands run as, if it is another one than the user of the test.
+    /// The id of the user that runs the commands; `None` means the user of the test.
     user: Option<u32>,
 }
 
@@ -109,8 +109,8 @@ impl Project {
         self.command(args).output().expect("prosescope runs")
     }
 
-    /// Checks that each command ends with this code, names the unread part, prints what to do next, and never prints
-    /// that the part is empty.
+    /// Checks that each command ends with this code, and prints the name of the unread part and what to do next. No
+    /// command may print that the part is empty.
     #[track_caller]
     fn check(&self, what: &str, questions: &[&[&[&str]]], named: &str, code: i32) {
         let mut asked = Vec::new();
@@ -169,7 +169,8 @@ fn overwrite(path: &Path, text: &str) {
     write(path, &bytes);
 }
 
-/// A damage: how the run's folder is damaged, the commands that then fail, and the part that they name.
+/// A damage: its name, the form of the run, the function that damages the run's folder, the commands that then fail,
+/// and the part that their errors name.
 type Damage = (
     &'static str,
     &'static str,
@@ -306,7 +307,7 @@ fn what_stands_in_the_place_of_something_else_is_never_empty() {
     ] {
         for by in by {
             let project = Project::new(form);
-            // The attachments are removed, because they would show that the run had a database that is now replaced.
+            // Attachments would prove that the run had a database, so they are removed.
             let _ = fs::remove_dir_all(project.folder().join("attachments"));
             replace(&project.folder().join(part), by);
             let named = part.rsplit('/').next().unwrap_or(part);
@@ -378,8 +379,8 @@ fn what_may_not_be_read_is_never_empty() {
     }
 }
 
-/// The agents of a project are in a database of their own, outside of the run. If it cannot be read, the run itself is
-/// still complete.
+/// The agents of a project are in a separate database, outside of the run. If this database cannot be read, the run
+/// itself is still complete.
 #[test]
 fn agents_around_a_run_that_cannot_be_read_are_not_no_agents() {
     let project = Project::new("sqlite");

@@ -1,4 +1,5 @@
-//! Tests of `clean`, `agent delete`, `doctor` and `check --fix`: their output, removed files, and files that always stay.
+//! Tests of `clean`, `agent delete`, `doctor` and `check --fix`: their output, the files that they remove, and the
+//! files that they never remove.
 
 use std::fs;
 use std::path::Path;
@@ -59,7 +60,8 @@ fn runs(dir: &Path) -> Vec<String> {
     names
 }
 
-/// A run that cannot be removed is listed with the kept runs, and does not count in sums.
+/// A run that cannot be removed is listed among the kept runs. The total size of the removed runs does not contain
+/// it.
 #[test]
 fn clean_says_what_it_removed_and_nothing_else() {
     if needs::faketime().is_none() {
@@ -67,7 +69,7 @@ fn clean_says_what_it_removed_and_nothing_else() {
     }
     let dir = project();
     let at = dir.path();
-    // A folder in place of the lock file keeps even root from locking the run, so the run cannot be removed.
+    // With a folder in place of the lock file, the run cannot be locked, even by root. So the run cannot be removed.
     let lock = at.join(".prose/runs/running/.lock");
     let _ = fs::remove_file(&lock);
     fs::create_dir(&lock).expect("made");

@@ -1,4 +1,4 @@
-//! Tests of `--run` for recording: it takes only an existing run.
+//! Tests of `--run` in recording commands, which accept only existing runs.
 
 use std::fs;
 use std::path::Path;
@@ -174,14 +174,15 @@ fn every_command_that_writes_says_to_which_run() {
             let view: serde_json::Value = serde_json::from_str(&said).expect("JSON");
             assert_eq!(view["run"], state, "{said}");
         }
-        // An agent of the project belongs to no run, so the output names none.
+        // An agent of the project does not belong to a run, so the `run` in the output is null.
         let keep = ["agent", "memory", "set", "mate", "--scope", "project"];
         let said = prose(at, 0, &[&keep[..], &["--run", state, "--json"]].concat());
         assert!(said.contains(r#""run": null"#), "{said}");
     }
 }
 
-/// Two sessions that record into one run by mistake ruin both runs.
+/// Two sessions that record into one run by mistake ruin both runs. So a command without a run prints which run it
+/// used.
 #[test]
 fn who_names_no_run_writes_to_the_newest_one_and_is_told_which() {
     let dir = project();

@@ -1,4 +1,4 @@
-//! The fenced blocks of a page.
+//! Finds the fenced blocks of commands in a page of the docs, and parses where they run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub(crate) struct With {
     pub(crate) serve: bool,
 }
 
-/// Pages that the test checks in addition to those below `docs/`.
+/// The pages outside of `docs/` that the test checks.
 const BESIDE: &[&str] = &[
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -124,7 +124,7 @@ impl Block {
         })
     }
 
-    /// Parses the opening line: where the block runs.
+    /// Returns where the block runs, according to its opening line.
     pub(crate) fn place(&self) -> Result<Place, String> {
         let (about, until) = match self.about.split_once(" until ") {
             Some((about, until)) => (about, Some(until.to_owned())),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use prosescope_test_support::needs;
 
-/// Our pages that are not in the repository, so that no comment may cite them. The five pages of OpenProse (`sqlite.md`
-/// and others) are public, and may be cited.
+/// Pages of this project that are not in the repository, so that no comment may cite them. The five pages of
+/// OpenProse (`sqlite.md` and others) are public, and may be cited.
 const ELSEWHERE: &[&str] = &[
     "trace.md",
     "one-fold.md",
@@ -80,7 +80,7 @@ fn each_decision_that_is_cited_is_written_down() {
         for page in ELSEWHERE {
             let whole = |at: usize| {
                 let before = text.get(..at).unwrap_or_default();
-                // Links are checked by another test. `checks/trace.md` in a link is a page of the repository.
+                // Skips a link such as `](checks/trace.md)`, because another test checks links.
                 let is_link = before.ends_with("](");
                 !is_link
                     && !before.chars().next_back().is_some_and(|c| {

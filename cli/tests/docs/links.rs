@@ -7,7 +7,7 @@ use prosescope_test_support::needs;
 
 use crate::{PROJECT, blocks};
 
-/// Pages of OpenProse, which readers of our docs may not have. Our docs link to the page of errata instead, which
+/// Pages of OpenProse, which readers of these docs may not have. The docs link to the page of errata instead, which
 /// describes them.
 const NOT_OURS: &[&str] = &[
     "filesystem.md",
@@ -138,7 +138,8 @@ fn no_page_names_a_document_that_its_reader_does_not_have() {
     for page in blocks::pages().iter().filter(|page| *page != OF_DECISIONS) {
         let text = std::fs::read_to_string(needs::root().join(page)).expect("a page");
         for line in prose(&text) {
-            // A link to a Markdown file leads to a page of ours, so the name in its target does not count.
+            // A link to a Markdown file leads to a page of these docs, so its target is not checked for names of
+            // OpenProse's pages.
             let shown = line.split("](").map(|part| match part.split_once(')') {
                 Some((target, rest)) if target.contains(".md") => rest,
                 _ => part,

@@ -13,7 +13,7 @@
 //! | `sh in the checkout` | its `cargo xtask` commands exist |
 //! | `sh once released` | each line has the placeholder of the project's address |
 //!
-//! Pages are found, not listed: the README, all below `docs/`, and those of `blocks::pages`.
+//! The checked pages are the README, all pages below `docs/`, and those of `blocks::pages`.
 
 mod blocks;
 mod citations;
@@ -68,7 +68,7 @@ fn next(pages: &Mutex<Vec<String>>) -> Option<String> {
     pages.lock().expect("the pages").pop()
 }
 
-/// Runs the blocks of a page. Returns an error for each wrong block.
+/// Runs the blocks of a page. Returns an error for each block that fails or whose output differs.
 fn check(page: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for block in blocks::of(page) {

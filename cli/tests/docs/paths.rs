@@ -1,4 +1,4 @@
-//! Checks that the paths in the pages exist.
+//! Checks that the paths in code spans of the docs exist in the checkout.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Runs the commands of a block.
+//! Runs the commands of a block of the docs in a temporary folder, and returns or checks their output.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -149,7 +149,7 @@ impl Folder {
         }
     }
 
-    /// Runs commands until they print a word, then stops them like Ctrl-C.
+    /// Runs commands until they print a word, then sends them the signal of Ctrl-C.
     pub(crate) fn until(&self, text: &str, word: &str) -> Result<(), String> {
         let script = format!("exec 2>&1\nset -e\n{text}\n");
         let mut shell = self.command("sh");
@@ -180,7 +180,7 @@ impl Folder {
     }
 }
 
-/// Checks that the commands of a template and their options exist.
+/// Checks that the commands in a block with placeholders exist, and their options.
 pub(crate) fn exists(text: &str) -> Result<(), String> {
     if !text.contains('<') {
         return Err("it has no placeholder".to_owned());

@@ -198,7 +198,7 @@ fn past_its_deadline_a_gate_times_out_and_the_decision_is_refused() {
             "continue",
         ];
         project.expect_at(NOON, 0, &create);
-        // At the exact deadline the gate is not late yet: OpenProse compares with `<`.
+        // At the exact time of the deadline, the gate has not timed out yet: OpenProse compares with `<`.
         let due = |now: &str| {
             let (said, _) = project.expect_at(now, 0, &["gates", "expire"]);
             said.contains("timeout")
@@ -292,8 +292,8 @@ fn looking_is_logged_unless_it_is_not_wanted_or_cannot_be() {
         assert_eq!(events(), ["created", "viewed"]);
         project.expect(3, &["gate", "show", &run, "depoly"]);
         assert_eq!(events(), ["created", "viewed"]);
-        // A gate in a run that cannot be written is shown with a note that the view was not recorded. A folder takes
-        // the place of the lock file, because root may write whatever the permission bits say.
+        // A gate in a run that cannot be written is shown, with a note that the view was not recorded. Root may write
+        // in spite of permission bits, so a folder in place of the lock file prevents writing.
         let copy = project.folder().with_file_name("readonly");
         Project::restore(&project.files(), &copy);
         std::fs::create_dir(copy.join(".lock")).expect("made");
@@ -304,7 +304,7 @@ fn looking_is_logged_unless_it_is_not_wanted_or_cannot_be() {
     });
 }
 
-/// Texts of users cannot inject SQL or commands, and cannot break the chain (errata B9, P10).
+/// Texts of users cannot inject SQL or commands, and cannot break the hash chain of the log (errata B9, P10).
 #[test]
 fn whatever_is_said_is_kept_and_the_log_holds_together() {
     in_both_forms(|project| {
@@ -340,8 +340,8 @@ fn going_on_is_logged_at_the_gate() {
     });
 }
 
-/// Gates without a recorded run are shown with the run of the file, and can be decided (errata G11). In a file with several
-/// runs, the error for a gate of another run names that run.
+/// Gates without a run id are shown in the run of the file, and can be decided (errata G11). If a file contains
+/// several runs, the error for a gate of another run contains that run's id.
 #[test]
 fn gates_of_no_recorded_run_are_decided_and_those_of_another_are_named() {
     if needs::sqlite3().is_none() {
@@ -366,7 +366,7 @@ fn gates_of_no_recorded_run_are_decided_and_those_of_another_are_named() {
     assert!(said.contains("earlier"), "{said}");
 }
 
-/// A name that looks like another name is rejected, because people read the sealed names.
+/// A principal that looks like another name is rejected, because people read the names in the sealed log.
 #[test]
 fn a_principal_that_reads_as_another_name_is_refused() {
     in_both_forms(|project| {
@@ -413,7 +413,8 @@ fn system_user() -> Option<String> {
     (out.status.success() && !name.is_empty()).then_some(name)
 }
 
-/// A command copied from a list decides its gate for any id. It hides nothing, and runs nothing else.
+/// The command that a list prints decides the right gate for any gate id. It contains no invisible characters, and
+/// runs nothing else.
 #[test]
 fn a_printed_command_decides_the_gate_that_it_was_printed_for() {
     if needs::sqlite3().is_none() {

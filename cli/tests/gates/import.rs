@@ -61,7 +61,7 @@ fn a_decision_file_is_recorded_once() {
         ] {
             project.create(gate, &["--allow", "ops-team,raymond", "--timeout", "4h"]);
             write(project, &decision(project, gate, word));
-            // If the command line names no run, the command uses the run that the decision file names.
+            // Without a run on the command line, the command uses the run in the decision file.
             let done = project.json(0, &["gate", "import", FILE]);
             assert_eq!(
                 (&done["run"], &done["status"]),
@@ -145,7 +145,7 @@ fn what_differs_is_refused_by_name_and_changes_nothing() {
         refused(5, "", &[], &|file| {
             file["note"] = "é".repeat(200_000).into();
         });
-        // The file is untrusted, so its run must not lead to another place.
+        // The file is untrusted, so the `run` in the file must not lead out of the project.
         for named in ["../x", "/tmp", "latest", "p.prose", ".", ""] {
             refused(3, "", &[], &|file| file["run"] = named.into());
         }
@@ -288,8 +288,8 @@ fn of_a_copy_that_decides_several_gates_one_is_named() {
         );
         let (_, said) = project.expect(3, &["gate", "import", &copy, "--gate", "shp"]);
         assert!(said.contains("did you mean ship?"), "{said}");
-        // The copy also has a later record of another gate. The decision's head is older than that record, and the run
-        // has it, too.
+        // The copy also contains a later record, about another gate. The import works, because the head in the
+        // decision is older than that record, and the run contains that head, too.
         project.expect(0, &["gate", "import", &copy, "--gate", "deploy"]);
     });
 }
@@ -319,7 +319,7 @@ fn a_copy_that_was_tampered_with_is_refused() {
     });
 }
 
-/// The argument is a path, even if a run has the same name.
+/// The argument COPY is a path, even if a run has the same name.
 #[test]
 fn a_copy_is_a_path() {
     let project = Project::new(Form::Sqlite);

@@ -1,5 +1,5 @@
-//! Tests of gates and their audit log as people, scripts and other tools use them: they run the binary, and `sqlite3`
-//! on the same files.
+//! Tests of gates and their audit log. They run the binary as people and scripts do, and `sqlite3` on the same files
+//! as other tools do.
 
 mod decisions;
 mod import;
@@ -73,7 +73,7 @@ impl Project {
         project
     }
 
-    /// The run's folder.
+    /// Returns the run's folder.
     fn folder(&self) -> PathBuf {
         self.dir.path().join(".prose/runs").join(&self.run)
     }

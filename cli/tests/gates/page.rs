@@ -1,4 +1,5 @@
-//! Tests of `view --allow-decisions`: the served page can decide, and other senders cannot. Requests are sent as raw bytes.
+//! Tests of `view --allow-decisions`: the served page can decide gates, and no other page or program can. Requests
+//! are sent as raw bytes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -181,7 +182,7 @@ fn a_request_of_anybody_else_decides_nothing() {
         (&[("X-Prosescope-Token", "")][..], 403),
         (&[("X-Prosescope-Token", wrong.as_str())], 403),
         (&[("X-Prosescope-Token", &token[..31])], 403),
-        // Of a header that is sent twice, it is unclear which value counts.
+        // A header that is sent twice is rejected, because it is unclear which value counts.
         (
             &[
                 ("X-Prosescope-Token", token.as_str()),
@@ -196,7 +197,7 @@ fn a_request_of_anybody_else_decides_nothing() {
         (&[("Origin", "")], 403),
         (&[("Origin", "null")], 404),
         (&[("Origin", "http://evil.example")], 404),
-        // Another name of this machine in `Origin` is another origin than the page's.
+        // `localhost` and `127.0.0.1` mean the same machine, but are different origins.
         (&[("Origin", &format!("http://{named}"))], 404),
         (&[("Host", evil.as_str())], 404),
         // A foreign name may resolve to this machine (DNS rebinding). Its `Host` and `Origin` agree, but are not the
@@ -216,7 +217,7 @@ fn a_request_of_anybody_else_decides_nothing() {
         assert_eq!(status, expected, "{other:?}: {said}");
         assert!(project.files() == before, "{other:?}");
     }
-    // A token in the address does not count, and neither does a method other than POST.
+    // A token in the address is not accepted, and neither is a method other than POST.
     let own = page.own();
     let own: Vec<(&str, &str)> = own.iter().map(|(n, v)| (*n, v.as_str())).collect();
     let without: Vec<(&str, &str)> = own
@@ -280,7 +281,7 @@ fn what_the_page_shows_is_compared_with_the_run() {
     refused(409, "decision-head-differs", &|b| {
         b["seen"]["head"]["count"] = 9.into();
     });
-    // The principal is fixed when the server starts: a request with a name of its own is rejected.
+    // The principal is fixed when the server starts, so a request that contains a name is rejected.
     refused(422, "", &|b| b["by"] = "lee".into());
     refused(422, "", &|b| b["decision"] = "timeout".into());
     refused(422, "", &|b| {
@@ -339,7 +340,7 @@ fn a_server_that_could_record_nothing_does_not_start() {
     ] {
         project.expect(code, args);
     }
-    // If the page did not escape it, this name would end the attribute that contains it.
+    // This name would end the attribute that contains it, unless the page escapes the name.
     let page = Page::open(&project, &["--allow-decisions", "--as", "\"><script>&"]);
     assert!(
         page.html

@@ -1,4 +1,5 @@
-//! Tests of races between approve, reject and expire in separate processes: exactly one of them wins (errata H3).
+//! Tests of races between `approve`, `reject` and `gates expire` in separate processes: exactly one of them decides
+//! the gate (errata H3).
 
 use std::process::{Child, Output, Stdio};
 

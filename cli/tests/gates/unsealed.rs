@@ -59,7 +59,7 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
             );
             assert!(project.files() == before);
         }
-        // An override does not allow principals that the gate does not name.
+        // `--override` does not allow a principal that is missing in the gate's list.
         project.expect(4, &["approve", run, "by-hand", "--as", "eve", "--override"]);
         assert!(project.files() == before);
         let pending = "gate by-hand: no sealed row of the log records its creation: `prosescope approve` and `reject` need --override";
@@ -104,7 +104,7 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
                 .contains("override of “lee”")
         );
 
-        // The decision by override is sealed, so a later edit of it is noticed.
+        // The decision by override is sealed, so a later edit of the gate is noticed.
         match project.form {
             Form::Sqlite => {
                 drop(project.sql("UPDATE gates SET prompt = 'Stay?' WHERE id = 'by-hand';"));
@@ -129,8 +129,8 @@ fn logged(log: &Value) -> Vec<(&Value, &Value, &Value)> {
         .collect()
 }
 
-/// With an override, the time-out of such a gate is recorded, too, and the log contains the name of the person who
-/// overrides.
+/// With `--override`, the time-out of a gate that another tool created is recorded. The log then contains the name of
+/// the person who overrides.
 #[test]
 fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
     if needs::faketime().is_none() || needs::sqlite3().is_none() {

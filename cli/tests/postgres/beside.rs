@@ -1,4 +1,5 @@
-//! Tests of attachments that subagents wrote into a run's folder. PostgreSQL stores only the paths of these files.
+//! Tests of attachments that subagents wrote into a run's folder. PostgreSQL stores only the paths of these files, so
+//! commands read the files from this machine.
 
 use crate::project::{Project, cluster};
 

@@ -1,5 +1,4 @@
-//! Runs every command on a run in PostgreSQL and on the same run in a `state.db`. The outputs about both runs are
-//! equal.
+//! Tests that every command prints the same about a run in PostgreSQL as about the same run in a `state.db`.
 
 use prosescope_test_support::clock;
 use serde_json::Value;
@@ -53,8 +52,8 @@ approve later:
 output report = session "Write the report"
 "#;
 
-/// The commands in order. Each has its standard input, its exit code, a name for the id that it prints, and its words.
-/// `{name}` stands for a printed id; the test appends the run.
+/// The commands in their order: the standard input, the exit code, a name for the printed id, and the words of the
+/// command. `{name}` stands for a printed id; the test appends the run.
 pub(crate) const STEPS: &[(&str, i32, &str, &str)] = &[
     (
         "",
@@ -157,7 +156,7 @@ pub(crate) fn record(project: &Project, run: &str) {
     }
 }
 
-/// Returns all that the commands print about a run, without what differs by its store: ids, times, places.
+/// Returns all that the commands print about a run. Leaves out ids, times and places, which depend on the store.
 pub(crate) fn told(project: &Project, run: &str) -> Vec<String> {
     let mut told = Vec::new();
     let mut rows = |command: &str, path: &str, keys: &[&str]| {
@@ -234,7 +233,7 @@ fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
         return;
     };
     let both = ["sqlite", "postgres"].map(|form| {
-        // Agents of the project and the user are stored by form, so each run gets a project of its own.
+        // Agents of the project and the user are stored by form, so each run gets a separate project.
         let project = Project::new(PROGRAM, &cluster.database());
         let run = project.init(form);
         record(&project, &run);
@@ -305,7 +304,7 @@ fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
         shown.contains("PostgreSQL") && !shown.contains("SQLite"),
         "{shown}"
     );
-    // The next run of the project has the same agents of the project, and a run of another project does not.
+    // The next run of the project uses the same agents of the project. A run of another project does not.
     let next = project.init("postgres");
     let memory = project.line(&["agent", "memory", "get", "scholar", "--run", &next]);
     assert_eq!(memory, "of the project");

@@ -1,5 +1,5 @@
-//! Cuts the connection in the middle of each command (errata H2). What a command acknowledged is recorded; what it did
-//! not is recorded once when the command is repeated.
+//! Tests that cut the connection in the middle of each command (errata H2). An acknowledged change is recorded. A
+//! change that was not acknowledged is recorded once when the command is repeated.
 
 use prosescope_test_support::clock;
 use prosescope_test_support::cluster::Cluster;
@@ -9,7 +9,7 @@ use crate::commands::STEPS;
 use crate::kills::times;
 use crate::project::{Project, cluster, text};
 
-/// Commands that run after [`STEPS`], and end what those began.
+/// Commands that run after [`STEPS`], and end the executions and gates that are still open.
 const LAST: &[(&str, i32, &str, &str)] = &[
     ("", 0, "", "reject {run} publish --reason No --as raymond"),
     ("", 0, "", "gate create later --line 41 --run {run}"),
@@ -49,8 +49,8 @@ const RECORDED: &str = "
         UNION ALL SELECT 'imports', count(*)::text FROM openprose.imports WHERE run_id = '{ID}'
     ) AS each";
 
-/// Records all steps, each with its connection cut at this place. Returns what is recorded after each step, how often a
-/// command was cut, and how many commands failed and were repeated.
+/// Records all steps, each with its connection cut at the place `cut`. Returns the records after each step, the
+/// number of cut commands, and the number of commands that failed and were repeated.
 fn recorded(cluster: &Cluster, cut: Option<Place>) -> (Vec<String>, usize, usize) {
     let wire = Wire::to(cluster.port());
     let url = cluster.database();
@@ -147,7 +147,7 @@ fn each_command_that_is_cut_is_recorded_once() {
     println!("{cuts} commands cut: {refused} ended with 6 and were repeated");
 }
 
-/// A run whose creation, push or removal loses its connection is either complete or does not exist.
+/// If the connection is lost while a run is created, pushed or removed, the run is either complete or does not exist.
 #[test]
 fn a_run_that_is_made_or_removed_over_a_cut_connection_is_whole() {
     let Some(cluster) = cluster() else {

@@ -1,5 +1,5 @@
-//! `psql` runs the queries of postgres.md on records of `prosescope`, and `prosescope` reads what `psql` wrote into the
-//! same run.
+//! Tests that `psql` and `prosescope` read each other's records: `psql` runs the queries of postgres.md on records of
+//! `prosescope`, and `prosescope` reads what `psql` wrote into the same run.
 
 use crate::commands::PROGRAM;
 use crate::project::{Project, cluster};

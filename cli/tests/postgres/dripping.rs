@@ -1,6 +1,8 @@
 //! Tests with servers that answer one query very slowly or not at all. Every query has a time limit, so each command
-//! ends.  The tests do not measure time. They count what the server sent in the meantime (twice per second), because on
-//! a busy machine the server sends less.
+//! ends.
+//!
+//! The tests do not measure time. They count the pieces that the server sent in the meantime, at most two per second,
+//! because on a busy machine the server sends fewer.
 
 use std::thread;
 
@@ -45,7 +47,7 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
     let asked = place.wire.asked();
     let all = asked.iter().enumerate();
     let mut tried = 0;
-    // The last queries of a command read the tables of the run, so the test begins with them.
+    // The search begins with the last queries of the command, because these read the tables of the run.
     for (at, sql) in all.filter(|(_, sql)| sql.starts_with(beginning)).rev() {
         place.wire.arm(Some(Fault {
             question: at + 1,
@@ -55,7 +57,7 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
         let (code, said, memory) = watched(&mut place.command(line));
         place.wire.disarm();
         let dripped = place.wire.dripped();
-        // The answer had no row, so it was sent completely.
+        // An answer without rows is sent at once, so another query is tried.
         if dripped == 0 {
             continue;
         }
@@ -64,7 +66,7 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
         assert!(dripped <= DRIPS, "{what}");
         assert!(memory < 256 << 20, "{memory} bytes: {what}");
         match code {
-            // A list may leave out what could not be read, and a writing command may record with a second attempt.
+            // A list may leave out unread parts, and a writing command may record with a second attempt.
             Some(0 | 1) => {}
             code => {
                 assert!(matches!(code, Some(5 | 6)), "{what}");
@@ -81,9 +83,9 @@ fn drips(cluster: &Cluster, line: &str, beginning: &str, whole: bool) {
     assert!(tried > 0, "{line}: {asked:?}");
 }
 
-/// If a statement of a writer gets no answer, the writer checks on another connection whether the server answers. If
-/// the server does, the writer waits only a little longer than for a lock. Then it repeats the command, or reports that
-/// nothing was recorded.
+/// If a writer gets no answer to a statement, it checks on another connection whether the server answers. If the
+/// server does, the writer waits only a little longer than for a lock. Then the writer repeats the command, or
+/// reports that nothing was recorded.
 #[test]
 fn a_server_that_answers_all_but_one_question_is_left_all_the_same() {
     let Some(cluster) = cluster() else {

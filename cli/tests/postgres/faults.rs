@@ -1,6 +1,8 @@
 //! Tests in which the server answers one query of each command with an error, once or always. The exit code of a
-//! command that writes agrees with what is recorded, a refused command can be repeated, and unreadable data is never
-//! reported as empty.  CI runs a sample; with `PROSE_SWEEP`, each query of each command fails in each way.
+//! command that writes agrees with the records, a refused command can be repeated, and unreadable data is never
+//! reported as empty.
+//!
+//! CI runs a sample. With `PROSE_SWEEP`, each query of each command fails in each way.
 
 use std::fs;
 use std::process::Output;
@@ -29,7 +31,8 @@ output report = session: writer
   prompt: "Report"
 "#;
 
-/// The time at which the run was recorded, and the time at which the tested commands run.
+/// The times at which the run is recorded (`THEN`), at which most commands are tested (`NOW`), and, a day later, at
+/// which commands such as `gates expire` are tested (`LATER`).
 const THEN: &str = "2026-01-15T14:30:00Z";
 const NOW: &str = "2026-01-15T14:40:00Z";
 const LATER: &str = "2026-01-16T18:00:00Z";
@@ -143,8 +146,8 @@ const WRITERS: &[(&str, &str, &str)] = &[
     ("", NOW, "events prune latest --force --state postgres"),
 ];
 
-/// Commands that read. The flag tells whether a command may print a part of its answer if it also prints what is
-/// missing.
+/// Commands that read. The flag is true if a command may print a part of its answer, with an error about the missing
+/// part.
 const READERS: &[(&str, bool)] = &[
     ("show postgres:r1", true),
     ("show postgres:latest", true),
@@ -183,13 +186,13 @@ const READERS: &[(&str, bool)] = &[
     ("events tail latest --state postgres", false),
 ];
 
-/// PostgreSQL's codes of the errors: disk full, statement cancelled, serialization failure, missing right, read-only
-/// server, failed connection, internal error.
+/// PostgreSQL's error codes: disk full, statement cancelled, serialization failure, missing right, read-only server,
+/// failed connection, internal error.
 const CODES: [&str; 7] = [
     "53100", "57014", "40001", "42501", "25006", "08006", "XX000",
 ];
 
-/// Returns the faults to try on one query; `turn` chooses one of the error codes.
+/// Returns the faults to try on one query. `turn` is a counter that chooses one of the error codes.
 fn faults_of(question: usize, turn: usize) -> Vec<Fault> {
     let code = CODES[turn % CODES.len()];
     let next = CODES[(turn + 3) % CODES.len()];
@@ -251,8 +254,8 @@ struct Place<'c> {
     open: String,
 }
 
-/// SQL functions that restore all rows, and that return the rows as text for a comparison. The text leaves out what
-/// differs between two tries: ids from sequences, times of the server, ids of workflows.
+/// SQL functions that restore all rows, and that return the rows as text for a comparison. The text leaves out ids
+/// from sequences, times of the server, and ids of workflows, because these differ between two tries.
 const FUNCTIONS: &str = r#"
     CREATE SCHEMA saved;
     CREATE FUNCTION saved.tables() RETURNS SETOF pg_class LANGUAGE sql AS $$
@@ -366,8 +369,7 @@ impl<'c> Place<'c> {
             }
         }
         files.sort();
-        // A sequence does not give a number again after a transaction was rolled back, so the numbers of executions are
-        // left out.
+        // The numbers of executions are left out, because a sequence does not reuse a number after a rollback.
         let facts = self.sql("SELECT saved.facts()");
         let mut parts = facts.split(NUMBERED);
         let first = parts.next().unwrap_or_default().to_owned();
@@ -377,7 +379,7 @@ impl<'c> Place<'c> {
         format!("{facts}\n{}", files.join("\n"))
     }
 
-    /// Tries the faults of a command: all of them, or without `PROSE_SWEEP` a few.
+    /// Tries the faults of a command: all of them with `PROSE_SWEEP`, else a few.
     fn each(
         &self,
         n: usize,
@@ -397,8 +399,8 @@ impl<'c> Place<'c> {
         let faults = (1..=asked.len()).flat_map(|question| faults_of(question, n + question));
         let mut faults: Vec<Fault> = faults.collect();
         if !is_whole() {
-            // Without `PROSE_SWEEP`, each command is tried with few faults, and each time with another query and
-            // another fault.
+            // Without `PROSE_SWEEP`, a few faults are tried on each command. `n` varies the query and the fault
+            // between commands.
             let step = (faults.len() / 2).max(1);
             faults = faults
                 .into_iter()
@@ -465,7 +467,7 @@ const NUMBERED: &str = "\\\"execution_id\\\":";
 const NOTED: &str = "2026-01-15T14:40:00+00:00";
 const NOTED_BEFORE: &str = "2026-01-15T14:30:00+00:00";
 
-/// Judges a command that records: the records are as before or as intended, and the exit code tells which.
+/// Judges a command that records. The records must be as before or as intended, as the exit code reports.
 fn recorded(tried: &Tried<'_>) -> Result<Verdict, String> {
     let said = text(&tried.out.stderr);
     let mut now = tried.place.facts();
@@ -484,7 +486,7 @@ fn recorded(tried: &Tried<'_>) -> Result<Verdict, String> {
         }
         // The time-outs of one run are recorded, and another run could not be read.
         Some(5 | 6) if now == tried.after && said.contains("skipped: ") => Ok(Verdict::Done),
-        // The command cannot find out whether it was recorded, and prints where to look.
+        // The command cannot find out whether its change was recorded, and prints where to look.
         Some(5 | 6) if now == tried.after && said.contains("not known whether") => {
             Ok(Verdict::Done)
         }
@@ -514,8 +516,8 @@ fn recorded(tried: &Tried<'_>) -> Result<Verdict, String> {
     }
 }
 
-/// Judges a command that reads: it prints the same answer as without the fault, or an error that names what was not
-/// read.
+/// Judges a command that reads. The command must print the same answer as without the fault, or an error about the
+/// unread part.
 fn answered(tried: &Tried<'_>, partly: bool) -> Result<Verdict, String> {
     let said = text(&tried.out.stderr);
     // The sizes of the tables in the output of `postgres` change by themselves.
@@ -575,7 +577,7 @@ fn names_cause(said: &str) -> bool {
     .any(|cause| said.contains(cause))
 }
 
-/// Returns the place where two texts first differ.
+/// Returns the parts of two texts around their first difference.
 fn differs(now: &str, then: &str) -> String {
     let both = now.bytes().zip(then.bytes());
     let at = both.take_while(|(a, b)| a == b).count();
@@ -590,7 +592,7 @@ fn differs(now: &str, then: &str) -> String {
     }
 }
 
-/// Tries all commands. With `PROSE_SWEEP`, several run at once, because they wait more than they work.
+/// Tries all commands. With `PROSE_SWEEP`, several run at once, because they mostly wait.
 fn sweep(
     commands: &[(&'static str, &'static str, &'static str)],
     judge: &(dyn Fn(usize, &Tried<'_>) -> Result<Verdict, String> + Sync),

@@ -1,5 +1,5 @@
 //! Tests with triggers, rules, checks, defaults and other objects that other people add to the tables of runs. A
-//! command that succeeds has recorded exactly what it was given, and a command that fails has recorded nothing.
+//! command that succeeds has recorded exactly its input, and a command that fails has recorded nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,7 +11,7 @@ const PROGRAM: &str = "let a = session \"A\"\n\napprove deploy:\n  prompt: \"Rea
 
 const RUN: &str = "20260301-100000-foreig";
 
-/// SQL functions of another person, for triggers and for expressions. If one of them runs, it leaves a row in
+/// SQL functions of another person, for triggers and for expressions. Each call of one of them adds a row to
 /// `public.ran`.
 const EVIL: &str = "
     CREATE TABLE public.ran (by text);
@@ -29,13 +29,13 @@ const EVIL: &str = "
 /// How commands react to a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// The object would run code. Some command refuses with exit code 4, `check` names the object, and no code runs.
+    /// The object would run code. A command refuses with exit code 4, `check` reports the object, and no code runs.
     Code,
-    /// The object would change values. The command whose value would change refuses.
+    /// The object would change written values. A command whose value would change is refused.
     Values,
     /// The object changes no written value, so all commands succeed.
     Nothing,
-    /// Either PostgreSQL refuses by itself, or the object changes nothing.
+    /// Either PostgreSQL rejects a command by itself, or the object changes nothing.
     Either,
 }
 
@@ -346,7 +346,7 @@ const CASES: &[(Then, &str)] = &[
     ),
 ];
 
-/// The commands of a case, with their standard input. Each command writes to other tables.
+/// The commands that are run in each case, with their standard input. Each writes to other tables.
 const STEPS: &[(&str, &str)] = &[
     (
         "A value that has more letters than a name has in PostgreSQL, sixty-three of them.",
@@ -423,7 +423,7 @@ impl Base<'_> {
     }
 }
 
-/// Without `PROSE_SWEEP`, one in this number of cases is tried.
+/// Without `PROSE_SWEEP`, only every `SAMPLE`-th case is tried.
 const SAMPLE: usize = 5;
 
 #[test]
@@ -447,7 +447,8 @@ fn what_a_command_said_is_what_is_there_whatever_others_put_on_the_tables() {
     let two = "CREATE FUNCTION public.two(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
         PERFORM public.act('two'); RETURN true; END $$; TRUNCATE public.ran";
     cluster.psql(&base.url, &format!("{EVIL}{two}")).unwrap();
-    // Each command first runs on a copy without added objects. What it records there is expected in all cases.
+    // Each command first runs on a copy without added objects. Its records there are the expected records in all
+    // cases.
     let plain = base.copy(0, "SELECT 1");
     let (project, mut expected) = (Project::new(PROGRAM, &plain), vec![base.recorded(&plain)]);
     for (input, step) in STEPS {
@@ -476,7 +477,7 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
     let project = Project::new(PROGRAM, &url);
     let checked = project.give(&["check", &format!("postgres:{RUN}")], b"");
     let checked = text(&checked.stdout) + &text(&checked.stderr);
-    // The output about a run on a server must not name a database file.
+    // The run is on a server, so the output must not mention a database file.
     assert!(!checked.contains("state.db"), "{sql}: {checked}");
     let mut before = base.recorded(&url);
     let ran = |of: &str| {
@@ -492,7 +493,7 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
         let out = project.give(&line.split(' ').collect::<Vec<_>>(), input.as_bytes());
         let said = text(&out.stdout) + &text(&out.stderr);
         let after = base.recorded(&url);
-        // The query of the test itself may run the code of a view, so views are not counted here.
+        // A view runs code when the test itself queries it, so cases with views are not counted.
         if !sql.contains("VIEW") {
             ran(step);
         }
@@ -505,8 +506,7 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
         assert_eq!(after, before, "{sql}: {step} ended with an error: {said}");
         let code = out.status.code();
         match then {
-            // `clean` can work on several runs. It ends with code 6, and lists the runs that it removed before the
-            // error.
+            // `clean` can work on several runs, so it lists the removed runs, and its exit code is 6.
             Code if step.starts_with("clean") => assert_eq!(code, Some(6), "{sql}: {step}: {said}"),
             Code | Values => assert_eq!(code, Some(4), "{sql}: {step}: {said}"),
             Either => assert!(matches!(code, Some(4..=6)), "{sql}: {step}: {said}"),
@@ -610,8 +610,8 @@ fn what_row_security_hides_is_never_called_empty() {
     role.prose(0, &["put", "a", "--run", &run], "other");
 }
 
-/// Policies on the table of bindings. The flags tell whether the role of the policy reads all rows, and whether it may
-/// write.
+/// Policies on the table of bindings. The first flag is true if the role reads all rows under the policy, the second
+/// if the role may write.
 const POLICIES: &[(bool, bool, &str)] = &[
     (
         true,
@@ -687,8 +687,8 @@ const POLICIES: &[(bool, bool, &str)] = &[
     ),
 ];
 
-/// A policy whose condition is always true hides no rows. So the role may read, and may write if the policy lets it
-/// change all rows.
+/// A policy whose condition is always true hides no rows, so the role may read. The role may write if the policy lets
+/// it change all rows.
 #[test]
 fn a_policy_that_is_true_hides_no_rows() {
     let Some(cluster) = cluster() else {

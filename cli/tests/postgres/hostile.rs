@@ -1,5 +1,5 @@
-//! Tests with fake servers that flood, are silent, or send garbage. A command ends by its own limits, uses little memory, and names
-//! the error.
+//! Tests with fake servers that flood, are silent, or send garbage. A command ends by its own time limits, uses
+//! little memory, and reports the error.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -41,7 +41,8 @@ all! {
     NoticesFirst,
     /// Becomes ready, and answers no query.
     Silent,
-    /// Answers a query with endless parameters. The next five answer with endless messages of another kind.
+    /// Answers a query with endless messages about parameters. `Notices` to `Completed` send endless messages of
+    /// another kind.
     Parameters,
     Notices,
     Notifications,
@@ -86,7 +87,7 @@ fn serve(mut client: TcpStream, does: Does) -> std::io::Result<()> {
     if does == Nothing {
         return hold(&mut client);
     }
-    // The first message opens the connection, or asks for TLS before that.
+    // The first message of the client starts the session, or asks for TLS, which is refused.
     let mut head = [0; 8];
     client.read_exact(&mut head)?;
     if head == [0, 0, 0, 8, 4, 210, 22, 47] {
@@ -251,9 +252,9 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
                     assert_eq!(code, Some(*wanted), "{what}");
                     assert!(memory < 256 << 20, "{memory} bytes: {what}");
                     assert!(said.len() < 8000, "{} bytes: {what}", said.len());
-                    // A command waits for a silent server once, and then opens another connection to cancel the query.
-                    // The limits of a wait are asserted in postgres/src/server.rs. The last connection of the command
-                    // before may be counted here.
+                    // A command waits for a silent server once, and then opens another connection to cancel the
+                    // query. postgres/src/server.rs asserts the limits of a wait. One connection of the command
+                    // before may be counted here, too.
                     let connections = connections.load(Ordering::Relaxed);
                     assert!(connections <= 3, "{connections} connections: {what}");
                 }
@@ -316,7 +317,7 @@ impl Place {
     }
 }
 
-/// Commands that write; the server does not answer their COMMIT.
+/// Commands that write. In the tests, the server does not answer their COMMIT.
 const COMMITS: &[&str] = &[
     "put x --run RUN",
     "init p.prose --state postgres --id 20260301-100000-silent",
@@ -326,8 +327,8 @@ const COMMITS: &[&str] = &[
     "push latest",
 ];
 
-/// After a COMMIT without an answer, the command asks on another connection whether it was recorded. If that connection
-/// gets no answer either, the error says that the result is unknown.
+/// After a COMMIT without an answer, the command asks on another connection whether its change was recorded. If that
+/// connection gets no answer either, the error says that the result is unknown.
 #[test]
 fn what_became_of_a_commit_that_is_not_answered_is_asked_or_said_to_be_unknown() {
     let Some(cluster) = cluster() else {
@@ -349,7 +350,7 @@ fn what_became_of_a_commit_that_is_not_answered_is_asked_or_said_to_be_unknown()
 }
 
 fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
-    // A first try in another project tells which query of the command is the COMMIT.
+    // A run of the command in another project shows which of its queries is the COMMIT.
     let other = Place::new(cluster);
     other.wire.arm(None);
     let out = other.command(line).output().unwrap();
@@ -374,7 +375,7 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
     let what =
         format!("{line}: {answer:?}, for good: {for_good}: {connections} connections: {said}");
     match (answer, for_good) {
-        // The COMMIT took effect, and the server says so on the second connection.
+        // The COMMIT took effect, as the server confirms on the second connection.
         (Answer::SilenceAfter, false) => assert_eq!(out.status.code(), Some(0), "{what}"),
         // The COMMIT did not take effect, so most commands are repeated once.
         (_, false) if !line.starts_with("init") && !line.starts_with("push") => {
@@ -404,7 +405,7 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
             );
         }
     }
-    // At most three connections follow, so each wait has a limit.
+    // At most three connections follow the COMMIT, so the command does not retry for ever.
     let first = asked
         .iter()
         .take(commit)
@@ -413,7 +414,7 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
     assert!(connections <= first + 3, "{first} before: {what}");
 }
 
-/// Commands that read; one of their queries is answered without end.
+/// Commands that read. In the test, one of their queries gets an endless answer.
 const READERS: &[&str] = &[
     "show RUN",
     "get a --run RUN",
@@ -428,7 +429,7 @@ const READERS: &[&str] = &[
     "workflow list --state postgres",
 ];
 
-/// The test answers each query of a command by repeating its first row without end.
+/// In the test, the server repeats the first row of an answer without end, in each query of a command in turn.
 #[test]
 fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
     let Some(cluster) = cluster() else {
@@ -474,10 +475,10 @@ fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
                 memory >> 20,
                 begun.elapsed()
             );
-            // The output is wrapped to lines, so the words are compared without line breaks.
+            // The output is wrapped to lines, so line breaks are removed before a comparison.
             let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
             let is_named = words.contains("not an answer of a PostgreSQL server");
-            // A list may leave out what could not be read, if it reports that. The list of runs does so in a column.
+            // A list may leave out unread parts if it reports that. The list of runs does so in the column ISSUES.
             let is_said = match code {
                 Some(0 | 1) => said == plain || is_named || said.contains("  ISSUES"),
                 Some(5 | 6) => is_named,

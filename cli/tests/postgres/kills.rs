@@ -1,5 +1,5 @@
-//! Tests with killed writers, and with a server that stops at once while they write (errata H2). Everything
-//! acknowledged is recorded, nothing is recorded twice, and an interrupted command can be repeated.
+//! Tests with killed writers, and with a server that stops at once while commands write (errata H2). Every
+//! acknowledged change is recorded, nothing is recorded twice, and an interrupted command can be repeated.
 
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
-//! Tries every action on workflows in every status on PostgreSQL, alternately as a command and over HTTP, and compares
-//! the results with the core's tables. On SQLite, `cli/tests/workflows.rs` tries all of them as commands, and
-//! `serve/tests/server/requests.rs` all over HTTP.
+//! Tests every action on workflows in every status on PostgreSQL, alternately as a command and over HTTP, and
+//! compares the results with the core's tables. On SQLite, `cli/tests/workflows.rs` tests all actions as commands,
+//! and `serve/tests/server/requests.rs` tests all over HTTP.
 
 use prosescope_postgres::{Address, PostgresTables};
 use prosescope_workflow::{Action, TurnStatus, WorkflowStatus, show};
@@ -29,8 +29,8 @@ fn every_action_in_every_status_does_what_the_table_says() {
                 let is_refused = is_refused(action, *workflow, *turn);
                 let is_already = is_already(action, *workflow, *turn);
                 n += 1;
-                // Commands and HTTP requests alternate in such a way that each action and each status is tried with
-                // both.
+                // Commands and HTTP requests alternate. The sum makes sure that each action and each status is tried
+                // with both.
                 let over_http = (n + statuses) % 2 == 0;
                 let Some((of, run)) = bring_about(&mut store, n, *workflow, *turn) else {
                     continue;

@@ -1,4 +1,5 @@
-//! Tests with a server that refuses. The error names the cause and what to do, and earlier records stay unchanged.
+//! Tests with a server that refuses commands, by its settings or rights. The error contains the cause and what to do,
+//! and earlier records stay unchanged.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
@@ -51,7 +52,8 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
     };
     let held = || Held::rows(cluster, &url);
     let file = project.init("sqlite");
-    // Each case: the setting of the database, whether another transaction locks the row, and the words of the error.
+    // Each case: a setting of the database, whether another transaction locks the row, and words that the error must
+    // contain.
     let refusals: [(&str, bool, &[&str]); 2] = [
         (
             "statement_timeout = '200ms'",

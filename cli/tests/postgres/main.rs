@@ -106,7 +106,7 @@ fn id_prefix(run: &str) -> String {
     run[..run.len() - 3].to_owned()
 }
 
-/// Every printed command names the run as `postgres:ID`, which commands take.
+/// Printed commands contain the name `postgres:ID` of the run, because commands do not accept the id alone.
 #[test]
 fn a_run_in_postgresql_is_named_as_commands_take_it() {
     let Some(cluster) = cluster() else {
@@ -170,7 +170,7 @@ fn a_run_in_postgresql_is_named_as_commands_take_it() {
     assert_eq!(list.matches(id).count(), 1, "{list}");
 }
 
-/// A failed run may be reopened. In every store, its record then still contains the time at which it had ended.
+/// A failed run may be reopened. In every store, the run's record then still contains the earlier end time.
 #[test]
 fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
     let Some(cluster) = cluster() else {
@@ -199,7 +199,8 @@ fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
     }
 }
 
-/// Commands on all runs also read the database. Commands that work on files only refuse, and name `prosescope pull`.
+/// Commands on all runs also read the database. Commands that work on files only are refused with a hint to
+/// `prosescope pull`.
 #[test]
 fn all_runs_are_checked_and_what_takes_files_names_pull() {
     let Some(cluster) = cluster() else {
@@ -268,7 +269,7 @@ fn an_agent_of_the_project_is_deleted_by_its_name_alone() {
     assert_eq!(left(), "everybody's theirs two");
     delete(&["--yes"]);
     assert_eq!(left(), "everybody's theirs");
-    // The agent of that name without a project is listed next, as an agent of every project.
+    // An agent of the same name that belongs to no project is listed next, as an agent of every project.
     let listed = delete(&["--yes"]);
     assert!(listed.contains("of every project"), "{listed}");
     assert_eq!(left(), "theirs");

@@ -1,4 +1,4 @@
-//! Tests of copying runs into PostgreSQL and out of it: a run that was copied there and back is the same run.
+//! Tests of copying runs into PostgreSQL and back: the copy that comes back is the same run.
 
 #[cfg(target_os = "linux")]
 use prosescope_test_support::run::most_memory;
@@ -7,7 +7,7 @@ use prosescope_test_support::{needs, run::fed};
 use crate::commands::{PROGRAM, record, told};
 use crate::project::{Project, cluster, text};
 
-/// Returns all that the commands print about a run, including ids, but without its place.
+/// Returns all that the commands print about a run, with ids, but without the prefix `postgres:` of the run's name.
 fn whole(project: &Project, run: &str) -> Vec<String> {
     let mut pages = told(project, run);
     for page in ["trace", "bindings", "gates", "audit"] {
@@ -38,7 +38,8 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
     for form in ["sqlite", "filesystem"] {
         let project = Project::new(PROGRAM, &cluster.database());
         let run = project.init(form);
-        // In a run in files, the values of an import are in its nested run, so a simpler run is recorded in this form.
+        // In a run in files, the values of an import are in its nested run. So a simpler run without imports is
+        // recorded in this form.
         if form == "sqlite" {
             record(&project, &run);
         } else {
@@ -76,7 +77,7 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         }
         assert_same(&project, &run, "copy");
         project.prose(2, &["pull", &there, "-o", "sent/run.db"], "");
-        // `pull` also copies the attachments that the rows name, so that a teammate can open the file.
+        // `pull` also copies the attachments to which rows refer, so that a teammate can open the file.
         project.prose(0, &["pull", &there, "-o", "sent/state.db"], "");
         assert!(project.path().join("sent/attachments/large.md").is_file());
         assert_eq!(
@@ -95,8 +96,8 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         project.prose(6, &["pull", &there, "-o", "sent/state.db"], "");
         std::fs::write(sent.join("attachments/large.md"), &large).unwrap();
         std::fs::rename(sent.join("kept.db"), sent.join("state.db")).unwrap();
-        // The run continues in PostgreSQL. Its copies now differ from it, so copying again is refused, and the error
-        // names the binding.
+        // The run continues in PostgreSQL, so its copies differ from it. Copying again is refused, and the error
+        // contains the name of the binding.
         project.prose(0, &["put", "more", "--run", &there], "more");
         for args in [
             &["push", &run][..],
@@ -120,8 +121,8 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
     }
 }
 
-/// A run that is pushed into a database with other runs gets new ids there. Its audit log stays consistent, although it
-/// was sealed with the old ids.
+/// A run that is pushed into a database with other runs gets new ids there. Its audit log stays consistent, although
+/// its seals cover the old ids.
 #[test]
 fn a_gate_that_was_sealed_elsewhere_is_no_other_one() {
     let Some(cluster) = cluster() else {
@@ -149,7 +150,7 @@ fn a_gate_that_was_sealed_elsewhere_is_no_other_one() {
     assert!(said.contains("execution_id"), "{said}");
 }
 
-/// A text that PostgreSQL rejects or rewrites (errata P11) is the same again after copying it back.
+/// A text that PostgreSQL cannot store unchanged (errata P11) is unchanged after copying it there and back.
 #[test]
 fn what_postgresql_refuses_comes_back_as_it_was() {
     let Some(cluster) = cluster() else {
@@ -201,7 +202,7 @@ fn what_postgresql_refuses_comes_back_as_it_was() {
     // PostgreSQL stores metadata as JSON and may format it differently, so it is compared by meaning.
     let plain = |dump: &str| dump.replace("1e3", "1000.0").replace("\": ", "\":");
     assert_eq!(plain(&ours), plain(&theirs));
-    // A later write replaces such a value like any other.
+    // A later `put` replaces such a value like any other value.
     project.prose(0, &["put", "nul", "--run", &there], "plain");
     assert_eq!(project.line(&["get", "nul", "--run", &there]), "plain");
 }
@@ -218,7 +219,7 @@ fn a_large_run_moves_in_little_memory() {
     let project = Project::new("session \"x\"\n", &cluster.database());
     let run = project.init("sqlite");
     let db = format!(".prose/runs/{run}/state.db");
-    // The run has values in rows, and one longer than the limit of a row, in a file.
+    // The run has many values in rows. One value is longer than the limit of a row, and is in a file.
     let sql = "INSERT INTO bindings (name, value, kind)
                WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 80)
                SELECT 'v' || n, hex(randomblob(500000)), 'let' FROM n";
@@ -239,7 +240,7 @@ fn a_large_run_moves_in_little_memory() {
     }
 }
 
-/// The run has 500 MB in `cargo xtask soak`, as teams have them, and 5 MB otherwise.
+/// The run has 500 MB in `cargo xtask soak`, like large real runs, and 5 MB otherwise.
 #[test]
 fn a_run_of_many_values_comes_back_the_same() {
     let Some(cluster) = cluster() else {
@@ -303,7 +304,7 @@ fn a_run_of_many_values_comes_back_the_same() {
     assert_eq!(again["already"], true, "{again}");
 }
 
-/// The tables and columns that prosescope adds to those of postgres.md are known, so no command reports them as
+/// The tables and columns that prosescope adds to the tables of postgres.md are known. So no command reports them as
 /// unknown.
 #[test]
 fn what_statements_were_before_is_said_to_be_ours() {

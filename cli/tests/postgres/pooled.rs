@@ -1,5 +1,5 @@
-//! Tests with a connection pooler in transaction mode: each transaction may run in another session, with settings that
-//! an earlier client left there.
+//! Tests with a connection pooler in transaction mode. Each transaction may run in another session, with settings
+//! that an earlier client changed.
 
 use prosescope_test_support::pooler::Pooler;
 

@@ -1,4 +1,4 @@
-//! A project whose runs are in PostgreSQL.
+//! Creates projects whose runs are in PostgreSQL, and runs commands in them.
 
 use std::path::Path;
 use std::process::{Command, Output};

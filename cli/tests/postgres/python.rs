@@ -1,4 +1,4 @@
-//! Tests with clients that are not ours: psycopg and SQLAlchemy, with models of the tables in postgres.md
+//! Tests with clients of other people: psycopg and SQLAlchemy, with models of the tables in postgres.md
 //! (`tests/python/runs.py`).
 
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Tests of gates that are approved, rejected and expired at the same time (errata H3): one decision and one row of the
-//! log result.
+//! Tests of gates that are approved, rejected and expired at the same time (errata H3). Each gate gets one decision
+//! and one row in the audit log.
 
 use std::process::{Command, Output, Stdio};
 
@@ -54,7 +54,7 @@ fn a_gate_that_is_raced_for_is_decided_once() {
         all.rotate_left(n % 3);
         let each = all.into_iter().map(|command| {
             let child = started(command);
-            // `gates expire` is slow, because it reads all runs. So where it is first, it gets a longer head start.
+            // `gates expire` reads all runs, so it is slow. When it is started first, it gets a longer head start.
             moment(if n % 3 == 2 { 300 } else { 30 });
             child
         });

@@ -1,5 +1,5 @@
-//! Tests of a binding whose execution is −1, written by another program. The unique index of bindings uses −1 for the
-//! root, where the execution is NULL (errata P11).
+//! Tests of a binding that another program wrote with the execution −1. The unique index of bindings also uses −1 for
+//! the root, where the execution is NULL (errata P11).
 
 use prosescope_test_support::{needs, run::fed};
 
@@ -23,7 +23,7 @@ fn a_binding_of_execution_minus_one_hides_no_binding_of_the_root() {
     let check = project.prose(0, &["check", &run], "");
     assert!(check.contains("unknown-execution"), "{check}");
     project.prose(3, &["get", "x", "--run", &run], "");
-    // A value that is put at the root is found there, and the row with −1 becomes an earlier value.
+    // A value that is put at the root is found. The row with −1 becomes an earlier value of that binding.
     project.prose(0, &["put", "x", "--run", &run], "ours");
     assert_eq!(project.line(&["get", "x", "--run", &run]), "ours");
     let rows = |id: &str| {

@@ -1,5 +1,5 @@
-//! Copies every run that can be copied into PostgreSQL and back. The result is the same run, and no copy contains
-//! invented times.
+//! Tests that copy every run into PostgreSQL and back, if its form can be copied. The result is the same run, and no
+//! copy contains invented times.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ const PAGES: [&str; 7] = [
 /// Keys of the JSON that depend on the place of a run: labels, and the dates of its files.
 const OF_THE_PLACE: &[&str] = &["label", "file_changed", "missing", "source_from"];
 
-/// Keys of the JSON that contain the number of an execution. A database of many runs uses numbers of its own (errata
-/// P8).
+/// Keys of the JSON that contain the number of an execution. The copy in PostgreSQL has other numbers, because that
+/// database contains many runs (errata P8).
 const IDS: &[&str] = &[
     "id",
     "execution_id",
@@ -38,8 +38,8 @@ const IDS: &[&str] = &[
     "steps",
 ];
 
-/// Returns the columns of the schema with times since the start of the test's server. A copy must not invent such
-/// times.
+/// Returns the columns that contain a time after the start of the test's server. The run is older, so such a time was
+/// invented by the copy.
 fn invented(cluster: &Cluster, url: &str) -> Vec<String> {
     let columns = "SELECT table_name || ' ' || column_name FROM information_schema.columns
                    WHERE table_schema = 'openprose' AND data_type = 'timestamp with time zone'
@@ -85,7 +85,7 @@ fn plain(said: Value, run: &str, id: &str, keys: &[&str]) -> Value {
     serde_json::from_str(&said).unwrap()
 }
 
-/// Gives all files the same date, because that date is the last sign of life of a run that records no times.
+/// Gives all files the same date. For a run that records no times, this date is the last sign of life.
 fn dated(folder: &Path) {
     let date = UNIX_EPOCH + Duration::from_secs(1_770_000_000);
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -232,8 +232,7 @@ fn a_recorded_run_of_either_form_goes_into_postgresql_and_back_as_the_same_run()
     assert_eq!(invented(cluster, &url), [] as [String; 0]);
 }
 
-/// Rows that lack values which postgres.md requires, or have other values, are copied as they are, without invented
-/// values.
+/// Rows that lack values which postgres.md requires, or contain other values, are copied unchanged.
 #[test]
 fn what_no_row_records_is_not_recorded_in_postgresql_either() {
     let (Some(cluster), Some(_)) = (cluster(), needs::sqlite3()) else {

@@ -1,9 +1,9 @@
-//! Tests of gates whose rows were changed in the database. They cannot be decided, because the log contains their
-//! sealed creation.
+//! Tests of gates whose rows were changed in the database. Such a gate cannot be decided, because the audit log
+//! contains its original state in a sealed row.
 
 use crate::project::{Project, cluster};
 
-/// Assignments that change a gate without a record in the audit log.
+/// SQL assignments that change a gate without a row in the audit log.
 const EDITS: [&str; 7] = [
     "allow = '[\"eve\"]'",
     "allow = '[]'",
@@ -73,15 +73,15 @@ fn a_gate_whose_row_was_changed_is_not_decided() {
     }
 }
 
-/// Tests changes of the audit log by someone who can switch off its triggers. The gate cannot be decided, not even with
-/// `--override`, and `audit verify` names the change.
+/// Tests changes of the audit log by someone who can switch off its triggers. The gate cannot be decided, not even
+/// with `--override`, and `audit verify` reports the change.
 #[test]
 fn a_gate_whose_log_was_changed_is_not_decided() {
     let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
-    // The SQL that changes the log of gates a, b and c, and a part of the error when gate b is decided.
+    // The SQL that changes the log or the gates, and a part of the error when gate b is decided.
     let edits = [
         (
             "UPDATE openprose.gate_audit_log SET metadata = replace(metadata, 'raymond', 'eve') WHERE gate_id = 'b';
@@ -208,7 +208,8 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
     );
 }
 
-/// Imports a decision that was made on a copy. The run is called `postgres:ID`, while the copy contains only the id.
+/// Imports a decision that was made on a copy. The name of the run is `postgres:ID`, while the copy contains only the
+/// id.
 #[test]
 fn a_decision_of_a_copy_is_recorded_once() {
     let Some(cluster) = cluster() else {
@@ -241,7 +242,7 @@ fn a_decision_of_a_copy_is_recorded_once() {
         "{said}"
     );
     write(serde_json::json!(["user"]));
-    // No run on disk has the id in the decision file, so the command line has to name the run.
+    // No run on disk has the id that is in the decision file. So the command line has to contain the run.
     let said = project.prose(3, &import[..3], "");
     assert!(
         said.contains("prosescope gate import g.decision.json RUN"),

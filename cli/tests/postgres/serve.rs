@@ -1,5 +1,5 @@
-//! Tests of `prosescope serve` on PostgreSQL: the server is killed under load, or its database stops. Clients continue
-//! with their cursors, and nothing acknowledged is lost. SQLAlchemy models write into the same tables.
+//! Tests of `prosescope serve` on PostgreSQL. The server is killed under load, or its database stops. Clients
+//! continue with their cursors, and no acknowledged event is lost. SQLAlchemy models write into the same tables.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -45,7 +45,7 @@ impl Serving {
         let mut said = String::new();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         lines.read_line(&mut said).unwrap();
-        // The later output of the server is read, too. Otherwise a full pipe would block the server.
+        // The later output of the server is read and discarded. Otherwise a full pipe would block the server.
         thread::spawn(move || lines.read_to_string(&mut String::new()));
         let serves = said.starts_with("serving");
         if !serves {
@@ -252,8 +252,8 @@ fn a_database_that_stops_under_the_server_is_waited_for() {
     under_load(&cluster, crash, times(2, 20));
 }
 
-/// If the server did not listen for notifications again, it would read the events twenty times per second until it was
-/// restarted.
+/// When its connection for notifications is lost, the server listens again on another. Otherwise it would read the
+/// events twenty times per second until it is restarted.
 #[test]
 fn a_server_listens_again_when_that_connection_is_lost() {
     let Some(cluster) = cluster() else {
@@ -311,7 +311,7 @@ fn a_server_that_is_told_to_stop_ends_with_0() {
     stopping::serve_can_be_stopped_at_once(serve);
 }
 
-/// The HTTP answer reports only that the store does not answer. The output of the server names the store.
+/// The HTTP answer reports only that the store does not answer. The server's own output contains the store's name.
 #[test]
 fn an_error_names_no_user_host_and_name_of_the_database() {
     let Some(cluster) = cluster() else {
@@ -351,7 +351,7 @@ fn an_error_names_no_user_host_and_name_of_the_database() {
     serving.kill();
 }
 
-/// A cursor after the last event of an emptied table is an error, because its follower would wait for ever.
+/// A cursor after the last event of an emptied table is an error. Otherwise its follower would wait for ever.
 #[test]
 fn who_follows_a_table_that_was_emptied_is_told() {
     let Some(cluster) = cluster() else {
@@ -450,7 +450,7 @@ fn models_of_the_document_write_beside_the_server() {
         assert!(out.status.success(), "{}", text(&out.stderr));
         serde_json::from_slice::<Value>(&out.stdout).unwrap()
     };
-    // Another program creates its tables first, and `workflow setup` adds our tables and columns.
+    // Another program creates its tables first. `workflow setup` then adds the tables and columns of prosescope.
     let made = model("make", &[]);
     let of = made["workflow"].as_str().unwrap();
     project.prose(
@@ -475,7 +475,7 @@ fn models_of_the_document_write_beside_the_server() {
         .0,
         200
     );
-    // The other program adds an event and changes a preference. Then our server records an answer.
+    // The other program adds an event and changes a preference. Then `prosescope serve` records an answer.
     let theirs = model("turn", &[of, run]);
     assert_eq!(theirs["status"], "waiting_for_input");
     assert_eq!(theirs["tail"], json!(["from HTTP"]));
@@ -486,8 +486,8 @@ fn models_of_the_document_write_beside_the_server() {
     assert_eq!(shown["context"]["tail"][1]["content"], "This");
     let tail = project.line(&["events", "tail", of, "--state", "postgres", "--json"]);
     assert!(tail.contains("from SQLAlchemy"), "{tail}");
-    // The other program computed a change before ours was recorded. Its change is refused, and repeating it keeps both
-    // changes.
+    // The other program computed its change before the server's change was recorded. So its change is refused.
+    // Repeating it keeps both changes.
     let raced = model("race", &[of, &format!("http://{address}")]);
     assert_eq!(raced["refused"], true, "{raced}");
     assert_eq!(raced["preferences"]["ours"], "between");

@@ -8,8 +8,9 @@ fn with_role(url: &str) -> String {
     url.replace("postgres@", "openprose_agent@")
 }
 
-/// Projects with folders of the same name share agents in one database, unless they have names of their own. So
-/// `postgres setup` prints the setting for a name, and commands on agents of the project print the name that they use.
+/// Projects whose folders have the same name share agents in one database, unless the projects have names of their
+/// own. So `postgres setup` prints the setting for a name, and commands on agents of the project print the name that
+/// they use.
 #[test]
 fn the_name_by_which_a_project_keeps_its_agents_is_said() {
     let Some(cluster) = cluster() else {
@@ -40,7 +41,7 @@ fn the_name_by_which_a_project_keeps_its_agents_is_said() {
     for scope in ["execution", "user"] {
         assert!(!set(&run, scope).contains(&shared), "{scope}");
     }
-    // A project with a name of its own gets no such note.
+    // A project with a name of its own gets no such output.
     let file = project.path().join(".prose/.env");
     let env = std::fs::read_to_string(&file).unwrap() + "OPENPROSE_PROJECT=mine\n";
     std::fs::write(file, env).unwrap();
@@ -79,8 +80,7 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
     for check in status["checks"].as_array().unwrap() {
         assert_eq!(check["state"], "ok", "{check}");
     }
-    // The limited role has nothing left to set up, so the command succeeds without the rights that the setup would
-    // need.
+    // Nothing is left to set up. So the command succeeds for the limited role, which lacks the rights for a setup.
     limited.prose(0, &setup, "");
     let other = ["postgres", "setup", "--apply", "--role", "somebody_else"];
     let said = limited.prose(4, &other, "");
@@ -134,7 +134,8 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
     assert!(!doctor.contains("rows of agents"), "{doctor}");
 }
 
-/// The tables of postgres.md alone lack those that prosescope adds, and their runs are counted all the same.
+/// If the database has only the tables of postgres.md, without those that prosescope adds, the runs are still
+/// counted.
 #[test]
 fn runs_in_the_documents_own_tables_are_counted() {
     let Some(cluster) = cluster() else {

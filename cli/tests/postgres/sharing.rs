@@ -1,4 +1,5 @@
-//! Tests of `share` for a run in PostgreSQL: the shared file reads as the same run, and contains no secrets.
+//! Tests of `share` for a run in PostgreSQL: commands print the same about the shared file as about the run, and the
+//! file contains no secrets.
 
 use crate::commands::{PROGRAM, record, told};
 use crate::project::{Project, SECRET, cluster};

@@ -1,5 +1,5 @@
-//! Tests of workflow tables that belong to another program, which added triggers and rules. A command that succeeds has
-//! recorded exactly what it was given. What a trigger changes elsewhere is left to the other program.
+//! Tests of workflow tables of another program, which added triggers and rules. A command that succeeds has recorded
+//! exactly its input. Changes that a trigger makes in other tables are left to that program.
 
 use crate::PROGRAM;
 use crate::project::{Project, cluster, text};
@@ -9,9 +9,10 @@ use crate::project::{Project, cluster, text};
 enum Then {
     /// The case changes nothing that a command records, so all commands succeed.
     Nothing,
-    /// A trigger changes a row that some command writes. That command refuses, and names the trigger.
+    /// A trigger changes a row that a command writes. This command refuses, and its error contains the trigger's
+    /// name.
     Named,
-    /// The case keeps some command from recording a row, so that command fails.
+    /// The case keeps a command from recording a row, so this command fails.
     Refused,
 }
 
@@ -141,7 +142,7 @@ const CASES: &[(Then, &str)] = &[
     ),
 ];
 
-/// Without `PROSE_SWEEP`, one in this number of cases is tried.
+/// Without `PROSE_SWEEP`, only every `SAMPLE`-th case is tried.
 const SAMPLE: usize = 4;
 
 const STEPS: &[&str] = &[

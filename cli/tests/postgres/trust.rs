@@ -1,4 +1,5 @@
-//! Tests that functions of others in the database are not executed, and that no password is shown or written.
+//! Tests that commands do not execute functions that others put into the database, and that no password is shown or
+//! written.
 
 use std::process::Stdio;
 
@@ -7,8 +8,8 @@ use prosescope_test_support::files;
 use crate::PROGRAM;
 use crate::project::{Project, SECRET, cluster};
 
-/// SQL for a schema of traps: a copy of each function and operator of PostgreSQL that fails if it is called, and tables
-/// with the names of ours.
+/// The SQL for a schema of traps: a copy of each function and operator of PostgreSQL that fails if it is called, and
+/// tables with the names of prosescope's tables.
 const TRAPS: &str = r#"
     CREATE SCHEMA trap;
     CREATE FUNCTION pg_temp.types(oidvector) RETURNS text LANGUAGE sql
@@ -53,7 +54,7 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
     let name = url.rsplit('/').next().unwrap();
     let set = format!("ALTER DATABASE {name} SET search_path = trap, public, pg_catalog");
     cluster.psql(&cluster.url("postgres"), &set).unwrap();
-    // A careless client does call the traps.
+    // First checks that the traps work: a client without precautions calls them.
     let sprung = cluster
         .psql(&url, "SELECT starts_with('a', 'a')")
         .unwrap_err();
@@ -108,7 +109,7 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
     }
     let status = project.json(&["postgres", "status"]);
     assert_eq!(status["newest"][0]["run"], id, "{status}");
-    // No default value or index of our schema calls a trap either.
+    // Checks that no default value or index of the schema of runs depends on a trap.
     let reset = format!("ALTER DATABASE {name} RESET search_path");
     cluster.psql(&cluster.url("postgres"), &reset).unwrap();
     cluster.psql(&url, "DROP SCHEMA trap CASCADE").unwrap();

@@ -1,5 +1,5 @@
-//! Every action on workflows, as a command and as an HTTP request, for the tests that compare both with the core's
-//! tables.
+//! Lists every action on workflows as a command and as an HTTP request, for the tests that compare both with the
+//! core's tables.
 #![allow(dead_code)]
 
 use prosescope_workflow::Action;

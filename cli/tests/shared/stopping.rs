@@ -54,8 +54,8 @@ fn asked(address: SocketAddr, request: &str, headers: &str, status: &str) -> Buf
     reader
 }
 
-/// Starts `serve` several times, with and without open streams, and stops it with each signal. Checks that it ends with 0, without
-/// a panic, after it sent the streams their cursors.
+/// Starts `serve` several times, with and without open streams, and stops it with each signal. Checks that the server
+/// sends the streams their cursors, and then ends with code 0 and without a panic.
 pub(crate) fn serve_ends_well(serve: impl Fn() -> Command, of: &str) {
     for signal in ["TERM", "INT", "TERM", "INT"] {
         for streams in [0, 3] {

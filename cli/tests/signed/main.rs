@@ -1,4 +1,5 @@
-//! Tests of signed shared files: `ssh-keygen` verifies our signatures, we verify its signatures, and invalid ones are rejected.
+//! Tests of signed shared files: `ssh-keygen` verifies Prosescope's signatures, `check` verifies those of
+//! `ssh-keygen`, and invalid signatures are rejected.
 
 mod project;
 
@@ -157,7 +158,8 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
         }
     }
 
-    // The file of signers allows another key, then another purpose, then another time.
+    // The file of signers does not allow this signature: it contains first another key, then another purpose, then
+    // another time.
     project.signers(&format!("bob@example.com {other}"));
     project.says(
         1,
@@ -191,7 +193,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
     project.signers(&format!("alice@example.com {public}"));
     project.says(1, &format!("git.zip {flag}"), error, "another purpose");
 
-    // The file keeps its signature, and loses the manifest that the signature covers.
+    // The file still contains the signature, but lacks the manifest that the signature covers.
     let mut parts = of_run;
     parts.retain(|part| part.0 != MANIFEST);
     project.write("bare.zip", &parts);

@@ -1,4 +1,4 @@
-//! A project with a run, keys and shared files.
+//! Creates projects with a run, keys and shared files, for the tests of signatures.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub(crate) struct Project {
 pub(crate) type Parts = Vec<(String, Vec<u8>)>;
 
 impl Project {
-    /// Returns `None` if `ssh-keygen` is missing.
+    /// Creates a project. Returns `None` if `ssh-keygen` is missing.
     pub(crate) fn new() -> Option<Project> {
         needs::ssh_keygen()?;
         let dir = tempfile::tempdir().expect("a folder");
@@ -67,8 +67,8 @@ impl Project {
         self.key_that_is(true, name, kind)
     }
 
-    /// Creates keys until `prosescope` can read one, or, if `read` is false, until it cannot: one in 256 ECDSA keys is
-    /// unreadable.
+    /// Creates keys until `prosescope` can read one. If `read` is false, creates keys until `prosescope` cannot read
+    /// one: one in 256 ECDSA keys is unreadable.
     #[track_caller]
     pub(crate) fn key_that_is(&self, read: bool, name: &str, kind: &str) -> String {
         let args = format!("-q -t {kind} -C {name}@example.com -f {name} -N");

@@ -1,5 +1,5 @@
 //! Tries every edit that bypasses the audit log with every way to decide the edited gate. Either the decision is
-//! refused and nothing changes, or `audit verify` names the edit.
+//! refused and changes nothing, or `audit verify` reports the edit.
 
 use std::fs;
 use std::path::Path;
@@ -14,9 +14,9 @@ use super::{FORMS, Form, Project, logged};
 enum Then {
     /// The decision is refused with exit code 4, or 5 if the gate can be read in two ways. Nothing changes.
     Refused,
-    /// The decision is recorded, and `audit verify` names the edit.
+    /// The decision is recorded, and `audit verify` reports the edit.
     Named,
-    /// The decision is recorded, because the edit changed nothing that is sealed.
+    /// The decision is recorded, because the edit changed no sealed fact.
     Done,
 }
 use Then::{Done, Named, Refused};
@@ -227,7 +227,8 @@ fn each_way(project: &Project, what: &str, then: Then) {
     }
 }
 
-/// Resuming a run decides no gate and hides no edit: the results are the same as before.
+/// `resume --begin` does not decide the gate and does not hide the edit: the results of decisions are the same as
+/// before.
 fn resumed(project: &Project, what: &str, then: Then) {
     let what = format!("{:?}, {what}, resume --begin", project.form);
     let run = &project.run;
@@ -302,7 +303,7 @@ fn what_was_edited_is_not_decided_in_any_way() {
     }
 }
 
-/// A JSON key that occurs twice makes a gate ambiguous. Commands that only read report that as an error, too.
+/// A JSON key that occurs twice makes a gate ambiguous, which is also an error in commands that only read.
 #[test]
 fn a_key_that_is_there_twice_is_an_error() {
     let Some((project, _)) = logged(Form::Folder) else {

@@ -1,4 +1,4 @@
-//! Edits of rows and files of gates, each with the finding that it must cause.
+//! Lists edits of rows and files of gates, each with the issue that it must cause.
 
 use serde_json::{Value, json};
 

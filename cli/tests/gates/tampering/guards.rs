@@ -1,4 +1,4 @@
-//! Tests of the files, lines and triggers that protect the log and its gates.
+//! Tests that commands notice damage to the files, lines and triggers that protect the audit log and its gates.
 
 use std::fs;
 use std::path::Path;
@@ -128,8 +128,8 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         bytes.truncate(40);
         bytes
     };
-    // Each case: what happened to which log, the rest of that log, the exit code of reading commands, and that of
-    // writing ones.
+    // Each case: what happened to a log, the file of the log, the contents that remain, the exit code of reading
+    // commands, and that of writing commands.
     for (what, log, left, verified, approved) in [
         ("emptied", audit, Vec::new(), 5, 5),
         ("blank", audit, b"\n \n".to_vec(), 5, 5),
@@ -172,7 +172,7 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
                 ],
             ),
         ] {
-            // `check` cannot notice that the log of events is missing, because no other file refers to it.
+            // `check` cannot notice a missing log of events, because no other file refers to this log.
             if args[0] == "check" && is_gone && log == events {
                 continue;
             }
@@ -185,8 +185,8 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
             }
         }
     }
-    // If the end of a log of events was cut off at another place, writing continues, and the incomplete bytes are kept
-    // in a file.
+    // If a log of events ends in the middle of a line, writing continues. The incomplete line is kept in a separate
+    // file.
     Project::restore(&original, &project.folder());
     let torn = cut(events);
     fs::write(project.folder().join(events), &torn).expect("written");
@@ -202,7 +202,7 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
     project.expect(0, &["audit", "verify", run]);
 }
 
-/// The executions of gates refer to the audit log. So if its rows, its table or its file are missing, every recording
+/// The executions of gates refer to the audit log. So if the log's rows, table or file are missing, every recording
 /// command is refused, and `audit verify` reports that the log is gone.
 #[test]
 fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
@@ -270,7 +270,7 @@ fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
     }
 }
 
-/// A run without gates, or with gates of another tool only, may never have had an audit log, so none is reported as
+/// A run without gates, or with gates of another tool only, may never have had an audit log. So no log is reported as
 /// missing.
 #[test]
 fn a_log_that_never_was_is_not_missed() {
@@ -292,7 +292,8 @@ fn a_log_that_never_was_is_not_missed() {
     }
 }
 
-/// A log of events that lost its last lines is shorter than its checkpoint. Writing is refused, because ids would be reused.
+/// A log of events that lost its last lines is shorter than its checkpoint. Recording is refused, because new rows
+/// would reuse ids.
 #[test]
 fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
     let project = Project::new(Form::Folder);
@@ -306,7 +307,7 @@ fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
     let path = project.folder().join("x_events.jsonl");
     let log = fs::read_to_string(&path).expect("a log");
     let whole = project.files();
-    // The checkpoint counts the events up to the written value. Two later lines are removed: the end of the value's
+    // The checkpoint counts the events up to the written value. The two later lines are removed: the end of that
     // execution, and the creation of the gate.
     let lines: Vec<&str> = log.split_inclusive('\n').collect();
     fs::write(&path, lines[..lines.len() - 2].concat()).expect("written");
@@ -326,7 +327,7 @@ fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
         );
         assert!(project.files() == before, "{args:?}");
     }
-    // There are two ways to continue: remove the checkpoint and accept the shorter log, or restore the log.
+    // Recording works again after either of two repairs: the checkpoint is removed, or the log is restored.
     fs::remove_file(project.folder().join("x_checkpoint.jsonl")).expect("removed");
     give(0, &["approve", "deploy"]);
     Project::restore(&whole, &project.folder());

@@ -1,4 +1,4 @@
-//! Edits of the audit log, each with the finding that it must cause.
+//! Lists edits of the audit log, each with the issue that it must cause.
 
 use serde_json::{Value, json};
 

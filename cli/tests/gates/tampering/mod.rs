@@ -1,8 +1,13 @@
-//! Tests of edits of the audit log or of a gate by other programs, in a database and in a folder: `audit verify` and
-//! `check` name each edit. In a database, triggers usually abort such edits (errata G7). docs/reference/audit.md lists
-//! what no check notices.  | file | holds | |---|---| | `gates.rs`, `log.rs` | the edits, and the expected findings | |
-//! `decide.rs` | each edit × each way to decide | | `state.rs` | reading and writing gates and logs directly | |
-//! `guards.rs` | files, lines and triggers |
+//! Tests of edits of the audit log or of a gate by other programs, in a database and in a folder. `audit verify` and
+//! `check` report each edit. In a database, triggers usually abort such edits (errata G7). docs/reference/audit.md
+//! lists the edits that no check notices.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `gates.rs`, `log.rs` | the edits, and the expected issues |
+//! | `decide.rs` | each edit × each way to decide |
+//! | `state.rs` | reading and writing gates and logs directly |
+//! | `guards.rs` | files, lines and triggers |
 
 mod decide;
 mod gates;
@@ -95,7 +100,7 @@ fn logged(form: Form) -> Option<(Project, String)> {
     Some((project, head))
 }
 
-/// Returns the rules of the errors that `audit verify` finds, and of those that `check` finds.
+/// Returns the rules of the errors that `audit verify` finds, and the rules of the errors that `check` finds.
 #[track_caller]
 fn found(project: &Project, head: Option<&str>) -> (BTreeSet<String>, BTreeSet<String>) {
     let run = &project.run;
@@ -186,7 +191,7 @@ fn every_change_is_named_or_listed_as_what_cannot_be_noticed() {
     }
 }
 
-/// No command decides a gate that was edited.
+/// A command that would decide an edited gate is refused.
 #[test]
 fn a_gate_that_was_changed_is_not_decided() {
     let mut refused = BTreeSet::new();
@@ -234,7 +239,7 @@ fn a_gate_that_was_changed_is_not_decided() {
                     .into_iter()
                     .flat_map(|way| [(way, "2026-01-25 12:20:00"), (way, "2031-01-01")])
                 {
-                    // `gates expire` passes over a gate that has no deadline, or whose deadline has not come.
+                    // `gates expire` skips a gate without a deadline, or before its deadline.
                     let is_due = gate.contains_key("timeout_at") && now > "2030-02";
                     if way[0] == "gates" && !is_due {
                         continue;
@@ -273,7 +278,7 @@ fn documented() -> BTreeSet<(String, bool)> {
     rows.collect()
 }
 
-/// A log whose end was cut off, and to which decisions were added, has another head than before.
+/// If the end of a log is cut off and new decisions are added, the log has another head than before.
 #[test]
 fn a_log_that_was_cut_and_went_on_has_another_head() {
     for form in FORMS {
@@ -296,7 +301,8 @@ fn a_log_that_was_cut_and_went_on_has_another_head() {
     }
 }
 
-/// A row that another tool adds is marked as unsealed, and our next row continues our own chain.
+/// A row that another tool adds is marked as unsealed. The next row of `prosescope` continues the chain of sealed
+/// rows.
 #[test]
 fn a_row_that_somebody_adds_is_unsealed() {
     for form in FORMS {
@@ -317,7 +323,7 @@ fn a_row_that_somebody_adds_is_unsealed() {
     }
 }
 
-/// After an edit of a gate, the first line of `audit verify` names the edit, and does not say "consistent".
+/// After an edit of a gate, the first line of `audit verify` reports the edit, and does not contain "consistent".
 #[test]
 fn a_gate_that_was_changed_is_the_first_thing_that_verify_says() {
     for form in FORMS {

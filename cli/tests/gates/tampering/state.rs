@@ -1,4 +1,5 @@
-//! Reads and writes gates and audit logs directly, past the checks of the commands and the triggers of the database.
+//! Reads and writes gates and audit logs directly, without the checks of the commands and the triggers of the
+//! database. The tests edit runs in this way.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -62,7 +63,7 @@ impl State {
                 fs::remove_dir_all(&folder).expect("removed");
                 fs::create_dir(&folder).expect("made");
                 for (at, gate) in self.gates.iter().enumerate() {
-                    // If two rows have the id of one gate, the second row gets a file of another name.
+                    // If two rows have the same gate id, the file of the second row gets another name.
                     let name = gate["id"].as_str().expect("an id");
                     let twice = self.gates[..at].iter().any(|other| other["id"] == name);
                     let name = format!("{name}{}", if twice { "-again" } else { "" });
@@ -196,7 +197,7 @@ pub(super) fn link(row: &mut Row, key: &str, value: Value) {
     metadata(row, |metadata| metadata["chain"][key] = value);
 }
 
-/// Seals a row as the next row of this chain, as anyone can, because the hash needs no secret.
+/// Seals a row as the next row after `behind`. Anyone can do this, because the hash needs no secret.
 pub(super) fn reseal(row: &mut Row, behind: Option<&Chain>) -> Chain {
     let mut said = String::new();
     metadata(row, |metadata| {
