@@ -1,4 +1,4 @@
-//! The error of a command: what happened, why, and what to do next.
+//! Defines the error of a command (what happened, why, and what to do next), and converts other errors to it.
 
 use std::fmt;
 

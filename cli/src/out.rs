@@ -1,4 +1,4 @@
-//! All output of the program: text for people, JSON for scripts, bytes for pipes.
+//! Writes all output of the program: text for people, JSON for scripts, bytes for pipes.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,8 @@ pub(crate) fn recorded() {
     RECORDED.store(true, Ordering::Relaxed);
 }
 
-/// Prints an error of a step after recording. The note begins with "recorded", because repeating the command would record twice.
+/// Prints an error of a step after recording. The note begins with "recorded", so that the user does not repeat the
+/// command and record twice.
 pub(crate) fn recorded_but(error: &CliError) {
     TROUBLE.store(true, Ordering::Relaxed);
     let hints: String = error.hints.iter().map(|hint| format!("; {hint}")).collect();
@@ -144,8 +145,8 @@ pub(crate) fn say_json(error: &CliError) {
     let _ = writeln!(io::stderr().lock(), "{}", escape_json(&text));
 }
 
-/// Escapes all control characters except our own styles. [`crate::print`] already escapes texts of a run, so that they
-/// cannot imitate our styles; this function also covers any text that [`crate::print`] did not escape.
+/// Escapes all control characters except the styles in [`style`]. [`crate::print`] already escapes texts of a run, so
+/// that they cannot imitate these styles; this function also covers any text that [`crate::print`] did not escape.
 fn guarded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

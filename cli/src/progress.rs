@@ -1,4 +1,4 @@
-//! The progress of a long copy, on one line of a terminal.
+//! Shows the progress of a long copy on one line of a terminal.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

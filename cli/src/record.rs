@@ -209,7 +209,8 @@ fn at() -> Result<At, CliError> {
     })
 }
 
-/// Returns the nearest `.prose` folder of the working directory or above it, else the path of a new one here.
+/// Returns the nearest `.prose` folder in or above the working directory, else the path of a new one in the working
+/// directory.
 pub(crate) fn prose_dir() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
     let found = prosescope_store::prose_dir(&here, locate::home().as_deref());

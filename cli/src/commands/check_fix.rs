@@ -1,4 +1,4 @@
-//! `prosescope check RUN --fix`: a repaired copy beside the run.
+//! `prosescope check RUN --fix` writes a repaired copy beside the run.
 
 use prosescope_core::session::pages;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Shell completion. The script that `completions` prints runs this program to list the matching words.
+//! Completes commands and run ids in a shell. The script that `completions` prints runs this program to list the
+//! matching words.
 
 use std::ffi::OsStr;
 

@@ -1,4 +1,4 @@
-//! `prosescope convert RUN --to FORM`: a copy of the run in another form.
+//! `prosescope convert RUN --to FORM` writes a copy of the run in another form.
 
 use std::path::PathBuf;
 

@@ -44,8 +44,8 @@ pub(super) fn same(
     Err(CliError::refused("run-exists", message).hint(next))
 }
 
-/// Compares a run with the file or folder at the target. Returns `None` if the target does not exist, or is not a run; the
-/// copying itself refuses the latter.
+/// Compares a run with the file or folder at the target. Returns `None` if the target does not exist or is not a run.
+/// The copying itself later refuses a target that is not a run.
 ///
 /// # Errors
 /// A refusal if the target is the run, and differs.

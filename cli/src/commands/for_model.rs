@@ -1,4 +1,4 @@
-//! `prosescope show RUN --for-model`: a run as text to paste into a language model.
+//! `prosescope show RUN --for-model` prints a run as text to paste into a language model.
 
 use prosescope_core::session::{Session, pages};
 use prosescope_core::text::{bytes, count};

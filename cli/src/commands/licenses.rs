@@ -1,4 +1,5 @@
-//! `licenses`: the licenses of the libraries that this program, the viewer and the npm package contain.
+//! `prosescope licenses` prints the licenses of the libraries that this program, the viewer and the npm package
+//! contain.
 
 use std::io::Read;
 

@@ -1,4 +1,5 @@
-//! `man` writes manual pages, made from the command line's own help, for `cargo xtask dist`.
+//! `prosescope man` writes manual pages, made from the command line's own help. `cargo xtask dist` calls this hidden
+//! command.
 
 use crate::args::{Cli, ManArgs};
 use crate::error::CliError;

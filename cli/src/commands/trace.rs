@@ -40,7 +40,7 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
         Some(rows) => pages::chosen_page(&session, rows, from, len),
     };
     let is_json = out.json && !args.timeline;
-    // The JSON makes its rows one window at a time.
+    // For JSON, no rows are made here. They are made later, one window at a time.
     let view = page(0, if is_json { 0 } else { most });
     if !choice.is_all() && view.total == 0 && !session.trace().nodes.is_empty() {
         let rows = session.trace().nodes.len();

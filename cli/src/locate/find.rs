@@ -1,4 +1,4 @@
-//! Resolves the name of a run to a place in a folder.
+//! Resolves the name of a run (an id, `latest`, or a path) to a place on a disk.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -209,7 +209,7 @@ fn inside(disk: &Disk, run: &str, place: &str, nested: &str) -> Result<String, C
     Ok(place)
 }
 
-/// Returns whether a path names a program, by its ending.
+/// Returns whether a path is that of a program: it ends in `.prose`.
 pub(crate) fn is_program(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "prose")
 }
@@ -361,7 +361,7 @@ pub(crate) fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
-/// Returns whether a name looks like a path, not like an id.
+/// Returns whether a name looks like a path, such as `./run` or `state.db`, and not like an id.
 pub(super) fn looks_like_path(run: &str) -> bool {
     run.contains('/')
         || run.contains('\\')

@@ -65,7 +65,7 @@ pub(crate) fn open_runs(prose: &Path) -> Result<impl Iterator<Item = OneOfAll>, 
     each(runs_in(prose)?, |found| found.kind != FoundKind::Agents)
 }
 
-/// Returns the `runs` folder of a `.prose` folder.
+/// Returns a disk with the `runs` folder of a `.prose` folder.
 fn runs_in(prose: &Path) -> Result<Disk, CliError> {
     Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)
 }
@@ -167,7 +167,7 @@ pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
     let disk = Rc::new(runs_in(prose)?);
     let runs: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
     let list = session::list(&runs, &options(None)?);
-    // An unread folder may still be a run.
+    // An unread place outside of all known runs may be another run.
     let of_run = |place: &str| {
         list.runs
             .iter()

@@ -52,7 +52,7 @@ pub(crate) fn is_latest(run: &str) -> bool {
     run.split('/').next() == Some(LATEST)
 }
 
-/// The environment variable that names the run for commands whose command line does not name one.
+/// The environment variable with the run of a command whose command line contains no run.
 pub(crate) const RUN_ENV: &str = "PROSE_RUN";
 
 /// Returns the run in `PROSE_RUN`, if the variable is set.
@@ -67,7 +67,7 @@ pub(crate) fn in_environment() -> Result<Option<String>, CliError> {
     }
 }
 
-/// Returns the run of a command that does not name one: `PROSE_RUN`, else the newest run.
+/// Returns the run of a command whose command line contains no run: `PROSE_RUN`, else the newest run.
 pub(crate) fn unnamed() -> Result<String, CliError> {
     Ok(in_environment()?.unwrap_or_else(|| LATEST.to_owned()))
 }
@@ -138,7 +138,7 @@ pub(crate) fn open(run: &str) -> Result<Session, CliError> {
 /// Returns the name of a run outside of the project's `runs`, because commands would not find such a run by its id
 /// alone. Returns `None` for other runs.
 fn called(run: &str, located: &Located) -> Option<String> {
-    // A place inside of a shared file does not exist on disk, so no id finds it.
+    // A run inside of a shared file has no path on disk, so commands do not find it by its id.
     let full = located.base.join(&located.place).canonicalize();
     let parent = full.ok().and_then(|full| Some(full.parent()?.to_owned()));
     let is_run = |runs: PathBuf| parent.as_deref().is_some_and(|dir| is_same(dir, &runs));

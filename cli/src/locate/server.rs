@@ -63,8 +63,8 @@ impl OnServer {
         }
     }
 
-    /// Finds the run that a name means, for writing. A whole id is not looked up, because opening reports a missing run
-    /// anyway.
+    /// Finds the run that a name means, for writing. A complete id is not looked up, because opening reports a
+    /// missing run anyway.
     pub(crate) fn for_writing(run: &str) -> Result<Option<OnServer>, CliError> {
         match id_on_server(run).filter(|id| RunId::parse(id).is_well_formed()) {
             None => OnServer::named(run),

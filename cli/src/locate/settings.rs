@@ -1,4 +1,4 @@
-//! The PostgreSQL settings of the project's `.env` and of the environment.
+//! Reads the PostgreSQL settings in the project's `.env` and in the environment.
 //!
 //! The `.env` of a project is untrusted: it may be cloned, unpacked, or written by a model. A server in this file is contacted, and
 //! gets a password, only after the user trusted the file (`prosescope postgres trust`). A note in the user's state folder records

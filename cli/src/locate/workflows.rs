@@ -1,4 +1,4 @@
-//! The store of workflows: `.prose/workflows.db`, another database file, or PostgreSQL.
+//! Opens the store of workflows: `.prose/workflows.db`, another database file, or PostgreSQL.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ impl Kept {
         }
     }
 
-    /// Opens the store for writing.
+    /// Opens the store for writing. A missing file is an error with a hint.
     pub(crate) fn write(&self) -> Result<Box<dyn Tables + Send>, CliError> {
         match self.is_there() {
             false => Err(self.nothing()),
@@ -94,7 +94,7 @@ impl Kept {
         matches!(self, Kept::Postgres(_))
     }
 
-    /// Returns the notifications that wake a follower, if the store has them.
+    /// Returns a listener for the notifications that wake a follower; `None` if the store sends none.
     pub(crate) fn listener(&self) -> Option<Listener> {
         match self {
             Kept::Sqlite(_) => None,

@@ -11,7 +11,7 @@ use super::style::{BOLD, FAINT, RESET};
 use super::table::{Fit, Table, fit, one_line};
 use super::{title, wrap};
 
-/// Maximum characters of a cell that are laid out. No terminal is wider than that.
+/// Maximum characters of a cell that are laid out, because no terminal is wider.
 const CELL: usize = 400;
 
 /// Formats the rows as a table of at most `width` columns. Long cells are cut, and surplus columns are left out.

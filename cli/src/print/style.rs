@@ -1,4 +1,5 @@
-//! The styles of terminal text. `anstream` removes them if colours are off (`NO_COLOR`) or the output is not a terminal.
+//! Defines the styles of terminal text. `anstream` removes them if colours are off (`NO_COLOR`) or the output is not
+//! a terminal.
 
 use anstyle::{AnsiColor, Reset, Style};
 use prosescope_core::view::{Tone, icon, tone};
@@ -32,8 +33,8 @@ pub(crate) fn status(word: &str) -> String {
     format!("{} {word}", icon(word))
 }
 
-/// Returns the number of bytes of the style at the beginning of a text; 0 if the text does not begin with one of our
-/// styles.
+/// Returns the number of bytes of the style at the beginning of a text; 0 if the text does not begin with a style of
+/// this module.
 pub(crate) fn len_of(text: &str) -> usize {
     // The codes mean: reset, bold, faint, and four colours.
     let styles = ["0", "1", "2", "31", "32", "33", "34"];

@@ -1,4 +1,4 @@
-//! Aligned columns that fit a terminal.
+//! Formats tables with aligned columns that fit the width of a terminal.
 
 use anstyle::Style;
 use prosescope_core::render::text::escape;
@@ -19,7 +19,7 @@ pub(crate) enum Fit {
     Right,
 }
 
-/// A table with a header and rows of `(text, style)`. It escapes texts, so that a cell cannot change the terminal.
+/// A table with a header and rows of `(text, style)`. Texts are escaped, so that a cell cannot change the terminal.
 pub(crate) struct Table {
     fits: Vec<Fit>,
     rows: Vec<Vec<(String, Style)>>,

@@ -13,7 +13,7 @@ use super::title;
 /// Width of the column with durations, in characters.
 const TOOK: usize = 9;
 
-/// The deepest level of rows that is indented.
+/// The deepest level of rows that is indented. Deeper rows get the same indentation.
 const INDENTED: u32 = 6;
 
 pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> String {

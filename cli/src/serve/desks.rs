@@ -1,5 +1,5 @@
-//! A desk (an opened run that answers questions) for each page, on a thread of its own. A page sees one state of the run until it
-//! asks to follow.
+//! Keeps a desk for each page, on a separate thread. A desk is an opened run that answers the page's questions. A
+//! page sees one state of the run until it asks to follow.
 
 use std::io;
 use std::rc::Rc;
@@ -51,7 +51,7 @@ impl Desks {
         }
     }
 
-    /// Asks the desk with a name, and creates a missing desk.
+    /// Sends a request to the desk with this name, and waits for the answer. Creates a missing desk.
     pub(super) async fn ask(&self, name: &str, request: Request) -> Result<Answer, Trouble> {
         let (reply, answer) = oneshot::channel();
         self.send(name, Question { request, reply });

@@ -41,7 +41,7 @@ struct Root {
     wanted: Wanted,
 }
 
-/// The served files as they were at one time, as a source.
+/// A source with the served files as they were when they were listed.
 pub(super) struct Listing {
     label: String,
     /// The paths of all roots.
@@ -49,7 +49,7 @@ pub(super) struct Listing {
     /// The existing roots, each with the prefix of its paths.
     disks: Vec<(String, Disk)>,
     files: Vec<FileEntry>,
-    /// Where each file of `files` is, and its state, in the same order.
+    /// The place and the state of each file in `files`, in the same order.
     found: Vec<Found>,
     issues: Vec<Issue>,
     fault: RefCell<Option<SourceError>>,
@@ -395,7 +395,7 @@ mod tests {
         assert_ne!(served.look().state(), before.state());
         assert_eq!(paths(&served), ["r/a.md", "r/state.md"]);
         assert_eq!(served.look().read("r/a.md", 1, 9).unwrap(), b"ew");
-        // An old listing keeps its files.
+        // An old listing does not get the new file.
         assert_eq!(before.read("r/a.md", 0, 9), not_found);
         // All served files disappear with their folder, and appear again with it.
         std::fs::remove_dir_all(dir.path()).unwrap();

@@ -1,4 +1,4 @@
-//! Signatures of shared files by SSH keys. `share --sign` makes a signature, `check` verifies it.
+//! Makes and verifies signatures of shared files by SSH keys. `share --sign` makes a signature, `check` verifies it.
 //!
 //! The signature covers the bytes of the manifest, in OpenSSH's format SSHSIG (PROTOCOL.sshsig). So `ssh-keygen -Y
 //! verify` accepts signatures of `share --sign`, and `check` accepts those of `ssh-keygen -Y sign`. `key.rs` signs,

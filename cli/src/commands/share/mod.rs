@@ -131,7 +131,7 @@ pub(super) fn made(deflated: bool) -> Made {
     }
 }
 
-/// The kind of the file.
+/// The kind of the shared file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Page,
