@@ -26,7 +26,7 @@ pub(crate) fn shared_file(view: &RunShared) -> String {
     )
 }
 
-/// Formats the summary of a shared file, or of the file that `share --report` would write.
+/// Formats the summary of a shared file, which may not be written yet.
 pub(crate) fn shared(view: &RunShared, width: usize) -> String {
     let mut out = String::new();
     let runs = view.runs.join(", ");

@@ -27,11 +27,11 @@ impl Options {
                     options.namespaces.replace(value.to_owned()).is_none()
                 }
                 "valid-after" => {
-                    let at = value.and_then(time).ok_or("valid-after= is not a valid time")?;
+                    let at = value.and_then(time).ok_or("valid-after= is not a time")?;
                     options.after.replace(at).is_none()
                 }
                 "valid-before" => {
-                    let at = value.and_then(time).ok_or("valid-before= is not a valid time")?;
+                    let at = value.and_then(time).ok_or("valid-before= is not a time")?;
                     options.before.replace(at).is_none()
                 }
                 _ => return Err("an option or the kind of its key is not known"),

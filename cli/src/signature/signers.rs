@@ -205,7 +205,7 @@ mod tests {
             ("a@b valid-before=\"20260130235959Z\" KEY", Err("any more")),
             ("a@b valid-after=\"202601310000Z\" KEY", Ok("a@b")),
             ("a@b valid-after=\"20260201Z\" KEY", Err("not sign yet")),
-            ("a@b valid-after=\"20260229Z\" KEY", Err("not a valid time")),
+            ("a@b valid-after=\"20260229Z\" KEY", Err("not a time")),
             (
                 "a@b valid-after=\"19990101\",valid-before=\"20990101\" KEY",
                 Ok("a@b"),
