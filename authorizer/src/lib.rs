@@ -34,7 +34,7 @@ pub enum Action<'a> {
     Function(Cow<'a, str>),
     /// A pragma and its value.
     Pragma(Cow<'a, str>, Option<Cow<'a, str>>),
-    /// Any other action; writing is always one of these.
+    /// Any other action. Every action that writes is of this kind.
     Other,
 }
 

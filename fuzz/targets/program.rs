@@ -1,4 +1,5 @@
-//! Fuzzes the parser of programs: every line keeps its text, and every statement its place.
+//! Fuzzes the parser of programs: no line may be lost, every statement must have a line of the program, and parents
+//! must come before their children.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Fuzzes recording with a random schema around OpenProse's tables and a script of commands: a refused command must
-//! change nothing, and another program must be able to read what a successful command reports.
+//! Fuzzes recording: changes the schema of a run's database at random and executes random commands on it. A refused
+//! command must change nothing, and another program must be able to read what a successful command reports.
 #![no_main]
 
 use std::fs;
@@ -19,7 +19,7 @@ use rusqlite::limits::Limit;
 
 const TABLES: [&str; 8] = ["run", "execution", "bindings", "gates", "gate_audit_log", "agents", "x_binding_history", "stolen"];
 
-/// The columns that the changes name. If a table lacks the column, SQLite refuses the change.
+/// The columns that replace `C` in [`CHANGES`]. If a table lacks the column, SQLite refuses the change.
 const COLUMNS: [&str; 12] = [
     "id", "name", "value", "status", "execution_id", "run_id", "comment", "memory", "metadata", "resolved_by", "kind", "parent_id",
 ];
@@ -41,7 +41,7 @@ const EXPRESSIONS: [&str; 14] = [
     "7",
 ];
 
-/// Changes of the schema, with a table `T`, a column `C` and an expression `E`.
+/// Changes of the schema, in which [`words`] replaces `T` by a table, `C` by a column and `E` by an expression.
 const CHANGES: [&str; 30] = [
     "CREATE TRIGGER evil AFTER INSERT ON T BEGIN UPDATE gates SET status = E; END",
     "CREATE TRIGGER evil BEFORE UPDATE ON T BEGIN DELETE FROM bindings; END",
@@ -199,7 +199,7 @@ const HOLDS: [&str; 9] = [
     "SELECT +memory = '12' AND typeof(memory) = 'text' FROM agents WHERE name = 'writer' COLLATE BINARY",
 ];
 
-/// Runs one of the commands described by [`HOLDS`].
+/// Executes the command of this number; the query of the same number in [`HOLDS`] checks its effect.
 fn run(path: &Path, command: usize) -> Result<(), WriteError> {
     let mut store = SqliteStore::open(path, Some("r"))?;
     let at = At { now: 1_768_487_452_000, ..At::default() };

@@ -1,4 +1,4 @@
-//! Fuzzes shared files: a zip, a page that contains one, or a zip instead of a page's run; the content is opened as a
+//! Fuzzes shared files: reads the input as a zip and as a page that contains a zip, and opens the unpacked files as a
 //! run.
 #![no_main]
 
@@ -11,7 +11,7 @@ use prosescope_share::archive::Archive;
 use prosescope_share::manifest::{self, Sink};
 use prosescope_share::{dense, page};
 
-/// The most bytes to which an input may unpack: fewer than in a shell, so that more inputs are tried.
+/// Maximum unpacked size of an input in bytes; lower than in a shell, so that more inputs are tried.
 const MOST: u64 = 4 << 20;
 
 #[derive(Default)]

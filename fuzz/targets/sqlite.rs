@@ -11,7 +11,8 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn read(bytes: &[u8]) -> Result<(), DecodeError> {
-    // The header of a -wal also ends the database, so that mutations can affect both.
+    // The input is a database followed by a -wal. The magic number of the -wal separates them, so that mutations can
+    // affect both.
     let magic = bytes.windows(4).rposition(|w| w == [0x37, 0x7f, 6, 0x83] || w == [0x37, 0x7f, 6, 0x82]);
     let (database, wal) = bytes.split_at(magic.unwrap_or(bytes.len()));
     let conn = sqlite::from_bytes_with_wal(database, wal)?;

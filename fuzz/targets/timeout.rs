@@ -1,5 +1,5 @@
-//! Fuzzes timeouts: a valid one keeps its meaning when formatted again, an invalid one gives the position of its
-//! fault.
+//! Fuzzes timeouts: a valid timeout keeps its text and is longer than zero; an invalid timeout yields an error
+//! message.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

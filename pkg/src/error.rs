@@ -56,7 +56,7 @@ impl Problem {
         }
     }
 
-    /// Returns the message of an exception from JavaScript code that was called for bytes.
+    /// Returns the message of an exception that a caller's function threw when it should have returned bytes.
     pub(crate) fn thrown(value: &JsValue) -> String {
         let message = js_sys::Reflect::get(value, &"message".into()).ok();
         let message = message.and_then(|message| message.as_string());
@@ -175,7 +175,7 @@ impl From<ShareError> for Problem {
             ShareError::Page(_) => "bad-viewer",
             ShareError::Remains { .. } => "secret-remains",
         };
-        // Errors with their own wording for JavaScript instead of the command line's.
+        // The first hints are written for JavaScript, because `next_step` refers to options of the command line.
         let hint = match &error {
             ShareError::Read { .. } => "check() of the run shows what is wrong".to_owned(),
             ShareError::Write(_) | ShareError::Written(_) => {

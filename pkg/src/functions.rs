@@ -20,7 +20,7 @@ struct Checked {
     rules: Vec<RuleView>,
 }
 
-/// The result of resolving a name: the winner by its name, and the candidates.
+/// The result of resolving a name: all candidates, and a copy of the winner in a field of its own.
 #[derive(Serialize)]
 struct Resolution {
     #[serde(flatten)]
@@ -59,7 +59,7 @@ pub fn render_state(run: &Run, whole: Option<bool>) -> String {
     pages::state_md(run.session(), whole.unwrap_or_default())
 }
 
-/// Returns whether to list a folder within the named one.
+/// Returns whether a listing includes the folder with this path; `node_modules` is left out, for example.
 #[wasm_bindgen(js_name = isListed)]
 pub fn is_listed(folder: &str) -> bool {
     source::is_listed(folder)

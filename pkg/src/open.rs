@@ -1,4 +1,4 @@
-//! Opens a run from paths and bytes.
+//! Opens or lists runs from the paths and bytes that JavaScript passes.
 
 use std::rc::Rc;
 
@@ -36,12 +36,13 @@ extern "C" {
     #[wasm_bindgen(method, getter)]
     fn modified(this: &Given) -> Vec<f64>;
 
-    /// The skipped folders.
+    /// The folders whose files the caller left out, such as `node_modules`.
     #[wasm_bindgen(method, getter, js_name = leftOut)]
     fn left_out(this: &Given) -> Option<Vec<String>>;
 }
 
-/// Opens a run from these files.
+/// Opens the run `run` of these files (default: the latest). `run_id` selects a run in a database of several; `now` is
+/// the present time in milliseconds since 1970 UTC (default: the system's clock).
 #[wasm_bindgen(js_name = openRun)]
 pub fn open_run(
     given: &Given,
@@ -72,8 +73,8 @@ pub fn list_runs(given: &Given, now: Option<f64>) -> Result<JsValue, JsValue> {
     json(&list(&source, &options))
 }
 
-/// Returns the place of the named run, or else of the latest. Files without a run are opened anyway, so that the
-/// core's error names what they are: agents without a run, or something else.
+/// Returns the place of the named run, or else of the latest. Without a run, it returns the place of agents or of the
+/// only file: opening that place yields the core's error, which describes the files.
 fn place(source: &Rc<dyn Source>, run: Option<&str>, options: &Options) -> Result<String, Problem> {
     match choose(source, run.unwrap_or("latest"), options) {
         Err(ChooseError::Nothing { .. }) if run.is_none() && !source.files().is_empty() => {

@@ -1,5 +1,5 @@
-//! Opens a shared file: a zip of runs, or a page with one. The unpacked bytes stay in JavaScript's memory, outside of
-//! the wasm memory.
+//! Opens a shared file: a zip of runs, or an HTML page that contains such a zip. The unpacked bytes stay in
+//! JavaScript's memory, outside of the wasm memory.
 
 use std::io;
 
@@ -13,10 +13,10 @@ use prosescope_share::{ReaderAt, page};
 use crate::error::Problem;
 use crate::source::Held;
 
-/// The most bytes to which a shared file may unpack.
+/// Maximum unpacked size of a shared file in bytes.
 const MOST: u64 = 1 << 30;
 
-/// The files of a shared file, and remarks about it.
+/// The contents of a shared file, and an issue: a note that this is a shared copy, or an error if the copy was changed.
 pub(crate) struct Unpacked {
     pub(crate) files: Vec<(FileEntry, Held)>,
     pub(crate) issue: Option<Issue>,
@@ -86,7 +86,7 @@ impl ReaderAt for InPlace<'_> {
     }
 }
 
-/// Receives the unpacked files; the number counts the bytes of the last file that have arrived.
+/// Collects the unpacked files. The second field is the number of bytes of the last file that have arrived.
 #[derive(Default)]
 struct Files(Vec<(FileEntry, Held)>, u32);
 

@@ -45,7 +45,6 @@ impl Run {
         &self.session
     }
 
-    /// Returns the source.
     pub(crate) fn source(&self) -> &Rc<JsSource> {
         &self.source
     }
@@ -124,7 +123,7 @@ impl Run {
         json(&pages::bindings_page(&self.session, first(from), most(len)))
     }
 
-    /// Returns a whole value as text, with invalid UTF-8 replaced. A name is resolved from the frame `from` (an
+    /// Returns a whole value as text, with invalid UTF-8 replaced. If `of` is a name, it is resolved from `frame` (an
     /// execution id; the root if missing).
     pub fn value(&self, of: JsValue, frame: &JsValue) -> Result<String, JsValue> {
         let bytes = self.value_bytes(of, frame)?;
@@ -148,7 +147,7 @@ impl Run {
         Ok(bytes)
     }
 
-    /// Returns the beginning of a value, up to `most` bytes (default: all), and its facts.
+    /// Returns the beginning of a value, up to `most` bytes (default: all), with the value's size, format and origin.
     #[wasm_bindgen(js_name = valueView)]
     pub fn value_view(
         &self,
@@ -177,12 +176,12 @@ impl Run {
         json(&pages::imports(&self.session))
     }
 
-    /// Returns state.md, rendered from the data and as stored in the folder, with their differences.
+    /// Returns both texts of state.md, rendered from the data and as stored in the folder, and their differences.
     pub fn state(&self, whole: Option<bool>) -> Result<JsValue, JsValue> {
         json(&pages::state_page(&self.session, whole.unwrap_or_default()))
     }
 
-    /// Returns every file and every table.
+    /// Returns the list of the run's files and tables.
     pub fn files(&self) -> Result<JsValue, JsValue> {
         json(&pages::files(&self.session))
     }
@@ -207,7 +206,7 @@ impl Run {
 }
 
 impl Run {
-    /// Returns a value, and the nested run that contains it if it is not this one.
+    /// Returns the value that `of` means, and the nested run that contains the value if it is not in this run.
     fn value_of(
         &self,
         of: &JsValue,
@@ -301,7 +300,7 @@ impl Run {
     }
 }
 
-/// Returns the given time, or else the clock's.
+/// Returns the given time, or else the system's, in milliseconds since 1970 UTC.
 pub(crate) fn clock(now: Option<f64>) -> i64 {
     now.unwrap_or_else(js_sys::Date::now) as i64
 }
@@ -313,7 +312,7 @@ const SAFE: f64 = 9_007_199_254_740_991.0;
 /// cannot represent become texts.
 pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
     let plain = serde_wasm_bindgen::Serializer::json_compatible();
-    // This conversion fails only for a view with a larger integer, which few runs have.
+    // This conversion fails only for a view with an integer beyond `SAFE`, which few runs have.
     if let Ok(object) = view.serialize(&plain) {
         return Ok(object);
     }
@@ -341,7 +340,7 @@ fn large_as_texts(value: &mut serde_json::Value) {
     }
 }
 
-/// Parses the choice of rows.
+/// Parses the filter and order of trace rows that JavaScript passes.
 fn choice_of(opened: &Session, choice: &JsValue) -> Result<TraceChoice, Problem> {
     let refused = |why: String| {
         Problem::usage(

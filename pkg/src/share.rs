@@ -24,7 +24,8 @@ use crate::source::JsSource;
 
 #[wasm_bindgen]
 impl Run {
-    /// Returns what a share would contain and replace. `asked` is built by `pkg/js/wishes.js`.
+    /// Returns a report of what a shared file would contain and which texts would be replaced. `asked` is built by
+    /// `pkg/js/wishes.js`.
     #[wasm_bindgen(js_name = lookToShare)]
     pub fn look_to_share(&self, asked: &JsValue) -> Result<JsValue, JsValue> {
         let mut report = self.sharing(&Asked::of(asked)?, |sharing, _| sharing.look())?;
@@ -32,8 +33,8 @@ impl Run {
         json(&report)
     }
 
-    /// Returns the shared file. `asked` is as for [`Run::look_to_share`]; `viewer` is the page from which an HTML
-    /// file is built.
+    /// Returns the shared file's bytes with a report of its content. `asked` is as for [`Run::look_to_share`]; `viewer`
+    /// is the page from which an HTML file is built.
     pub fn share(
         &self,
         asked: &JsValue,

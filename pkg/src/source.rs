@@ -1,4 +1,5 @@
-//! The core's [`Source`] over bytes in JavaScript's memory: read in place, never copied whole.
+//! Implements the core's [`Source`] over bytes in JavaScript's memory. The bytes are read in place, and a file is
+//! never copied whole.
 
 use std::rc::Rc;
 
@@ -15,17 +16,17 @@ use wasm_bindgen::{JsCast as _, JsValue};
 use crate::error::Problem;
 use crate::packed::of_packed;
 
-/// Files with their bytes.
+/// A source whose files are bytes in JavaScript's memory.
 pub(crate) struct JsSource {
     label: String,
     files: Rc<JsFiles>,
     mount: Mount,
-    /// A remark about where the files came from.
+    /// An issue about the files as a whole, such as folders that were left out.
     listed: Option<Issue>,
 }
 
 impl JsSource {
-    /// Creates a source from these files, whose paths must differ, and a remark about their origin.
+    /// Creates a source from these files, whose paths must differ. `listed` is an issue about the files as a whole.
     pub(crate) fn new(
         label: String,
         mut pairs: Vec<(FileEntry, Held)>,

@@ -4,9 +4,9 @@
 //! SQLite ──► Mount ──► Files: a browser's files, ranges from a server, bytes from a JavaScript host
 //! ```
 //!
-//! SQLite asks for pages and `Files` reads them; nothing is written, and no file is kept whole in memory. A database
-//! in WAL mode is read with its `-wal` file, or with an empty one. SQLite is never shown a `-journal` file, because
-//! it could not roll the database back; a database with a hot journal is refused.
+//! SQLite requests pages and `Files` reads them; nothing is written, and no file is kept whole in memory. A database
+//! in WAL mode is read with its `-wal` file, or with an empty one. `-journal` files are hidden from SQLite, because
+//! rolling a database back needs writing; [`Mount::open`] refuses a database with a hot journal.
 
 #![cfg(all(target_family = "wasm", target_os = "unknown"))]
 
@@ -21,7 +21,7 @@ use prosescope_core::source::{FileEntry, SourceError};
 use prosescope_core::sqlite::{HEAD, Header, limit, probe, wal_missing};
 use rusqlite::{Connection, OpenFlags};
 
-/// The length of the header of a `-wal` file; a shorter file contains no pages.
+/// The length of the header of a `-wal` file in bytes. A file of less than this length contains no pages.
 const WAL_HEADER: u64 = 32;
 
 /// Files that can be read in parts, each identified by a number.
@@ -71,8 +71,8 @@ impl Mount {
         }
     }
 
-    /// Opens a database read-only, as [`prosescope_core::source::Source::database`] requires. The caller still has to
-    /// set the authorizer.
+    /// Opens a database read-only, as [`prosescope_core::source::Source::database`] requires. The caller must set the
+    /// authorizer on the returned connection.
     ///
     /// # Errors
     /// If there is no such file, if its last write was interrupted, or if SQLite refuses it.
@@ -89,11 +89,12 @@ impl Mount {
                 "Run `prosescope show` on it, which rolls back a copy, or run `sqlite3 FILE .tables` on a copy of both files.",
             ));
         }
-        // SQLite's own error does not say which kind of file was opened instead of a database.
+        // The header is checked first, because SQLite's own error does not contain the type of a file that is not a
+        // database.
         let undecodable = |e: DecodeError| refused(path, e.to_string(), e.next_step());
         let header = self.header(index)?.map_err(undecodable)?;
         if self.wal_len(path) < WAL_HEADER {
-            // A `-wal` file can contain the pages that the main file lacks.
+            // With a `-wal` file this check is left out: the `-wal` can contain the pages that the main file lacks.
             header.whole().map_err(undecodable)?;
         }
         let failed = |e: rusqlite::Error| undecodable(DecodeError::from(e));
@@ -115,7 +116,8 @@ impl Mount {
         Ok(connection)
     }
 
-    /// Returns the remarks about a database that [`prosescope_core::source::Source::notes`] promises.
+    /// Returns an issue if a database in WAL mode lacks its `-wal` file; see
+    /// [`prosescope_core::source::Source::notes`].
     pub fn notes(&self, path: &str) -> Vec<Issue> {
         let header = self.files.index(path).map(|index| self.header(index));
         match header {

@@ -1,5 +1,5 @@
-//! The callbacks through which SQLite reads. SQLite sees `{mount}.{number}` instead of a path, so a run's file name
-//! is never parsed as an SQLite URI and is never too long.
+//! Implements the callbacks through which SQLite reads the files of a mount. SQLite receives a name such as `0.3`
+//! (mount 0, file 3) instead of a path, so a run's file name is never parsed as an SQLite URI and is never too long.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -35,8 +35,8 @@ pub(crate) fn remove(number: u32) {
     MOUNTS.with_borrow_mut(|mounts| mounts.remove(&number));
 }
 
-/// Returns the files that a name of SQLite's refers to and the index of the file; `None` for the index if there is no
-/// such file.
+/// Resolves a name that SQLite passes, such as `0.3` or `0.3-wal`: returns the mounted files, and the index of the
+/// file among them. The index is `None` if the mount has no such file.
 fn find(name: &str) -> Option<(Rc<dyn Files>, Option<usize>)> {
     let (mount, rest) = name.split_once('.')?;
     let (number, suffix) = match rest.split_once('-') {
@@ -53,7 +53,7 @@ fn find(name: &str) -> Option<(Rc<dyn Files>, Option<usize>)> {
     Some((files, index))
 }
 
-/// An open file; an empty one if it has no index.
+/// An open file. Without an index it reads as an empty file, such as a missing `-wal`.
 struct Handle {
     files: Rc<dyn Files>,
     index: Option<usize>,

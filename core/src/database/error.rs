@@ -1,6 +1,6 @@
 /// Why a whole database could not be read. A defect in one part of a database is an [`crate::issue::Issue`] instead.
 ///
-/// The message names the fault and its cause; [`DecodeError::next_step`] names the remedy.
+/// The error's message contains the fault and its cause; [`DecodeError::next_step`] returns the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The file has 0 bytes.
@@ -18,17 +18,17 @@ pub enum DecodeError {
          it is probably encrypted"
     )]
     Encrypted {
-        /// The file's size, in words.
+        /// The file's size, in words: `12 KB`.
         size: String,
-        /// The first bytes.
+        /// The file's first 16 bytes, quoted and escaped.
         head: String,
     },
     /// The header announces more pages than the file contains.
     #[error("the database is cut off: its header announces {expected}, the file has {found}")]
     Truncated {
-        /// The file's size according to its header, in words.
+        /// The file's size according to its header, in words: `at least 512 bytes`.
         expected: String,
-        /// Size of the file, in words.
+        /// The file's real size, in words.
         found: String,
     },
     /// The header contradicts itself.

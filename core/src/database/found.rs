@@ -3,7 +3,7 @@ use crate::model::TableInfo;
 /// A table of a database: its description for users ([`TableInfo`]), and what a store needs to read its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// Name, kind, columns.
+    /// The table's name, kind and columns.
     pub info: TableInfo,
     /// Columns of the primary key, in the key's order; empty without a primary key.
     pub key: Vec<String>,
@@ -42,8 +42,8 @@ impl Found {
             .collect()
     }
 
-    /// Returns the columns in the order in which a row stores them. To read one, SQLite walks over all columns before
-    /// it.
+    /// Returns the columns in the order in which a row stores them. To read a column, SQLite walks over all columns
+    /// that are stored before it.
     pub fn stored_order(&self) -> Vec<&str> {
         let stored = self
             .info

@@ -13,7 +13,8 @@
 //!   large value. [`Rows`] selects the rows, so that reading one run does not touch the rows of others.
 //! - **A defined order** ([`Rows`]), and an address for each row by which the store finds the row again
 //!   ([`Row::at`]).
-//! - **One call per scan**: rows go to a callback. A query to a server costs a round trip, so none is made per cell.
+//! - **One query per scan**: the store passes the rows to a callback. A query per cell would be slow, because each
+//!   query to a server costs a round trip.
 //! - **Everything is bounded** by the [`Limits`] with which the store was opened.
 
 mod error;
@@ -35,17 +36,18 @@ use crate::model::Stored;
 /// A callback that a store polls while it reads; `true` stops the reading.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// How long one command or one query may read before a shell's `stop` returns `true`: enough for gigabytes, and an
-/// end for a hostile file.
+/// The time limit of one command or one query; after it, a shell's [`Limits::stop`] returns `true`. Gigabytes are
+/// read in this time, and a hostile file cannot keep the reader busy forever.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The limits on reading.
+/// The limits that a store obeys while it reads.
 #[derive(Clone, Default)]
 pub struct Limits {
     /// The callback that the store polls while it reads; `true` stops the reading with [`DecodeError::Stopped`]. A
-    /// shell answers from its clock or its cancel button.
+    /// shell returns `true` at a deadline, or when the user cancels.
     pub stop: Option<Stop>,
-    /// How many bytes the store may allocate in the whole process; `None` means the store's own default.
+    /// Maximum number of bytes that the store may allocate, counted over the whole process; `None` means the store's
+    /// own default.
     pub heap: Option<u64>,
 }
 
@@ -60,8 +62,8 @@ pub trait Database: Send {
     /// Ends the snapshot.
     fn end(&self);
 
-    /// Returns all tables, ordered by name. `info.rows` is set for a table that is known to be empty; it may also be
-    /// set for others.
+    /// Returns all tables, ordered by name. The number of rows, `info.rows`, is always set for a table that is known
+    /// to be empty, and sometimes for other tables.
     ///
     /// # Errors
     /// If the store cannot be read. The same holds for every method below.
@@ -80,15 +82,15 @@ pub trait Database: Send {
         each: &mut dyn FnMut(&dyn Row) -> bool,
     ) -> Result<(), DecodeError>;
 
-    /// Returns a table's number of rows; `None` if counting takes too long: beyond `most` rows, or earlier.
+    /// Returns a table's number of rows; `None` if the table has more than `most` rows or if counting takes too long.
     fn count(&self, table: &Found, most: u64) -> Option<u64>;
 
-    /// Returns an estimate of a table's number of rows without reading them; 0 without an estimate.
+    /// Returns an estimate of a table's number of rows without reading the rows; 0 if the store has no estimate.
     fn about(&self, table: &Found) -> u64;
 
     /// Passes the bytes of a cell in `range` to `each`, piece by piece in order, until `each` returns `false`. Text
-    /// is UTF-8, numbers are text, NULL has no bytes. Only one piece is in memory at a time, and the store seeks
-    /// once.
+    /// is UTF-8, numbers are text, NULL has no bytes. Only one piece is in memory at a time. The store does not seek
+    /// again for each piece.
     fn pieces(
         &self,
         cell: &CellAt<'_>,
@@ -160,14 +162,14 @@ impl Drop for Snapshot<'_> {
     }
 }
 
-/// The cells that a scan returns.
+/// A request for cells of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Scan<'a> {
-    /// The table.
+    /// The table to read.
     pub table: &'a Found,
-    /// The columns. [`Row`] numbers its cells in this order.
+    /// The columns to read. [`Row`] numbers its cells in this order.
     pub wants: &'a [Want<'a>],
-    /// The rows.
+    /// The rows to read, and their order.
     pub rows: Rows<'a>,
 }
 
@@ -178,8 +180,8 @@ pub enum Rows<'a> {
     All,
     /// The rows of `All` whose `run_id` equals this id or is NULL; every row of a table without that column.
     OfRun(&'a str),
-    /// The rows of `All` whose column equals this key, found by an index where there is one. A store that compares by
-    /// its own rules may return extra rows, but never omits one.
+    /// The rows of `All` in which the named column equals the key, found by an index where there is one. A store that
+    /// compares by its own rules may return extra rows, but never omits a row.
     Holding(&'a str, Key<'a>),
     /// The row at this address.
     At(i64),
@@ -199,7 +201,7 @@ pub enum Key<'a> {
 /// A column that a scan requests. A column that the table lacks is NULL in every row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Want<'a> {
-    /// Its name.
+    /// The column's name.
     pub column: &'a str,
     /// Maximum length in bytes of a text; a longer text is cut to its beginning.
     pub most: u32,
@@ -290,7 +292,7 @@ pub struct Cell<'a> {
     pub len: u64,
 }
 
-/// A cell's value, byte for byte.
+/// A cell's value. Texts and BLOBs keep exactly the stored bytes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Value<'a> {
     /// NULL.
@@ -376,7 +378,7 @@ impl Value<'_> {
         Some(match self {
             Value::Null => return None,
             Value::Integer(n) => n.to_string().into(),
-            // The debug format writes `3.0`, not `3`, which is close to SQLite's `CAST … AS TEXT`.
+            // The debug format writes `3.0`, as SQLite's `CAST … AS TEXT` does; the display format would write `3`.
             Value::Real(x) => format!("{x:?}").into(),
             Value::Text(bytes) | Value::Blob(bytes) => String::from_utf8_lossy(bytes),
         })
@@ -394,12 +396,12 @@ impl Value<'_> {
 /// The position of a cell in a store.
 #[derive(Debug, Clone, Copy)]
 pub struct CellAt<'a> {
-    /// The table.
+    /// The table's name.
     pub table: &'a str,
-    /// The column.
+    /// The column's name.
     pub column: &'a str,
-    /// The row's address.
+    /// The row's address, from [`Row::at`].
     pub at: i64,
-    /// The storage type, if known.
+    /// The cell's storage type; `None` if the caller does not know it.
     pub stored: Option<Stored>,
 }

@@ -1,5 +1,5 @@
-//! An SQL query that a user or a language model puts to a store: its extra tables, its limits, its answer, and the
-//! reasons for refusing it.
+//! The types of an SQL query that a user or a language model runs on a store: the query's extra tables, its limits,
+//! its answer, and the reasons for refusing it.
 
 mod names;
 
@@ -20,8 +20,8 @@ pub const MOST_ROWS: u32 = 100_000;
 /// Maximum number of steps of SQLite's virtual machine for one query: about two seconds of native computing.
 pub const STEPS: u64 = 100_000_000;
 
-/// Maximum duration of one query in a shell: longer than [`STEPS`] take on a slow machine, because a single step may
-/// be slow.
+/// Maximum duration of one query in a shell. Even a slow machine executes [`STEPS`] in less time; this limit stops a
+/// query whose single steps are slow.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Maximum bytes of one cell in an answer; a longer cell is cut.
@@ -53,11 +53,11 @@ pub type Fill<'a> = Box<dyn Fn(Push<'_>) + 'a>;
 
 /// A table that is added to the store's tables while the query runs.
 pub struct Beside<'a> {
-    /// Its name.
+    /// The table's name.
     pub name: String,
-    /// Its columns.
+    /// The table's columns.
     pub columns: Vec<QueryColumn>,
-    /// Provides its rows.
+    /// The function that provides the table's rows.
     pub fill: Fill<'a>,
 }
 
