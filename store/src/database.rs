@@ -77,7 +77,7 @@ pub(crate) enum DatabaseError {
         /// The folder for temporary files.
         aside: PathBuf,
     },
-    /// The database was being written during all attempts.
+    /// The database was written during each attempt to copy it.
     #[error("it changed while it was being copied")]
     Busy,
 }
@@ -91,19 +91,19 @@ impl DatabaseError {
         }
     }
 
-    /// Returns the advice.
+    /// Returns advice on what the user can do next.
     pub(crate) fn next(&self) -> &'static str {
         match self {
             DatabaseError::Decode(error) => error.next_step(),
             DatabaseError::Io(_) => "Check that you may read it, and its folder.",
             DatabaseError::Copy(_) => {
-                "Make room in the folder for temporary files, or open it once with its writer."
+                "Make room in the folder for temporary files, or open it once with the program that writes it."
             }
             DatabaseError::Full { .. } => {
-                "Name a folder with more room in TMPDIR, or open it once with its writer, which undoes the change in place."
+                "Name a folder with more room in TMPDIR, or open it once with the program that writes it, which undoes the change in place."
             }
             DatabaseError::Large { .. } => {
-                "Open it once with its writer, or with `sqlite3 state.db .tables`: it undoes the change in place."
+                "Open it once with the program that writes it, or with `sqlite3 state.db .tables`: that undoes the change in place."
             }
             DatabaseError::Busy => "Wait until its writer is done, and open it again.",
         }
@@ -217,8 +217,8 @@ fn header(path: &Path) -> Result<Header, DatabaseError> {
     Ok(Header::read(&head, len)?)
 }
 
-/// Refuses a truncated database. A writer in the middle of a change may have written the new length before the pages
-/// (then a journal exists), or may write both between two reads (then a later read succeeds).
+/// Refuses a truncated database. In the middle of a change, a database may seem truncated: then either a journal
+/// exists, or a later read finds the missing pages.
 fn whole(path: &Path, first: &Header) -> Result<(), DatabaseError> {
     let mut found = first.whole();
     for _ in 0..3 {

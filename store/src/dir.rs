@@ -1,8 +1,8 @@
 //! A directory that is held open, and operations on the files below it.
 //!
-//! A path can lead elsewhere between two calls: whoever may write to a run can replace one of its folders by a link. So
-//! a writer opens the run's directory once and reaches everything else from its descriptor, one plain name at a time,
-//! without following links. The checked file is then the file that is used.
+//! One path can lead to different files in two calls: whoever may write to a run can replace one of its folders by a
+//! link. So a writer opens the run's directory once and reaches everything else from its descriptor, one plain name at
+//! a time, without following links. The checked file is then the file that is used.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -23,8 +23,8 @@ pub(crate) struct Entry {
     pub(crate) node: Option<u64>,
 }
 
-/// A directory that is held open. Names below it are parts joined by `/`; an empty part, `.` or `..` is an error, and
-/// so is a link on the way.
+/// A directory that is held open. Names below it are parts joined by `/`: `gates/audit.jsonl`. An empty part, `.` or
+/// `..` is an error, and so is a link in any part but the last.
 #[derive(Debug, Clone)]
 pub(crate) struct Dir {
     held: Arc<cap_std::fs::Dir>,
@@ -116,7 +116,7 @@ impl Dir {
         self.step(name.as_ref())
     }
 
-    /// Returns the metadata of a name, without following a link; `None` if it does not exist.
+    /// Returns the metadata of a name, without following a link; `None` if the name does not exist.
     pub(crate) fn look(&self, below: &str) -> io::Result<Option<Metadata>> {
         let Some((dir, name)) = self.above(below)? else {
             return Ok(None);
@@ -127,13 +127,13 @@ impl Dir {
         }
     }
 
-    /// Opens a plain file; `None` if it does not exist. Links, pipes and devices are errors, and a pipe is not waited
-    /// for.
+    /// Opens a plain file; `None` if the name does not exist, or is a folder, a link, a pipe or a device. Does not wait
+    /// for the writer of a pipe.
     pub(crate) fn file(&self, below: &str) -> io::Result<Option<File>> {
         self.plain(below, OpenOptions::new().read(true))
     }
 
-    /// Opens a plain file for writing; `None` if it does not exist.
+    /// Opens a plain file for writing; `None` as for [`Dir::file`].
     pub(crate) fn writable(&self, below: &str) -> io::Result<Option<File>> {
         self.plain(below, OpenOptions::new().write(true))
     }
@@ -147,12 +147,13 @@ impl Dir {
         Ok(dir.held.open_with(name, &how)?.into_std())
     }
 
-    /// Returns the bytes of a plain file; `None` if it does not exist.
+    /// Returns the bytes of a plain file; `None` as for [`Dir::file`].
     pub(crate) fn read(&self, below: &str) -> io::Result<Option<Vec<u8>>> {
         self.read_small(below, u64::MAX)
     }
 
-    /// Returns the bytes of a plain file of at most `most` bytes; `None` if it does not exist or is larger.
+    /// Returns the bytes of a plain file of at most `most` bytes; `None` if the file is larger, or as for
+    /// [`Dir::file`].
     pub(crate) fn read_small(&self, below: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = self.file(below)? else {
             return Ok(None);
@@ -323,7 +324,7 @@ impl Dir {
         self.step(name)
     }
 
-    /// Returns the folder that contains the last part of a name; `None` if it does not exist.
+    /// Splits a name into the folder that contains its last part, and that part; `None` if the folder does not exist.
     fn above<'a>(&self, below: &'a str) -> io::Result<Option<(Dir, &'a str)>> {
         match below.rsplit_once('/') {
             Some((above, name)) => Ok(self.dir(above)?.map(|dir| (dir, name))),

@@ -27,7 +27,7 @@ const ENTRIES: usize = 200_000;
 /// Limit for the levels of a listing below the root; each nested import takes two levels.
 const DEPTH: usize = 128;
 
-/// A folder, or a single database with SQLite's files beside it, as a source.
+/// A [`Source`] over a folder, or over a single database and SQLite's files beside it.
 pub struct Disk {
     label: String,
     root: Root,
@@ -36,7 +36,7 @@ pub struct Disk {
     notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
     /// The places that could not be read, each with the reason.
     failed: RefCell<Vec<(String, String)>>,
-    /// Temporary copies of databases; they live as long as the source.
+    /// Temporary folders with copies of databases or with an unpacked file; they live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
     /// For an unpacked file, whether its contents equal those that were shared.
     verified: Option<Verified>,
@@ -44,11 +44,11 @@ pub struct Disk {
     signed: Option<Result<Signed, String>>,
 }
 
-/// The folder of a source, held open. Returns its files in their present state, without following a link.
+/// The folder of a source, held open. Files are opened in their present state, and no link is followed.
 #[derive(Debug, Clone)]
 pub struct Root {
     dir: Dir,
-    /// The file itself, if the user named a link to it.
+    /// The listed name and the real path of the source's file, if the user opened the file through a link.
     link: Option<(String, PathBuf)>,
 }
 
@@ -161,7 +161,7 @@ impl Disk {
     }
 
     /// Returns the manifest of a zip or a shared page with its signature, or why they are unreadable; `None` without a
-    /// signature. The caller has to verify that they fit.
+    /// signature. The caller must verify that the signature fits the manifest.
     pub fn signed(&self) -> Option<&Result<Signed, String>> {
         self.signed.as_ref()
     }
@@ -171,8 +171,8 @@ impl Disk {
         self.root.dir.shown(path)
     }
 
-    /// Returns the error if one of the `asked` places could not be listed or read so far, because a file that was not
-    /// found may be there.
+    /// Returns the first error in listing or reading a place that `asked` accepts. A caller that did not find a file
+    /// must report this error, because the file may be in that place.
     pub fn unread(&self, asked: impl Fn(&str) -> bool) -> Option<String> {
         let listed = self.issues.iter().filter(|issue| {
             let file = issue.location.file.as_deref().unwrap_or_default();
@@ -243,7 +243,8 @@ impl Disk {
         disk
     }
 
-    /// Lists the entries below a folder, whose names begin with `above`; returns `false` if a limit is exceeded.
+    /// Lists the entries below a folder. `above` is the folder's path, empty or with a `/` at the end. Returns `false`
+    /// if there are more than [`ENTRIES`] files.
     fn list(
         &mut self,
         dir: &Dir,
@@ -301,7 +302,7 @@ impl Disk {
                         self.files
                             .push(entry(place, meta.len(), dir::changed(&meta)));
                     }
-                    // The folder was removed after it was listed.
+                    // The file was removed after it was listed.
                     Ok(None) => {}
                     Err(cause) => {
                         let message = format!(
@@ -426,8 +427,8 @@ impl Source for Disk {
 
     fn made(&self, place: &str) -> Option<i128> {
         let path = self.path_of(place);
-        // Not every file system records the creation time of a folder, so this uses the program file, which never
-        // changes.
+        // Not every file system records the creation time of a folder. Otherwise the time of the program file is
+        // used, because that file never changes.
         let looked = fs::symlink_metadata(&path);
         if let Err(cause) = looked.as_ref().map_err(io::Error::kind)
             && cause != io::ErrorKind::NotFound

@@ -30,14 +30,15 @@ pub struct Lent {
 /// Closes a [`Lent`] database.
 pub struct Claim(Weak<Open>);
 
-/// The lock is reentrant, because a callback of one scan may read more of the same database.
+/// The open database, if any, behind a lock. The lock is reentrant, because a callback of one scan may read more of the
+/// same database.
 type Open = ReentrantMutex<RefCell<Option<Held>>>;
 
 struct Held {
     db: Box<dyn Database>,
     watch: Watch,
-    /// The temporary copy of the database, which outlives each use: creating it again may be slow, and keeping it
-    /// blocks no writer.
+    /// The temporary copy that is read instead of the database, if any. It stays open between reads: creating it again
+    /// may be slow, and keeping it blocks no writer.
     aside: Option<TempDir>,
 }
 
@@ -97,8 +98,8 @@ impl Lent {
 }
 
 impl Claim {
-    /// Closes the database until the next read. Returns whether all reads saw one state: a reader without locks may
-    /// have read during a write. Returns `None` if the database is no longer in use.
+    /// Closes the database until the next read. Returns `Some(false)` if a reader without locks may have read during a
+    /// write, so that its reads saw different states. Returns `None` if the [`Lent`] was dropped.
     pub fn let_go(&self) -> Option<bool> {
         let open = self.0.upgrade()?;
         let open = open.lock();

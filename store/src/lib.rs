@@ -1,4 +1,4 @@
-//! Native sources: run folders and SQLite files on disk, how to find them, and how to write them.
+//! Finds, reads and writes runs on disk: run folders and SQLite files.
 //!
 //! This crate moves bytes and opens connections; the core interprets them. Reading leaves no trace: a database is
 //! opened according to the files beside it, so that no byte, time or listing changes. Only `record/` writes to runs,

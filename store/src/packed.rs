@@ -26,14 +26,14 @@ pub(crate) struct Packed {
     pub(crate) signed: Option<Result<Signed, String>>,
 }
 
-/// Unpacks a file that is a zip or contains a run; `None` for any other file.
+/// Unpacks a shared file: a zip, or a page that contains a run. Returns `None` for any other file.
 pub(crate) fn unpacked(path: &Path) -> Result<Option<Packed>, StoreError> {
     let archive = archive(path)?;
     archive.map(|archive| unpack(path, &archive)).transpose()
 }
 
-/// Unpacks only the database at the top level of a shared file; the inner `None` means that there is none. Returns the
-/// outer `None` for a file that is not a shared one.
+/// Unpacks only the database at the top level of a shared file. Returns `Some(None)` if the file has no such database,
+/// and `None` if the file is not a shared one.
 pub(crate) fn database(path: &Path) -> Result<Option<Option<(TempDir, PathBuf)>>, StoreError> {
     let Some(archive) = archive(path)? else {
         return Ok(None);

@@ -12,7 +12,7 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::Disk;
 
-/// The databases of a disk.
+/// Creates the shared copies of a disk's databases.
 pub struct DiskDatabases<'a> {
     disk: &'a Disk,
     folder: TempDir,

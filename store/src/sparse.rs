@@ -7,10 +7,10 @@ use std::path::Path;
 /// Size of the pieces in which a file is checked; a piece of zeros becomes a hole.
 const PIECE: usize = 64 << 10;
 
-/// Copies the data of a file; the copy has the same length. No more than `most` bytes of data are copied.
+/// Copies the data of a file; the copy has the same length. Returns the number of copied bytes, without holes.
 ///
 /// # Errors
-/// `FileTooLarge` if there is more data; otherwise the system's error.
+/// `FileTooLarge` if the file has more than `most` bytes of data; otherwise the system's error.
 pub(crate) fn copy(from: &mut File, to: &Path, most: u64) -> io::Result<u64> {
     let mut copy = File::create_new(to)?;
     copy.set_len(from.metadata()?.len())?;
@@ -24,7 +24,7 @@ pub(crate) fn copy(from: &mut File, to: &Path, most: u64) -> io::Result<u64> {
             break;
         }
         at = data + read as u64;
-        // The file system did not report this hole, or a program wrote the zeros.
+        // Zeros are skipped: the file system did not report this hole, or a program wrote the zeros.
         if bytes.iter().all(|byte| *byte == 0) {
             continue;
         }

@@ -1,12 +1,12 @@
-//! SQLite's own file systems with two changes.
+//! Registers copies of SQLite's own file systems with two changes.
 //!
 //! - A failed read is reported as such. SQLite treats an EIO as a damaged file (`SQLITE_IOERR_CORRUPTFS`, shown as
 //!   "malformed"). Damage leads to repair, but a failed read should be tried again.
 //! - In a directory that is held open, a name is used unchanged instead of being resolved to a real path.
 
-/// Reads with locks.
+/// The name of the file system that reads with locks.
 pub(crate) const LOCKED: &str = "prosescope";
-/// Reads without locks.
+/// The name of the file system that reads without locks.
 pub(crate) const UNLOCKED: &str = "prosescope-none";
 /// The name of the file system that reads and writes with locks, below a directory that is held open.
 #[cfg(target_os = "linux")]
@@ -50,7 +50,7 @@ mod unix {
         *mut c_int,
     ) -> c_int;
 
-    /// The open function of SQLite's own file systems, which all share one.
+    /// The open function that all of SQLite's own file systems share.
     static OPEN: OnceLock<Open> = OnceLock::new();
 
     pub(super) fn register() -> bool {
@@ -111,7 +111,8 @@ mod unix {
         }
     }
 
-    /// Returns the file methods with our read function; made once for each original table, of which there are few.
+    /// Returns a copy of a table of file methods, with [`read`] as its read function. Each copy is made once and never
+    /// freed, because SQLite has only a few such tables.
     fn ours(theirs: &'static ffi::sqlite3_io_methods) -> &'static Methods {
         static KNOWN: Mutex<BTreeMap<usize, &'static Methods>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,8 @@ use crate::dir::Dir;
 use crate::packed;
 use crate::record::{Clock, TIME, connect_workflows, fault, lock};
 
-/// A database of workflows open for reading. Reading leaves no trace, so a follower opens it again for each look.
+/// A database of workflows open for reading. Reading leaves no trace: a program that follows a workflow opens the
+/// database again each time it checks for new events.
 #[derive(Debug)]
 pub struct WorkflowReader {
     path: PathBuf,
@@ -105,7 +106,7 @@ pub struct WorkflowStore {
     path: PathBuf,
     clock: Clock,
     tables: SqliteTables,
-    /// The database's folder. Declared after the connection, so that it is closed after it.
+    /// The database's folder. Rust drops fields in order: the folder is closed after the connection, which needs it.
     dir: Dir,
 }
 
@@ -122,8 +123,8 @@ impl WorkflowStore {
         Ok(store)
     }
 
-    /// Opens a database for writing; creates it with its folder if missing, creates missing tables, and adds our own
-    /// columns.
+    /// Opens a database for writing; creates it with its folder if missing, creates missing tables, and adds
+    /// Prosescope's own columns.
     ///
     /// # Errors
     /// A [`Fault`] if the file is not a database or not writable.
@@ -156,7 +157,7 @@ impl WorkflowStore {
         })
     }
 
-    /// Calls `work` in one immediate transaction; writers take turns by the lock.
+    /// Calls `work` in one immediate transaction, and holds the folder's lock, which admits one writer at a time.
     fn immediate<T>(
         &mut self,
         work: impl FnOnce(&mut SqliteTables) -> Result<T, WriteError>,

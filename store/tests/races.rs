@@ -1,8 +1,8 @@
 //! Tests of races: a folder is replaced by a link during writing, removing or copying; nothing outside may be written,
 //! removed or read.
 //!
-//! Each round executes one operation while a second thread exchanges the two names as often as it can. A round counts
-//! as a hit if the names were exchanged during the operation.
+//! Each round executes one operation while a second thread exchanges the folder and the link as often as it can. A
+//! round counts as a hit if an exchange happened during the operation.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;

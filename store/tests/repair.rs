@@ -135,7 +135,8 @@ fn every_rule_that_can_be_repaired_is() {
         if !after.contains(&*rule.name) {
             gone.insert(&*rule.name);
         }
-        // A list that admitted no principal because it was unreadable is now an empty list.
+        // This rule is expected: a gate's unreadable list of principals is repaired to an empty list, which admits
+        // nobody.
         let new: Vec<&String> = after
             .difference(&before)
             .filter(|rule| *rule != "gate-admits-nobody")

@@ -107,7 +107,8 @@ fn copy(from: &Path, to: &Path, ends: &[&str]) {
     }
 }
 
-/// Returns a database in WAL mode whose last two rows are only in its `-wal`, copied with the files that `ends` names.
+/// Returns a copy of a database in WAL mode whose last two rows are only in its `-wal`. `ends` lists the endings of the
+/// copied files: `""`, `-wal`, `-shm`.
 fn in_wal_mode(ends: &[&str]) -> TempDir {
     let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = live.path().join("state.db");

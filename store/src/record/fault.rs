@@ -84,7 +84,7 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     }
 }
 
-/// Returns a fault of a database that was checked before writing.
+/// Returns the fault of a database that failed the check before writing.
 pub(crate) fn decode(path: &Path, error: &DecodeError) -> Fault {
     let kind = match error {
         DecodeError::Locked => FaultKind::Busy,
@@ -95,7 +95,7 @@ pub(crate) fn decode(path: &Path, error: &DecodeError) -> Fault {
     Fault::new(kind, message).hint(error.next_step())
 }
 
-/// Returns the error in terms of the database's own tables, without our SQL.
+/// Returns an error's message, with the name of the table instead of Prosescope's SQL.
 fn words(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, sql, .. } => match table(sql) {
@@ -104,7 +104,7 @@ fn words(error: &rusqlite::Error) -> String {
         },
         rusqlite::Error::FromSqlConversionFailure(_, _, why) => why.to_string(),
         rusqlite::Error::StatementChangedRows(rows) => {
-            format!("one row was to change, {rows} would have")
+            format!("a change of one row affected {rows} rows")
         }
         other if other.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
             "it took more steps or a longer time than any command needs".to_owned()
@@ -113,7 +113,7 @@ fn words(error: &rusqlite::Error) -> String {
     }
 }
 
-/// Returns the table in a statement.
+/// Returns the name of the first table in an SQL statement.
 fn table(sql: &str) -> Option<&str> {
     let mut words = sql.split_whitespace();
     words.find(|word| matches!(*word, "FROM" | "INTO" | "UPDATE"))?;

@@ -13,7 +13,7 @@ use crate::dir::{Dir, write_new};
 /// B8).
 pub(crate) struct Attachments<'a> {
     dir: &'a Dir,
-    /// Bytes passed to the store because they are too long for memory.
+    /// The file with the bytes of an attachment that is too long for memory.
     staged: Option<&'a File>,
     made: Vec<String>,
 }
@@ -123,7 +123,7 @@ pub(crate) fn aside(root: &Dir, slot: &str, mut bytes: &[u8]) -> io::Result<Stri
 
 fn fresh_name(root: &Dir, slot: &str) -> io::Result<String> {
     let name = named(slot);
-    // Removes what an earlier writer left under this name; that may be a link.
+    // Removes any file or link of this name, such as one that a killed writer left.
     root.remove(&name)?;
     Ok(name)
 }
@@ -161,13 +161,13 @@ pub(crate) fn put(root: &Dir, path: &str, bytes: &[u8]) -> io::Result<()> {
     replace(root, path, bytes)?.map_or(Ok(()), Err)
 }
 
-/// Appends to a log durably.
+/// Appends to a log at position `at` durably; see [`extend`].
 pub(crate) fn append(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Result<()> {
     extend(root, path, at, bytes)?.map_or(Ok(()), Err)
 }
 
-/// Appends to a log that is `at` bytes long, and cuts off a half-written line after that. An error means that the log
-/// is unchanged.
+/// Appends to a log that has `at` bytes of complete lines, and removes a half-written line after them. An error means
+/// that the complete lines are unchanged and nothing was added.
 pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Result<Settled> {
     let (folder, _) = path.rsplit_once('/').unwrap_or_default();
     let folder = root.make_dir(folder)?;

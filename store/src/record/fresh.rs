@@ -10,7 +10,7 @@ use super::fault;
 use super::files::{Settled, put, unsure};
 use crate::dir::Dir;
 
-/// Returns the parent folder of a new one, created if it is missing, and the new folder's name.
+/// Splits the path of a new folder: returns its parent folder, created if missing, and the new folder's name.
 pub(crate) fn place(dir: &Path) -> Result<(Dir, String), Fault> {
     let above = dir.parent().unwrap_or(Path::new("."));
     let wrong = |cause: io::Error| fault::io(above, "cannot be made", &cause);
@@ -19,11 +19,11 @@ pub(crate) fn place(dir: &Path) -> Result<(Dir, String), Fault> {
     Ok((Dir::make(above).map_err(wrong)?, name.to_owned()))
 }
 
-/// Creates a run's folder with its program; `fill` adds the state.
+/// Creates a run's folder with its program; `fill` adds the state. Returns a failure that happened after the folder was
+/// created.
 ///
 /// # Errors
-/// A refusal if the path exists; a fault if it cannot be created. In both cases nothing is left. Returns a failure that
-/// followed the creation.
+/// A refusal if the path exists; a fault if it cannot be created. In both cases no part of the folder is left.
 pub(super) fn run_folder(
     above: &Dir,
     name: &str,
@@ -53,8 +53,8 @@ pub(crate) enum Failure<E> {
     Making(io::Error),
 }
 
-/// Creates a folder under a name that no list of runs shows, and renames it once it is filled. A killed process leaves
-/// no run, and `clean` removes the rest. On failure the folder is removed.
+/// Creates a folder under a temporary name that no list of runs shows, and renames it once it is filled. On failure the
+/// folder is removed. If the process is killed, `prosescope clean` removes the temporary folder.
 pub(crate) fn new_folder<E>(
     above: &Dir,
     name: &str,

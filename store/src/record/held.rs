@@ -1,8 +1,8 @@
 //! Opens SQLite on files of a directory that is held open.
 //!
-//! SQLite opens a database, and later its journal, by path. On Linux, we pass the system's name of the descriptor
-//! (`/proc/self/fd/N`), which leads to the directory even after a rename. SQLite would resolve that name to the real
-//! path, so it gets its own file system layer that keeps every name unchanged.
+//! SQLite opens a database, and later its journal, by path. On Linux, SQLite gets the system's name of the directory's
+//! descriptor (`/proc/self/fd/N`), which leads to the directory even after a rename. SQLite would resolve that name to
+//! the real path, so Prosescope registers a file system layer for it that keeps every name unchanged.
 
 use cap_fs_ext::MetadataExt;
 use prosescope_core::write::{Fault, FaultKind};
@@ -23,7 +23,7 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
     if let Some(held) = beneath(dir) {
         let opened = Connection::open_with_flags_and_vfs(held.join(name), flags, vfs::HELD);
         return opened.map_err(|error| match error {
-            // The error names the path of a descriptor, which does not help the user.
+            // SQLite's message is dropped: it contains the path of a descriptor, which does not help the user.
             rusqlite::Error::SqliteFailure(code, _) => {
                 wrong(rusqlite::Error::SqliteFailure(code, None))
             }
@@ -50,7 +50,7 @@ fn plain(dir: &Dir, name: &str) -> Result<(), Fault> {
             _ => continue,
         };
         let next = match end {
-            "" => "name the file itself, if it is the one that is meant",
+            "" => "give the path of the database file itself",
             _ => "remove it, if no writer of this database made it, and repeat the command",
         };
         let message = format!("{} is {what}", path.display());
@@ -105,7 +105,7 @@ pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
         "{} was moved while it was open: nothing was written",
         dir.shown(name).display()
     );
-    Err(Fault::new(FaultKind::Busy, message).hint("look who moves it, and try again"))
+    Err(Fault::new(FaultKind::Busy, message).hint("find out who moves it, and try again"))
 }
 
 /// Returns a path for the directory by its descriptor, if the system has one and accepts it.

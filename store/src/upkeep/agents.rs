@@ -9,10 +9,11 @@ use super::clean::{files_of, free};
 use crate::dir::Dir;
 use crate::record::{connect_agents, fault, lock};
 
-/// The data that a `.prose` folder keeps of an agent that outlives runs.
+/// The amount of data that a `.prose` folder keeps of an agent whose memory outlives runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeptAgent {
-    /// The number and the total size of the files in the agent's folder `agents/{name}`.
+    /// The number of files in the agent's folder `agents/{name}`, and their total size in bytes; `None` without a
+    /// folder.
     pub folder: Option<(u64, u64)>,
     /// The number of the agent's rows in `agents.db`: the agent, its segments and earlier memories.
     pub rows: u64,
@@ -30,7 +31,7 @@ impl KeptAgent {
 /// Measures the data of an agent in a `.prose` folder.
 ///
 /// # Errors
-/// A [`Fault`] if the data cannot be read, or if a link is on the way.
+/// A [`Fault`] if the data cannot be read, or if a folder or file to read is a link.
 pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
     let prose = open(prose)?;
     let mut kept = KeptAgent::default();
@@ -51,7 +52,7 @@ pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
 /// Deletes an agent from a `.prose` folder: its memory, its segments and its earlier memories.
 ///
 /// # Errors
-/// A [`Fault`] if a link is on the way, or the system refuses.
+/// A [`Fault`] if a folder or file to delete is a link, or if the system refuses.
 pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
     let prose = open(prose)?;
     let _lock = lock(&prose)?;

@@ -9,7 +9,7 @@ use prosescope_core::write::{Fault, FaultKind};
 use crate::dir::{self, Dir};
 use crate::record::{LOCK, fault, lock};
 
-/// Returns the entries of `.prose/runs`, in order of name; the caller adds which of them are runs.
+/// Returns the entries of `.prose/runs`, sorted by name. [`Entry::run`] is left empty; the caller sets it for runs.
 ///
 /// # Errors
 /// A [`Fault`] if the folder cannot be listed or is a link.
@@ -30,21 +30,21 @@ pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
 /// Removes the run of an entry. The folder is renamed first, so that a half-removed run never looks complete.
 ///
 /// # Errors
-/// A [`Fault`] if the entry is not a folder, if it changed since it was listed, or if the system refuses; unless the
-/// message says otherwise, nothing was removed. If the run is removed but some of its files are not, returns the fault;
-/// these files are in the trash.
+/// A [`Fault`] if the entry is not a folder, if it changed since it was listed, or if the system refuses. Nothing was
+/// removed then, unless the message says otherwise. If the folder was renamed but some of its files cannot be removed,
+/// the fault is returned in `Ok`; a later clean-up removes these files.
 pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
     plain(&entry.name)?;
     let shown = prose.join("runs").join(&entry.name);
     let kept = |why: &str| Fault::new(FaultKind::Io, format!("{} {why}: kept", shown.display()));
     let wrong = |cause: io::Error| fault::io(&shown, "cannot be removed", &cause);
     let Some(runs) = runs(prose)? else {
-        return Err(kept("is no folder"));
+        return Err(kept("is not a folder"));
     };
-    let Some(dir) = runs.dir(&entry.name).map_err(|_| kept("is no folder"))? else {
-        return Err(kept("is no folder"));
+    let Some(dir) = runs.dir(&entry.name).map_err(|_| kept("is not a folder"))? else {
+        return Err(kept("is not a folder"));
     };
-    // A link with the lock's name would create a file elsewhere.
+    // If the lock file were a link, locking would create a file at its target.
     let lock_file = dir.look(LOCK).map_err(wrong)?;
     if lock_file.is_some_and(|meta| !meta.is_file()) {
         return Err(kept(&format!("has a {LOCK} that is not a file")));
@@ -90,7 +90,7 @@ fn changed(shown: &Path) -> Fault {
     Fault::new(FaultKind::Busy, message).hint("another process is writing to it; try again")
 }
 
-/// Removes the leftover of an interrupted clean-up.
+/// Removes a half-removed run, which an interrupted clean-up left as `.trash-…`.
 ///
 /// # Errors
 /// A [`Fault`] if the system refuses.
@@ -101,7 +101,7 @@ pub fn remove_leftover(prose: &Path, name: &str) -> Result<(), Fault> {
         Some(runs) if runs.dir(name).is_ok_and(|dir| dir.is_some()) => finish(&runs, name),
         _ => {
             let shown = prose.join("runs").join(name);
-            let message = format!("{} is none of ours: kept", shown.display());
+            let message = format!("{} is not a half-removed run: kept", shown.display());
             Err(Fault::new(FaultKind::Io, message))
         }
     }
@@ -143,7 +143,7 @@ fn plain(name: &str) -> Result<(), Fault> {
     match odd {
         true => Err(Fault::new(
             FaultKind::Io,
-            format!("{name:?} is no run's folder: kept"),
+            format!("{name:?} is not the name of a run's folder: kept"),
         )),
         false => Ok(()),
     }
@@ -161,8 +161,8 @@ pub(super) fn free(dir: &Dir, name: &str) -> io::Result<String> {
     Ok(at)
 }
 
-/// Returns the kind of an entry and the sum of its files. A link counts as itself, without its target. Returns `None`
-/// if the entry was removed.
+/// Returns an entry with its kind, and with the number and total size of its files. A link counts as one file, without
+/// its target. Returns `None` if the entry was removed.
 fn look(runs: &Dir, name: &str) -> Result<Option<Entry>, Fault> {
     let wrong = |cause: io::Error| fault::io(&runs.shown(name), "cannot be looked at", &cause);
     let Some(meta) = runs.look(name).map_err(wrong)? else {
@@ -188,7 +188,7 @@ fn look(runs: &Dir, name: &str) -> Result<Option<Entry>, Fault> {
     }))
 }
 
-/// Returns an entry with the sum of the files below a folder.
+/// Returns an entry with the number, total size and latest change of the files below a folder.
 fn sum(name: &str, kind: EntryKind, dir: &Dir) -> io::Result<Entry> {
     let mut entry = Entry {
         name: name.to_owned(),

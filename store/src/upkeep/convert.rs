@@ -27,11 +27,11 @@ use crate::record::{
 pub struct Conversion<'a> {
     /// The place of the original run.
     pub origin: Origin<'a>,
-    /// The run, opened without its surroundings.
+    /// The run, opened without the agents of its project or user.
     pub session: &'a Session,
     /// Whether the new run is a folder; otherwise a database.
     pub to_folder: bool,
-    /// Called with the number of copied bytes.
+    /// Called after each copied piece with its number of bytes.
     pub moved: &'a dyn Fn(u64),
 }
 
@@ -50,11 +50,11 @@ pub enum Origin<'a> {
     Server(&'a dyn Fn() -> Result<String, Fault>),
 }
 
-/// Writes the run as a new folder, completely or not at all. Returns the data that could not be carried over.
+/// Writes the run as a new folder, completely or not at all. Returns the data that could not be carried over, and a
+/// failure that happened after the folder was created.
 ///
 /// # Errors
-/// A [`Fault`], also if the original changed meanwhile; nothing is left then. Returns a failure that followed the
-/// creation.
+/// A [`Fault`] if the folder was not created, also because the original changed meanwhile; no part of it is left.
 pub fn convert(
     conversion: &Conversion<'_>,
     to: &Path,
@@ -202,11 +202,11 @@ impl Conversion<'_> {
             return Ok(());
         }
         let message = format!(
-            "{} speaks of a change that its writer did not bring to its end",
+            "{} contains a change that its writer did not complete",
             disk.path_of(&journal).display()
         );
         Err(Fault::new(FaultKind::Damaged, message)
-            .hint("the next command that records in the run does it; convert the run then"))
+            .hint("the next command that records in the run completes it; then convert the run"))
     }
 
     /// Writes the run itself, before its rows: the first state.md of a folder, or the new database.

@@ -12,7 +12,7 @@ use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, Named, Tool, Whose, mo
 
 use super::second_name;
 
-/// Asks a program for its version.
+/// Runs a program with `--version`, and returns the first line of its output.
 pub fn tool(program: &str) -> Tool {
     let out = Command::new(program)
         .arg("--version")
@@ -77,7 +77,7 @@ pub fn database_facts(path: &Path) -> Option<DatabaseFacts> {
     })
 }
 
-/// Returns what git ignores of a `.prose` folder; `None` outside a git repository.
+/// Returns whether git ignores `.env` and `runs` in a `.prose` folder; `None` outside a git repository.
 pub fn git_facts(prose: &Path) -> Option<Git> {
     let prose = prose.canonicalize().ok()?;
     let root = prose

@@ -23,7 +23,7 @@ use crate::record::{Failure, create, fault, place, unsure};
 pub struct Damaged<'a> {
     /// The disk with the run's files.
     pub disk: &'a Disk,
-    /// The run's folder on it, ending in `/`, or empty.
+    /// The run's folder on the disk, ending in `/`, or empty.
     pub root: &'a str,
     /// The run's database; `None` if the run is kept in files.
     pub database: Option<&'a str>,
@@ -35,10 +35,11 @@ pub struct Damaged<'a> {
     pub repair: &'a Repair,
 }
 
-/// Writes a repaired copy as a new folder, completely or not at all.
+/// Writes a repaired copy as a new folder, completely or not at all. A failure after the folder was created is returned
+/// beside the list of repairs.
 ///
 /// # Errors
-/// A [`Fault`]; nothing is left then. Returns a failure that followed the creation.
+/// A [`Fault`] if the folder was not created; no part of it is left.
 pub fn write_repaired(
     damaged: &Damaged<'_>,
     to: &Path,
@@ -58,10 +59,11 @@ pub fn write_repaired(
     Ok((done, told))
 }
 
-/// Writes a shared run as a new folder, unchanged, completely or not at all.
+/// Writes a shared run as a new folder, unchanged, completely or not at all. Returns a failure that happened after the
+/// folder was created.
 ///
 /// # Errors
-/// A [`Fault`]; nothing is left then. Returns a failure that followed the creation.
+/// A [`Fault`] if the folder was not created; no part of it is left.
 pub fn unpack(disk: &Disk, root: &str, to: &Path) -> Result<Option<Fault>, Fault> {
     new_folder(to, |dir| copy_files(disk, root, None, dir))
 }
@@ -79,7 +81,7 @@ fn files(dir: &Dir) -> Result<Vec<Done>, Fault> {
         aside(dir, &path)?;
         done.push(Done {
             rule: "duplicate-binding".to_owned(),
-            did: format!("moved {path}, which another file took the place of, to x_history"),
+            did: format!("moved {path}, which another file replaced, to x_history"),
             count: 1,
         });
     }
@@ -120,7 +122,7 @@ fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
     }))
 }
 
-/// Creates a folder completely or not at all, by renaming it when it is filled.
+/// Creates a folder completely or not at all: fills a temporary folder, then renames it.
 pub(crate) fn new_folder(
     to: &Path,
     fill: impl FnOnce(&Dir) -> Result<(), Fault>,
@@ -132,7 +134,7 @@ pub(crate) fn new_folder(
         return Err(Fault::new(FaultKind::Io, message).hint("take another --out"));
     }
     let made = crate::record::new_folder(&above, &name, |dir| {
-        // Removes the temporary folder's name from the error, because it does not help the reader.
+        // Replaces the temporary folder's path in the error by the final path, which is the only one the user knows.
         fill(dir).map_err(|fault| Fault {
             message: fault
                 .message
@@ -146,7 +148,7 @@ pub(crate) fn new_folder(
     })
 }
 
-/// Copies a file durably into a folder, and replaces an existing one.
+/// Copies a file durably into a folder, and replaces an existing file.
 pub(super) fn copy(mut from: File, dir: &Dir, to: &str) -> io::Result<()> {
     let (folder, _) = to.rsplit_once('/').unwrap_or_default();
     dir.make_dir(folder)?;
@@ -157,7 +159,7 @@ pub(super) fn copy(mut from: File, dir: &Dir, to: &str) -> io::Result<()> {
     copy.sync_all()
 }
 
-/// Copies the run's other plain files; links, pipes and devices are skipped.
+/// Copies the run's plain files, except its database and its lock file. Links, pipes and devices are skipped.
 fn copy_files(disk: &Disk, root: &str, database: Option<&str>, dir: &Dir) -> Result<(), Fault> {
     for file in disk.below(root) {
         let inside = file.path.strip_prefix(root).unwrap_or(&file.path);

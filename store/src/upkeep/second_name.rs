@@ -1,7 +1,8 @@
 //! Finds the programs with the command's second name, `prose`, in PATH, and which of them are Prosescope.
 //!
 //! A program called `prose` is never run to find that out: another tool of that name passes unknown commands to a paid
-//! model. Its file is read instead. `cargo xtask install` compiles this file too, so it needs the standard library alone.
+//! model. Its file is read instead. `cargo xtask install` compiles this source file too, so this file uses the standard
+//! library alone.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,7 +14,8 @@ const NAMES: &[&str] = &["prose"];
 #[cfg(windows)]
 const NAMES: &[&str] = &["prose.com", "prose.exe", "prose.bat", "prose.cmd"];
 
-/// Bytes that every version of `prosescope` contains, from the first version with this file.
+/// The bytes by which a program is recognised as Prosescope. Every version since the one that added this source file
+/// contains them.
 const MARK: &[u8] =
     b"prosescope: inspects and records runs of OpenProse programs; it calls no model\x1e";
 const MARK_END: u8 = b'\x1e';
@@ -22,8 +24,8 @@ const MARK_END: u8 = b'\x1e';
 const PIECE: u64 = 1 << 16;
 const MOST: u64 = 1 << 30;
 
-/// Returns the programs called `prose` in these folders, in their order. Each comes with whether it is Prosescope, or with
-/// the error that reading it gave. A program that several folders lead to is listed once.
+/// Returns the programs called `prose` in these folders, in the order of the folders. Each has a flag that is true for
+/// Prosescope, or the error of reading its file. A program that several folders lead to is listed once.
 pub(crate) fn second_names(
     folders: impl IntoIterator<Item = PathBuf>,
 ) -> Vec<(PathBuf, io::Result<bool>)> {

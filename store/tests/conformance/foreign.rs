@@ -1,4 +1,5 @@
-//! Tests of databases of other programs: those with odd tables are not written, those that are only different are.
+//! Tests of databases of other programs: one whose tables would run foreign code is refused, one whose tables only
+//! differ is written.
 
 use std::path::Path;
 

@@ -106,7 +106,7 @@ impl Recorded {
         self.before = tells;
     }
 
-    /// Learns which of the folder's ids corresponds to which of the database's.
+    /// Maps each id of the database in `mine` to the folder's id at the same position in `folder`.
     fn learn(&mut self, mine: &str, folder: &str) {
         for (own, other) in parts(mine).into_iter().zip(parts(folder)) {
             if let (Some(own), Ok(other)) = (id(own), other.parse()) {

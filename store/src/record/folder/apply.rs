@@ -78,8 +78,8 @@ pub(super) fn changes(
     log.add(&wanted.events);
     wanted.events.insert_str(0, &log.adopted);
     log.bytes = events + wanted.events.len() as u64;
-    // Only the end of a run checks every binding file, for changes by other tools. Each step before checks the listing
-    // alone, because a run with many bindings would otherwise read all of them at each step.
+    // Every binding file is checked for changes by other tools only when the run's status changes, as at its end. Other
+    // commands check the listing alone, because a run with many bindings would otherwise read all of them each time.
     let look = if says_more { Look::Each } else { Look::Listed };
     let known = index::list(root, &log.known, look);
     let known = known.map_err(|cause| facts.unread("bindings", &cause))?;
@@ -101,7 +101,7 @@ struct Wanted {
     imports: String,
     writes: Vec<Op>,
     bindings: Vec<Binding>,
-    /// The changed gate files, read when the first one changes.
+    /// The texts of all gate files after the command, by the gate's id; `None` if no gate changes.
     gates: Option<BTreeMap<String, [Option<String>; 2]>>,
     status: Option<String>,
     updated: Option<String>,
@@ -239,8 +239,8 @@ impl Wanted {
         Ok(())
     }
 
-    /// Keeps the last, incomplete line of a log: a new row takes its place. A writer killed in the middle of its line
-    /// leaves such a line too, and its command was not acknowledged.
+    /// Copies an incomplete last line of a log to `x_history/`, because the new row replaces this line. The line is
+    /// damage, or the unacknowledged row of a killed writer.
     fn keep_torn(&mut self, facts: &FolderFacts<'_>) -> Result<(), Fault> {
         for (name, folder, is_written) in [
             (EVENTS, "x_history/events", !self.events.is_empty()),
@@ -261,7 +261,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// Keeps a state.md that is unreadable or hand-written, before it is replaced.
+    /// Copies a state.md that is unreadable or hand-written to `x_history/state/`, before it is replaced.
     fn keep_state(&mut self, facts: &FolderFacts<'_>, text: String) -> Result<(), Fault> {
         self.writes.push(Op::Write {
             path: free(facts, "x_history/state")?,
@@ -281,7 +281,7 @@ impl Wanted {
                     "{} has no state.md of OpenProse's form",
                     root.path().display()
                 ),
-                "its status is said where the run was begun",
+                "record its status with the program that began the run",
             ));
         }
         file.status = self.status.as_deref().map(RunStatus::parse).or(file.status);
@@ -315,7 +315,7 @@ impl Wanted {
     }
 }
 
-/// Returns the run as state.md needs it, without its rows.
+/// Returns the run as state.md needs it, without its executions.
 fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<Run, Fault> {
     let head = facts.head()?;
     let file = &head.file;
@@ -412,8 +412,8 @@ fn agents(facts: &FolderFacts<'_>, wanted: &Wanted) -> Result<Vec<Agent>, Fault>
         .collect())
 }
 
-/// Returns the next free file in a folder of files numbered from 1. Numbers are never removed one by one, so the last
-/// one is found by bisection: a loop may have written thousands.
+/// Returns the next free file of a folder with files `1.md`, `2.md` and so on. No number is left out, so the last file
+/// is found by bisection, which is fast even for the thousands of files of a loop.
 fn free(facts: &FolderFacts<'_>, folder: &str) -> Result<String, Fault> {
     let free = || -> io::Result<u64> {
         let Some(dir) = facts.root.dir(folder)? else {

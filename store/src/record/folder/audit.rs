@@ -76,7 +76,7 @@ impl Places {
         Ok(places)
     }
 
-    /// Returns the first ambiguous line: it has a key twice, so programs read it differently.
+    /// Returns the issue of the first line that has a key twice, if any: programs read such a line differently.
     pub(super) fn twice(&self) -> &[Issue] {
         self.twice.as_slice()
     }
@@ -102,7 +102,8 @@ impl Places {
         Ok(())
     }
 
-    /// Passes the rows of the log to `each`, in order of id, until it breaks. Keeps only places in memory, not rows.
+    /// Passes the rows of the log to `each`, in order of id, until `each` breaks. Keeps the positions of the lines in
+    /// memory, not the rows.
     ///
     /// # Errors
     /// If the file cannot be read.

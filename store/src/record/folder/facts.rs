@@ -37,7 +37,7 @@ pub(super) const IMPORTS: &str = "x_imports.jsonl";
 /// The audit log of gates.
 pub(super) const AUDIT: &str = "gates/audit.jsonl";
 
-/// Answers a plan's questions while the run is locked. Files are read only when a question needs them.
+/// The [`Facts`] of a run folder, read while the run is locked. Each file is read only when a fact needs it.
 pub(super) struct FolderFacts<'a> {
     pub(super) root: &'a Dir,
     scope: &'a AgentScope,
@@ -83,7 +83,7 @@ impl<'a> FolderFacts<'a> {
         Ok(self.places.get_or_init(|| places))
     }
 
-    /// Returns the current rows, in order of id, or all rows.
+    /// Returns rows in order of id: the current ones, from which state.md is rendered, or all.
     fn rows(&self, present: bool) -> Result<&[Execution], Fault> {
         let log = self.log()?;
         match present {
@@ -155,21 +155,21 @@ impl<'a> FolderFacts<'a> {
     pub(super) fn unread(&self, path: &str, cause: &io::Error) -> Fault {
         let path = self.root.shown(path);
         match cause.kind() {
-            io::ErrorKind::NotADirectory => fault::io(&path, "is not looked for", cause)
+            io::ErrorKind::NotADirectory => fault::io(&path, "is not read", cause)
                 .hint("move the entry at the folder's place away; files outside the run are not part of it"),
             _ => fault::io(&path, "cannot be read", cause),
         }
     }
 
-    /// Returns the last lines of a log that is long and has unique ids.
+    /// Returns the last lines of a long log; `None` if the log is short, or if the ids in these lines do not rise.
     fn last_lines(&self, path: &str) -> Result<Option<String>, Fault> {
         let last = log::last_lines(self.root, path);
         let last = last.map_err(|cause| self.unread(path, &cause))?;
         Ok(last.filter(|text| log::ids_rise(text)))
     }
 
-    /// Refuses to append to an audit log that lost its end or all of it: a new row would begin another chain and hide
-    /// the loss. Our writers never leave such a log, because each of its rows goes through the journal.
+    /// Refuses to append to an audit log that lost its end or all its rows: a new row would begin another chain and
+    /// hide the loss. Prosescope never leaves such a log, because it writes each audit row through the journal.
     fn audit_is_whole(&self) -> Result<(), Fault> {
         let unread = |cause| self.unread(AUDIT, &cause);
         let path = self.root.shown(AUDIT);
@@ -185,7 +185,7 @@ impl<'a> FolderFacts<'a> {
             .map_err(unread)?
             .map(|meta| meta.len());
         let is_blank = match len {
-            // A longer file is never blank.
+            // A longer file counts as not blank, without being read.
             Some(len) if len < 1 << 10 => {
                 let text = self.text(AUDIT)?.unwrap_or_default();
                 text.trim_start_matches('\u{feff}').trim().is_empty()
@@ -197,8 +197,8 @@ impl<'a> FolderFacts<'a> {
         }
         Err(Fault::lost_rows(
             path,
-            "the log is empty, and gates lie beside it",
-            "remove it only where no row was ever written",
+            "the log is empty, although the run has gates",
+            "remove the log only if no row was ever written to it",
         ))
     }
 
@@ -215,7 +215,7 @@ impl<'a> FolderFacts<'a> {
         index::names(self.root, folder).map_err(unread)
     }
 
-    /// Returns the texts of both files of each gate, by id.
+    /// Returns the texts of each gate's two files, the pending and the resolved one, by the gate's id.
     pub(super) fn gate_files(&self) -> Result<BTreeMap<String, [Option<String>; 2]>, Fault> {
         let mut files: BTreeMap<String, [Option<String>; 2]> = BTreeMap::new();
         for (name, is_dir) in self.names("gates")? {
@@ -259,7 +259,7 @@ fn named(files: &BTreeMap<String, [Option<String>; 2]>) -> impl Iterator<Item = 
     })
 }
 
-/// Refuses ambiguous input, so that no decision depends on it.
+/// Refuses a JSON object that has a key twice: programs read it differently, and no decision may depend on that.
 fn one_meaning(issues: &[Issue]) -> Result<(), Fault> {
     let twice = issues.iter().find(|issue| issue.rule == gates_json::TWICE);
     twice.map_or(Ok(()), |issue| {
@@ -268,7 +268,7 @@ fn one_meaning(issues: &[Issue]) -> Result<(), Fault> {
     })
 }
 
-/// Passes rows on until `each` breaks.
+/// Passes rows to `each` until `each` breaks.
 fn hand<'r>(
     mut rows: impl Iterator<Item = &'r Execution>,
     each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
@@ -280,7 +280,7 @@ fn hand<'r>(
 fn behind(last: i64, path: &Path) -> Result<i64, Fault> {
     last.checked_add(1).ok_or_else(|| {
         let message = format!("{}: there is no id after {last}", path.display());
-        Fault::new(FaultKind::Damaged, message).hint("look at the row of that id: it is no count")
+        Fault::new(FaultKind::Damaged, message).hint("check that row: its id is too high")
     })
 }
 
@@ -335,8 +335,8 @@ impl Facts for FolderFacts<'_> {
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        // The last row of a current instance is current. A search from the beginning needs open rows only, which are
-        // current too.
+        // The current rows suffice in two cases. If row `since` is current, so is the last row of its instance. A
+        // search from the beginning (`i64::MIN`) needs open rows only, and every open row is current.
         let rows = self.rows(since == i64::MIN || self.log()?.row(since).is_some())?;
         let asked = rows.iter().rev().take_while(|row| row.id >= since);
         let _ = hand(asked.filter(|row| place.holds(row)), each);
@@ -344,7 +344,8 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // The last rows need not be current; the end of the log has them, without the rest of the log.
+        // The newest rows need not be current, so they are read from the log: first from its end, and from the rest
+        // only if `each` wants more.
         let last = self.last_lines(EVENTS)?;
         let last = last.map(|text| gates_json::events(&text).0);
         if hand(last.iter().flatten().rev(), each).is_break() {
@@ -357,7 +358,7 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // The requested rows are open, and open rows are current.
+        // Only open rows are requested, and every open row is current.
         let _ = hand(
             self.rows(true)?.iter().rev().filter(|row| row.opens()),
             each,
@@ -444,7 +445,7 @@ impl Facts for FolderFacts<'_> {
         let number = |file: &str| -> Option<u32> {
             let digits = file.strip_suffix(".md")?.strip_prefix("anon_")?;
             let digits = digits.split("__").next().unwrap_or(digits);
-            // Our writers assign at most nine digits, in a folder as in a database.
+            // Prosescope assigns at most nine digits, in a folder as in a database.
             (digits.len() <= 9).then(|| digits.parse().ok()).flatten()
         };
         let files = self.names("bindings")?;

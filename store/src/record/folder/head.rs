@@ -58,7 +58,8 @@ impl StateHead {
         Ok(head)
     }
 
-    /// Returns the run's status. Waiting follows from the gates and is not recorded (errata T10).
+    /// Returns the run's status. A recorded `waiting` counts as running, because waiting follows from the gates (errata
+    /// T10).
     pub(super) fn status(&self) -> RunStatus {
         match &self.file.status {
             None | Some(RunStatus::Waiting) => RunStatus::Running,
@@ -90,7 +91,7 @@ impl StateHead {
                 "{} records the executions as {form}, which cannot be continued with events",
                 root.path().display()
             ),
-            "go on in the way it was begun, or record a new run: `prosescope init PROGRAM`",
+            "continue it with the program that began it, or record a new run: `prosescope init PROGRAM`",
         ))
     }
 }

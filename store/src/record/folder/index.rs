@@ -27,7 +27,7 @@ pub(super) struct Known {
     name: String,
     frame: Option<i64>,
     kind: String,
-    /// The first line of the binding's source, if nothing else names its statement.
+    /// The first line of the binding's source; only for an anonymous binding such as `anon_001`.
     source: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Look {
 /// Returns all bindings of the run in order of path, without those of imported runs, which have their own state.md.
 ///
 /// # Errors
-/// If a folder or a file cannot be read: state.md would otherwise list the bindings without that one.
+/// If a folder or a file cannot be read: state.md would otherwise omit its bindings.
 pub(super) fn list(root: &Dir, known: &[Known], look: Look) -> io::Result<Vec<Known>> {
     let mut listing = Listing {
         known: known.iter().map(|k| (k.path.as_str(), k)).collect(),
@@ -74,7 +74,7 @@ pub(super) fn list(root: &Dir, known: &[Known], look: Look) -> io::Result<Vec<Kn
         found: Vec::new(),
     };
     match root.dir("bindings") {
-        // A link or a file at this place contains no bindings of the run.
+        // A link or a file of this name contains no bindings of the run.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
         dir => {
             if let Some(dir) = dir? {
@@ -111,8 +111,8 @@ pub(super) fn folders(root: &Dir, below: &str) -> io::Result<Vec<String>> {
         .collect())
 }
 
-/// Returns the entries of a folder of the run, each with whether it is a folder; links and devices are left out. A link
-/// at the place of the folder is an error.
+/// Returns the entries of a folder of the run, each with whether it is a folder; links and devices are left out. If the
+/// folder itself is missing, a file or a link, it has no entries.
 pub(super) fn names(root: &Dir, below: &str) -> io::Result<Vec<(String, bool)>> {
     let names = match root.names(below) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Vec::new(),

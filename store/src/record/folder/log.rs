@@ -2,7 +2,7 @@
 //!
 //! The checkpoint is a cache of a part of the log. Its first line records how many bytes of the log it covers; the
 //! other lines are copies of log lines. Log lines after the covered part are always read. A missing, torn or unrelated
-//! checkpoint is made again. One fact in it is trusted: the length of the log. A log that is shorter now is refused.
+//! checkpoint is made again. The number of covered bytes is trusted: a log that is shorter now is refused.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ struct Head {
     bindings: Vec<Known>,
 }
 
-/// The current rows of a run, and the end of its log.
+/// The current rows of a run, from which state.md is rendered, and the facts about its log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     /// Current rows, in order of id.

@@ -4,7 +4,7 @@
 //! lock ──► finish the journal of a killed writer ──► facts ──► changes ──► events, audit log, files ──► state.md
 //! ```
 //!
-//! After each change that it shows, state.md is rendered again from the current rows
+//! After each change that state.md shows, state.md is rendered again from the current rows
 //! ([`prosescope_core::write::folder_state`]). A checkpoint keeps those rows, so that the cost of a write does not grow
 //! with the run. A subagent's write (a binding, a memory, a segment) changes only its own file.
 
@@ -117,11 +117,10 @@ impl RunStore for FolderStore {
 }
 
 /// Creates a run folder with its program and a first state.md, atomically by renaming. Also used for the nested run of
-/// an import, in `imports/{handle}--{slug}` of its run.
+/// an import, in `imports/{handle}--{slug}` of its run. Returns a failure that happened after the folder was created.
 ///
 /// # Errors
-/// A refusal if the path exists, or a [`Fault`] if it cannot be written; in both cases nothing is left. Returns a
-/// failure that followed the creation.
+/// A refusal if the path exists, or a [`Fault`] if it cannot be written; in both cases no part of the folder is left.
 pub fn init_folder(
     dir: &Path,
     run_id: &str,
@@ -148,7 +147,7 @@ fn fill_new(
     })
 }
 
-/// Writes the first state.md into a new run folder. The index lists `bindings` in the given order.
+/// Writes the first state.md into a new run folder. The index of state.md lists `bindings` in the given order.
 pub(crate) fn write_first(
     dir: &Dir,
     run_id: &str,

@@ -10,7 +10,7 @@ use crate::dir::Dir;
 use crate::record::fault;
 use crate::record::lock::RunLock;
 
-/// Nested runs created by one command; removed again unless they are kept.
+/// The nested runs that one command creates. Dropping this value removes them, unless [`Nested::keep`] is called.
 pub(super) struct Nested<'a> {
     root: &'a Dir,
     made: Vec<(Dir, String)>,
@@ -31,7 +31,8 @@ impl<'a> Nested<'a> {
     /// Creates the nested run of an import of the run `of`, unless it exists.
     ///
     /// # Errors
-    /// A [`WriteError`] if it cannot be created, or if a link is on the way: it may lead out of the run.
+    /// A [`WriteError`] if the nested run cannot be created, or if a folder of its path is a link, which may lead out
+    /// of the run.
     pub(super) fn make(&mut self, of: &str, run: &NestedRun, now: &str) -> Result<(), WriteError> {
         let place = run.place.as_str();
         let unmade = |cause: io::Error| match cause.kind() {

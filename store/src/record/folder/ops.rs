@@ -15,12 +15,11 @@ use crate::record::files::{Settled, append, aside, extend, place, replace, unsur
 
 /// Applies all of `ops`, then writes `state`, the new text of state.md.
 ///
-/// `state` is derived from the rest and rendered again by the next command. If it `says_more` (a change of the run's
-/// status), it counts as one of the operations.
+/// Writing `state` may fail, because the next command renders it again from the other files. If `says_more` is true,
+/// `state` contains a new status of the run, which no other file contains; it then counts as one of the operations.
 ///
 /// One step decides: the rename of a file, the line in the log, or the journal. An error means that this step did not
-/// happen and everything is unchanged. A failure after the step is returned as a fault, because the command is
-/// recorded.
+/// happen and everything is unchanged. After this step the command is recorded, so a later failure is returned in `Ok`.
 pub(super) fn commit(
     root: &Dir,
     mut ops: Vec<Op>,
@@ -32,7 +31,7 @@ pub(super) fn commit(
         return Err(Fault::new(
             FaultKind::Damaged,
             format!(
-                "{}: a file that is no part of a run was not written",
+                "{}: nothing was written, because a path is not one of a run's files",
                 root.path().display()
             ),
         ));
@@ -72,7 +71,7 @@ pub(super) fn commit(
                     "was not brought up to date",
                     &cause,
                 );
-                told = told.or(Some(fault.hint("the next command that records does it")));
+                told = told.or(Some(fault.hint("the next command that records updates it")));
             }
         }
     }
@@ -116,7 +115,7 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
             }
             // If an operation can neither be completed nor undone, the journal stays, and readers use it too.
             let journal = root.shown(JOURNAL);
-            let fault = fault::io(root.path(), "was not written to in all its files", &cause);
+            let fault = fault::io(root.path(), "was written only in part", &cause);
             Ok(Some(fault.hint(format!(
                 "saved in {}; the next command that records applies it. Do not repeat this command",
                 journal.display()
@@ -132,14 +131,14 @@ fn forget(root: &Dir, settled: &mut Settled) -> io::Result<()> {
     Ok(())
 }
 
-/// Completes the operations of a killed writer.
+/// Completes the operations in the journal of a killed writer.
 pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
     let path = root.shown(JOURNAL);
     let wrong = |cause: &io::Error| {
-        let fault = fault::io(&path, "cannot be brought to its end", cause);
+        let fault = fault::io(&path, "cannot be completed", cause);
         match fault.kind {
             FaultKind::Full | FaultKind::ReadOnly => fault,
-            _ => fault.hint("mend what it speaks of; where no `prosescope` wrote it, remove it"),
+            _ => fault.hint("repair the files it lists; if no `prosescope` wrote it, remove it"),
         }
     };
     let Some(bytes) = root.read(JOURNAL).map_err(|cause| wrong(&cause))? else {
@@ -249,8 +248,8 @@ fn replace_kept(root: &Dir, path: &str, bytes: &[u8], keep: &str) -> io::Result<
     }
 }
 
-/// Gives a file a second name, so that its first name can be replaced without a gap. Returns the folder and the name,
-/// if it did.
+/// Gives a file a second name, so that its first name can be replaced without a gap. Returns the second name and its
+/// folder; `None` if the file does not exist or the second name is taken.
 fn put_aside<'a>(root: &Dir, from: &str, to: &'a str) -> io::Result<Option<(Dir, &'a str)>> {
     let plain = root.look(from)?.is_some_and(|meta| meta.is_file());
     if !plain || root.look(to)?.is_some() {

@@ -8,8 +8,8 @@ use super::columns::{self, Stored, json};
 use super::rows;
 use super::statements::{Statements, Unwritten};
 
-/// Reads metadata so that keys can be added, even if the column is NULL (errata X12). A value that is not a JSON
-/// object is kept under a key of its own.
+/// An SQL expression for the column `metadata` as a JSON object to which keys can be added, even if the column is NULL
+/// (errata X12). A value that is not a JSON object is kept under the key `x_malformed`.
 const KEPT: &str = "CASE WHEN metadata IS NULL OR trim(metadata) = '' THEN '{}'
                          WHEN json_valid(metadata) AND json_type(metadata) = 'object' THEN metadata
                          ELSE json_object('x_malformed', metadata) END";
@@ -145,7 +145,7 @@ fn insert(statements: &Statements<'_>, row: &Stored) -> Result<usize, Unwritten>
     )
 }
 
-/// Returns the columns with the parameters for comparing or setting them, from `?{first}` on.
+/// Returns SQL for comparing or setting each column, such as `name = ?3`. The first parameter has the number `first`.
 fn named<'a>(
     columns: impl Iterator<Item = &'a (&'static str, Value)>,
     first: usize,

@@ -14,7 +14,7 @@ use super::{guard, rows};
 use crate::dir::Dir;
 use crate::record::fault;
 
-/// Answers a plan's questions inside the transaction.
+/// The [`Facts`] of a database, read inside the transaction of the command that asks for them.
 pub(super) struct SqliteFacts<'a> {
     pub(super) conn: &'a Connection,
     pub(super) path: &'a Path,
@@ -28,7 +28,7 @@ impl SqliteFacts<'_> {
         answer.map_err(|error| fault::sqlite(self.path, &error))
     }
 
-    /// Passes rows on until `each` breaks.
+    /// Passes the rows of a query to `each` until `each` breaks.
     fn each(
         &self,
         sql: &str,
@@ -170,8 +170,8 @@ impl Facts for SqliteFacts<'_> {
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        // Each of the two conditions uses a database index of its own. Rows without a line share one key of the first
-        // of these, so a statement that is not in the program would be searched among all of them.
+        // Each of the two conditions has its own database index. In the index by line, all rows without a line share
+        // the key NULL, so a statement that is not in the program is found by its text instead.
         let of = match place.index {
             Some(_) => "statement_index IS ?2",
             None => "statement_index IS NULL AND statement_text IS ?2",
@@ -339,7 +339,7 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
-        // The run's own gate comes first.
+        // If other runs have a gate of this id too, the run's own gate is taken.
         let sql = format!(
             "SELECT {} FROM gates WHERE id = ?2 AND {} LIMIT 1",
             rows::GATE,
@@ -380,15 +380,15 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn lacks_log(&self) -> Result<bool, Fault> {
-        // A database of agents, which has no run, has neither of these tables.
+        // A database of agents, which has no run, has neither gates nor an audit log.
         if self.run.is_empty() {
             return Ok(false);
         }
         let asked = "SELECT EXISTS (SELECT 1 FROM gates WHERE run_id = ?1)
                      AND NOT EXISTS (SELECT 1 FROM gate_audit_log WHERE run_id = ?1)";
         let mut asked = match self.conn.prepare_cached(asked) {
-            // Tables without these columns do not contain our gates; a command that writes to them reports the missing
-            // columns.
+            // Tables without these columns do not contain gates of Prosescope. A command that writes to these tables
+            // reports the missing columns.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown) => {
                 return Ok(false);
             }

@@ -19,7 +19,7 @@ pub(crate) const TIME: Duration = Duration::from_secs(60);
 /// Limit for the processor time of one transaction.
 const WORK: Duration = Duration::from_secs(10);
 
-/// The tables that we add to those of OpenProse.
+/// The history tables that Prosescope adds to those of OpenProse.
 const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
 
 /// Stops the transactions of a connection at their time limit. Each transaction runs on the thread that starts it.
@@ -95,7 +95,8 @@ pub(super) fn settings(conn: &mut Connection, path: &Path, clock: Clock) -> Resu
     own(conn).map_err(|error| fault::sqlite(path, &error))
 }
 
-/// Applies settings for foreign and own databases, so that they do not depend on how the library was built (errata F8).
+/// Applies the settings that every database gets, whoever created it. Setting them here makes them independent of how
+/// the SQLite library was built (errata F8).
 pub(super) fn own(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;")
 }
@@ -151,10 +152,11 @@ pub(super) fn complete(conn: &Connection, there: &[String]) -> rusqlite::Result<
             [&name],
             |row| row.get(0),
         )?;
-        // An index of that name on another table is left alone: our index only makes reading faster, or enforces a rule
-        // that the plan also enforces.
+        // If the name is taken, for example by an index on another table, the object is left out. A missing index only
+        // makes reading slower, or enforces a rule that the plan enforces too.
         if !taken {
-            // A table made by another program may lack the key that a foreign key needs.
+            // References to existing tables are removed: a table made by another program may lack the key that a
+            // foreign key needs.
             let keys = [
                 (schema::AGENTS, "name"),
                 (schema::RUN, "id"),

@@ -46,8 +46,8 @@ pub struct SqliteStore {
     /// The database's name in `dir`.
     name: String,
     conn: Connection,
-    /// The database's folder, which also contains attachments and the lock file. Declared after the connection, so that
-    /// it is closed after it.
+    /// The database's folder, which also contains attachments and the lock file. Rust drops fields in order: the folder
+    /// is closed after the connection, which needs it.
     dir: Dir,
     run: String,
     clock: Clock,
@@ -195,7 +195,8 @@ impl SqliteStore {
         }
         let conn = &mut self.conn;
         let done = || -> rusqlite::Result<()> {
-            // VACUUM attaches another database and fills it; its number of steps grows with the rows.
+            // VACUUM attaches a temporary database and fills it, so attaching must be allowed. The number of its steps
+            // grows with the rows, so the step limit is lifted.
             conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1)?;
             conn.progress_handler(0, None::<fn() -> bool>)?;
             conn.execute_batch("VACUUM")
@@ -214,8 +215,8 @@ impl SqliteStore {
             .map_err(|error| fault::sqlite(&self.path, &error))
     }
 
-    /// Accepts rows exactly as another store had them, in any number and with dangling keys (errata B10: carried over
-    /// and reported). For new databases of our own.
+    /// Lifts the time limit and the check of foreign keys, so that a conversion can write any number of rows, also with
+    /// dangling keys (errata B10: carried over and reported). Only for new databases that Prosescope created.
     pub(crate) fn takes_any(&mut self) -> Result<(), Fault> {
         self.time = Duration::MAX;
         self.conn
@@ -228,7 +229,7 @@ impl SqliteStore {
         if self.run.is_empty() {
             return Ok(Style::AppendOnly);
         }
-        // The newest rows show the present style of the file.
+        // The newest rows show whether the database's writers now append rows or update them in place.
         let mut newest = rows::newest(&self.conn, 200)?;
         newest.reverse();
         Ok(match dialect_of(&newest) {
@@ -334,11 +335,11 @@ impl RunStore for SqliteStore {
     }
 }
 
-/// Creates a run folder with its program and a database, atomically by renaming.
+/// Creates a run folder with its program and a database, atomically by renaming. Returns a failure that happened after
+/// the folder was created.
 ///
 /// # Errors
-/// A refusal if the path exists, or a [`Fault`] if it cannot be written; in both cases nothing is left. Returns a
-/// failure that followed the creation.
+/// A refusal if the path exists, or a [`Fault`] if it cannot be written; in both cases no part of the folder is left.
 pub fn init_sqlite(
     dir: &Path,
     run_id: &str,
@@ -360,7 +361,8 @@ pub fn init_sqlite(
     })
 }
 
-/// Writes a new `state.db` with one run of the name `named`; a missing time or status becomes NULL.
+/// Writes a new `state.db` with one run. `named` is the database's path for messages. An empty `now` and a missing
+/// status become NULL.
 pub(crate) fn write_database(
     dir: &Dir,
     named: &Path,
@@ -422,7 +424,8 @@ pub(crate) fn connect_workflows(
     connect(dir, name, flags, clock)
 }
 
-/// Adds to a new `state.db` the column for frames without a row in `execution`.
+/// Adds to a new `state.db` the column for frames without a row in `execution`. `named` is the database's path for
+/// messages.
 pub(crate) fn add_frames(dir: &Dir, named: &Path) -> Result<(), Fault> {
     let conn = create(dir, "state.db")?;
     let column = schema::FRAME_AROUND;
@@ -431,8 +434,8 @@ pub(crate) fn add_frames(dir: &Dir, named: &Path) -> Result<(), Fault> {
         .map_err(|error| fault::sqlite(named, &error))
 }
 
-/// Creates a database, or opens one that we created, without limits on the amount of data. `dir` must stay open as long
-/// as the connection.
+/// Creates a database, or opens one that Prosescope created, without limits on the amount of data. `dir` must stay open
+/// as long as the connection.
 pub(crate) fn create(dir: &Dir, name: &str) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let conn = open(dir, name, flags)?;

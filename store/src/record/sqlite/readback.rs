@@ -24,7 +24,8 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
         columns,
         ..
     } = stored;
-    // Finds the row by its key, so that an index is used; the exact key is compared with the other columns.
+    // The row is found by its key, so that an index is used. The key's values are then compared exactly, like the other
+    // columns.
     let keys: Vec<String> = (1..)
         .zip(&key)
         .map(|(n, (name, value))| match value {
@@ -81,7 +82,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
                 Some(declared) => declared.to_owned(),
             };
             Err(Unwritten::Otherwise(format!(
-                "{table}.{name} was written as {} and reads otherwise; the column is declared {declared}",
+                "{table}.{name} was written as {} and reads as another value; the column is declared {declared}",
                 shown(value)
             )))
         }

@@ -24,7 +24,7 @@ pub(super) fn execution(row: &Row<'_>) -> rusqlite::Result<Execution> {
     })
 }
 
-/// Returns the newest rows, the newest first, up to the limits for number and memory.
+/// Returns the newest executions, the newest first: at most `most`, and no more once their texts exceed [`MOST_HELD`].
 pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execution>> {
     let sql = format!("SELECT {EXECUTION} FROM execution ORDER BY id DESC LIMIT ?1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -66,7 +66,8 @@ fn all<T>(
     Ok(found)
 }
 
-/// Returns the id of the run in a database whose folder has this name; `None` if `run` has no row with an id.
+/// Returns the id of the run to record in, for a database in a folder of this name; `None` if the table `run` has no
+/// row with an id.
 pub(super) fn run_of(conn: &Connection, folder: &str) -> rusqlite::Result<Option<String>> {
     let named = "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1 COLLATE BINARY)";
     if conn.query_row(named, [folder], |row| row.get(0))? {
@@ -144,7 +145,7 @@ pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
     })
 }
 
-/// The columns of the audit log that our writer fills, in the order in which [`event`] reads them.
+/// The columns of the audit log that Prosescope fills, in the order in which [`event`] reads them.
 const SEALED: [&str; 8] = [
     "id",
     "gate_id",
@@ -156,7 +157,8 @@ const SEALED: [&str; 8] = [
     "metadata",
 ];
 
-/// Returns the row as text for its hash, if all of its columns are texts and numbers.
+/// Returns an audit row as JSON text, from which its hash is computed; `None` if a column is a BLOB, a floating-point
+/// number or invalid UTF-8.
 fn whole(row: &Row<'_>) -> rusqlite::Result<Option<Text>> {
     let mut columns = serde_json::Map::new();
     for (at, name) in SEALED.into_iter().enumerate() {

@@ -16,7 +16,7 @@ use crate::record::fault;
 pub(super) enum Unwritten {
     /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// A table of the schema would run code of its own (a trigger, a view); this noun names the code.
+    /// A table of the schema would run code of its own. The text is a noun for that code, such as a trigger or a view.
     Foreign(String),
     /// The stored row differs from the written one; the text is a sentence about the difference.
     Otherwise(String),

@@ -191,7 +191,7 @@ fn a_change_that_meets_no_row_undoes_the_command() {
         let changes = [execution(42), change];
         match store.transact(&mut |_| Ok(changes.to_vec())) {
             Err(WriteError::Fault(fault)) => {
-                let said = format!("one row was to change, {rows_met} would have");
+                let said = format!("a change of one row affected {rows_met} rows");
                 assert!(fault.message.contains(&said), "{fault}");
             }
             other => panic!("{sql}: {other:?}"),
