@@ -197,7 +197,7 @@ fn shown(config: &Config, hosts: &[Config]) -> String {
     )
 }
 
-/// Returns the fault for a wrong address. The library's error names the wrong key, but no value.
+/// Returns the fault for a wrong address. The library's error contains the wrong key, but no value, such as a password.
 fn wrong(error: &tokio_postgres::Error) -> Fault {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     let cause = cause.unwrap_or_else(|| error.to_string());

@@ -48,12 +48,13 @@ pub fn kept_rows(
 }
 
 /// Deletes an agent that outlives runs, with its segments and earlier memories. Returns whether it existed.
+///
 /// # Errors
 /// If the server does not answer, or refuses.
 pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bool, WriteError> {
     let mut there = false;
-    // The owner is looked up only once: if a successful deletion is repeated, a second look would find and delete the
-    // shared agent of that name.
+    // The owner is looked up only once. If a successful deletion were repeated with a second look-up, that would find
+    // and delete the shared agent of the same name.
     let mut whom = None;
     let mut delete = |server: &Server| {
         if whom.is_none() {
@@ -126,7 +127,7 @@ pub(crate) fn whose(of: &Of) -> &'static str {
     }
 }
 
-/// Returns the values of `run_id` and `x_project`.
+/// Returns the SQL for the values of `run_id` and `x_project` in a new row; `$2` is the run or the project.
 fn columns(of: &Of) -> &'static str {
     match of {
         Of::Run(_) => "$2, NULL",

@@ -91,8 +91,8 @@ pub(crate) fn status(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Reads metadata so that keys can be added, even if the column is NULL (errata X12). A value that is not an object
-/// is kept under a key of its own.
+/// An SQL expression for the column `metadata` as an object to which keys can be added, even if the column is NULL
+/// (errata X12). A value that is not an object is kept under the key `x_malformed`.
 const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
                            WHEN metadata IS NULL THEN '{}'::jsonb
                            ELSE jsonb_build_object('x_malformed', metadata) END";
@@ -253,7 +253,7 @@ fn update<'a>(run: &'a str, row: &'a ExecutionUpdate) -> Vec<Step<'a>> {
     ]
 }
 
-/// Returns the word of the append-only form for an update.
+/// Returns the status word that the append-only form would record for an update, such as `retry`.
 fn word(row: &ExecutionUpdate) -> &str {
     let has = |key| row.metadata.contains_key(key);
     match row.status.as_deref() {
@@ -265,7 +265,8 @@ fn word(row: &ExecutionUpdate) -> &str {
     }
 }
 
-/// Returns the statement that records an update as an event in `x_events`, because the row is overwritten (errata P3).
+/// Returns the statement that records a change of an execution in `x_events`, because updates overwrite the row itself
+/// (errata P3).
 fn event<'a>(
     run: &'a str,
     id: i64,
@@ -347,7 +348,8 @@ pub(crate) const PIECE: usize = 1 << 20;
 pub(crate) const ADD_PIECE: &str =
     "INSERT INTO openprose.x_attachments (run_id, path, piece, bytes) VALUES ($1, $2, $3, $4)";
 
-/// Passes the pieces of an attachment on, in order; at least one piece, so that an empty file exists too.
+/// Passes the statements for each piece of an attachment to `write`, in order. An empty attachment is one empty piece,
+/// so that it exists too.
 pub(crate) fn pieces(
     run: &str,
     file: &AttachmentFile,

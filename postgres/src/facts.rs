@@ -1,4 +1,4 @@
-//! Answers a plan's questions inside the transaction that holds the lock of the run's row.
+//! Implements [`Facts`] for a run in PostgreSQL, inside the transaction that holds the lock of the run's row.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -21,12 +21,12 @@ use crate::server::{Bound, Lost, Server, int, owned, text};
 /// The number of rows that are fetched at once in a search that mostly ends early.
 const PIECE: i64 = 64;
 
-/// Answers the questions of a plan, inside the transaction that will write the plan's changes.
+/// The facts from which a command computes its changes, read in the transaction that will write these changes.
 pub(crate) struct PostgresFacts<'a> {
     pub(crate) server: &'a Server,
     /// The id of the run; empty for agents that outlive runs.
     pub(crate) run: &'a str,
-    /// The owner of written rows; becomes the shared owner if an agent of a project is found there.
+    /// The owner of written rows. Becomes the owner of shared agents if a project's agent is found among those.
     pub(crate) of: RefCell<Of>,
     /// The run's status when its row was locked.
     pub(crate) status: RunStatus,
@@ -38,7 +38,8 @@ pub(crate) struct PostgresFacts<'a> {
     pub(crate) lacks_log: bool,
     /// The ids reserved for new rows, if any: the first id and the number.
     pub(crate) ids: Cell<Option<(i64, i64)>>,
-    /// The last error: a plan gets only its words, but the store must know whether a retry can succeed.
+    /// The last error of the server. [`Fault`] contains only its text, but the store must know whether a retry can
+    /// succeed.
     pub(crate) lost: RefCell<Option<Lost>>,
 }
 
@@ -70,8 +71,8 @@ impl PostgresFacts<'_> {
         self.said(rows.first().map(read).transpose())
     }
 
-    /// Passes rows of `execution` to `each`, in pieces, until `each` breaks. `bound` begins with the run; `of` is the
-    /// condition, and its last value is the last id of the previous piece.
+    /// Passes rows of `execution` to `each` until `each` breaks. The rows are fetched in pieces of [`PIECE`]. `of` is
+    /// the condition, and `bound` returns its values, the run first; the last id of the previous piece is added.
     fn each(
         &self,
         of: &str,

@@ -213,7 +213,7 @@ pub(crate) fn leaves_open(lost: &Lost) -> bool {
     }
 }
 
-/// Returns the error in one line. A database error names its table, column or constraint, but not our SQL.
+/// Returns the error in one line. A database error contains its table, column or constraint, but not Prosescope's SQL.
 pub(crate) fn words(error: &Error) -> String {
     if let Some(said) = error.as_db_error() {
         return short(&said.message().replace('\n', " "));

@@ -41,12 +41,12 @@ pub(crate) const WRITTEN: [&str; 15] = [
 pub(crate) const OF_RUNS: &[&str] = WRITTEN.split_at(2).1;
 
 /// Finds foreign code on the tables `$1`; if `$2` is true, also on tables that lose rows by their foreign keys. Returns
-/// the kind of code and the table. `$3` is the body of our function that keeps the audit log append-only (errata G7),
-/// which is allowed.
+/// the kind of code and the table. `$3` is the body of Prosescope's own function that keeps the audit log append-only
+/// (errata G7), which is allowed.
 ///
 /// A CHECK may call functions of PostgreSQL, or C functions of an extension, if they read nothing. Of functions that
 /// read something, only a few are allowed, since others may run any statement (`table_to_xml` of a view). Most
-/// expressions call no function, which one look at their tree shows.
+/// expressions call no function; a search of their tree by one pattern shows that quickly.
 const FOUND: &str = r"
     WITH RECURSIVE named AS (
         SELECT c.oid, c.relkind, c.relhassubclass FROM pg_class AS c
@@ -139,7 +139,7 @@ const TAME: [&str; 22] = [
     "transaction_timestamp",
 ];
 
-/// Returns the body of our trigger function, as the schema creates it.
+/// Returns the body of the trigger function `x_audit_append_only`, as Prosescope's schema creates it.
 fn append_only() -> &'static str {
     let after = POSTGRES_SQL.split("FUNCTION openprose.x_audit_append_only()");
     let body = after.skip(1).find_map(|after| after.split("$$").nth(1));
@@ -155,15 +155,15 @@ fn bound<'a>(tables: &[&'a str], deletes: bool) -> Vec<Bound<'a>> {
     ]
 }
 
-/// Returns the statements before a write to some tables. They lock the tables, so that no code can be added until the
-/// transaction ends, and fail if there is foreign code already; later statements of the transaction then do not run.
-/// `deletes` is whether rows are also deleted.
+/// Returns the statements that must precede a write to these tables. They lock the tables, so that no code can be added
+/// until the transaction ends. They fail if there is foreign code already; later statements of the transaction then do
+/// not run. `deletes` is whether rows are also deleted.
 pub(crate) fn guard<'a>(tables: &[&'a str], deletes: bool) -> [Step<'a>; 2] {
     let all: Vec<String> = tables
         .iter()
         .map(|table| format!("openprose.{}", quoted(table)))
         .collect();
-    // Includes inherited and partitioned tables.
+    // This statement also locks the tables that inherit from these, and their partitions.
     let lock = format!("LOCK TABLE {} IN ROW EXCLUSIVE MODE", all.join(", "));
     let none = format!("SELECT 1 / (count(*) = 0)::int FROM ({FOUND}) AS found");
     let none = Step {

@@ -12,8 +12,8 @@ use crate::tls::Trust;
 /// The default port.
 pub(crate) const PORT: u16 = 5432;
 
-/// Returns the settings of each host, in the order of trying. A host without a password gets the one in the user's
-/// password file for this host and port, never that of another host.
+/// Returns the settings of each host, in the order in which the hosts are tried. A host without a password gets the one
+/// that the user's password file has for this host and port, never that of another host.
 pub(crate) fn each(
     all: &Config,
     trust: &Trust,

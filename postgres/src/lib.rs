@@ -6,7 +6,7 @@
 //!                                                        └─► PostgresRun: Database, one snapshot, rows of one run
 //! ```
 //!
-//! Workflows are in `workflow/`: the same structure, but their tables may belong to another program.
+//! The folder `workflow/` stores workflows in the same way, but in tables that may belong to another program.
 //!
 //! [`prosescope_core::write`] computes the changes and [`prosescope_core::decode`] interprets rows; this crate contains
 //! only SQL, locks and connections. Statements are sent with their values and types and are never prepared, so a pooler

@@ -64,7 +64,7 @@ impl Meter {
         self.heard() + self.told.load(Ordering::Relaxed)
     }
 
-    /// Returns why the stream was ended, as a statement about the server, if it was.
+    /// Returns the reason why the stream was ended, such as `it sends rows without end`; `None` if it was not ended.
     pub(crate) fn ended(&self) -> Option<&'static str> {
         self.ended.get().copied()
     }
@@ -99,9 +99,9 @@ enum At {
     Tls,
     /// Encrypted data, which is counted after decryption.
     Encrypted,
-    /// In the head of a message (kind and length), of which so many bytes were received.
+    /// In the head of a message (kind and length). The number counts the received bytes of the head.
     Head([u8; 5], usize),
-    /// In the body of a message, of which this many bytes are missing.
+    /// In the body of a message. The number counts the bytes that are still missing.
     Body(usize),
 }
 

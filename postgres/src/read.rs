@@ -59,8 +59,8 @@ impl PostgresRun {
         PostgresRun::of(address, Of::Run(run.to_owned()), limits)
     }
 
-    /// Names executions by the ids of their original store, for a copy that goes back there. Has no effect if an
-    /// execution recorded here has such an id itself.
+    /// Names executions by the ids of their original store, for a copy that returns to that store. Has no effect if one
+    /// of these ids is as high as the id of an execution that was recorded in this database: the ids could collide.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -317,7 +317,7 @@ impl Database for PostgresRun {
     }
 
     fn about(&self, table: &Found) -> u64 {
-        // The listing counts the rows of a run up to this number; a larger count is cut off.
+        // Counting stops at this number of rows, so that it does not take long.
         self.counted(table, 1 << 20).unwrap_or(0)
     }
 

@@ -27,7 +27,8 @@ pub(crate) fn of_all<'a>(of: &'a Of, changes: &'a [Change]) -> Vec<Step<'a>> {
     let mut seen = HashSet::new();
     let mut last: Vec<&Change> = changes.iter().rev().collect();
     last.retain(|change| match change.stored(run) {
-        // A decision identifies its gate by more columns than the change that created the gate.
+        // The first two columns of the key suffice. A decision's key has more columns than the key of the change that
+        // created the same gate.
         Some(row) => seen.insert((
             row.table,
             format!("{:?}", row.key.iter().take(2).collect::<Vec<_>>()),
@@ -201,7 +202,7 @@ pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
                     .push(format!("COALESCE(execution_id, -1) = {place}"));
                 row.int(column, value.as_i64());
             }
-            // An agent registered by an earlier command stays unchanged.
+            // An agent that was registered earlier stays unchanged, so its columns may differ from this change.
             ("agents", _) if matches!(change, Change::Agent(_)) => {}
             // An unknown time leaves the stored time unchanged.
             ("run", "updated_at") if word.is_none() => {}

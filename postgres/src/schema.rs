@@ -42,8 +42,8 @@ pub(crate) fn complete_for(server: &Server, run: &str) -> Result<bool, WriteErro
     Ok(true)
 }
 
-/// Returns whether the schema is complete, and the rows of a question about it; `None` if the table is missing. Sends
-/// all questions at once.
+/// Returns whether the schema is complete, and the rows of `question`; `None` if the table in `question` is missing.
+/// Sends all statements at once.
 fn look(
     server: &Server,
     question: &str,
@@ -171,7 +171,7 @@ fn if_there(
     question: &str,
     bound: &[Bound<'_>],
 ) -> Result<Option<Vec<Row>>, Lost> {
-    // Waits for the end of a transaction that inserted the row.
+    // This INSERT waits for the end of any transaction that inserts the same row. It is rolled back below.
     const FREE: &str =
         "INSERT INTO openprose.run (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING id";
     server.batch(&format!("{BEGIN}; {}", server.lock_timeout(LOCK_WAIT)))?;

@@ -23,12 +23,13 @@ use crate::{fault, tls};
 /// Time limit for an answer that arrives at a normal pace.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
-/// How long a server may be silent before its answer begins: longer than a writer's first wait for a lock. A slow answer,
-/// below [`PACE`], may also take at most this time in total: a server that sends single bytes is as useless as a silent one.
+/// How long a server may be silent before its answer begins: longer than a writer's first wait for a lock. An answer
+/// that is slower than [`PACE`] may take this time in total, because a server that sends single bytes is as useless as
+/// a silent one.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// The time limit for an answer if the question before was not answered: a server that stopped that question, as
-/// requested, answers quickly.
+/// The time limit for an answer after an unanswered question. The server was asked to stop that question; if it did, it
+/// answers the next one quickly.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// The limit on silence if the statement may wait for a lock at the server, for as long as `lock_timeout`. Other
@@ -46,8 +47,8 @@ pub(crate) const DOUBT: Duration = Duration::from_secs(4);
 /// Time limit for the second connection that checks whether the server is alive.
 pub(crate) const LOOK: Duration = Duration::from_secs(3);
 
-// A server that never answers is given up within 15 s. The sum covers two COMMITs of a command that is retried once,
-// each followed by connecting and a check.
+// A server that never answers is given up within 15 s. The last sum below covers two COMMITs of a command that is
+// retried once, each followed by connecting and a check.
 const MOST: Duration = Duration::from_secs(15);
 const _: () = assert!(SILENCE.as_secs() + CANCEL.as_secs() + AGAIN.as_secs() <= MOST.as_secs());
 // A writer's first wait for a lock must end before the silence limit, so that the server reports it.
@@ -67,8 +68,8 @@ pub(crate) const READ: &str = concat!(
 /// Time limit for asking a server to stop.
 const CANCEL: Duration = Duration::from_secs(1);
 
-/// A bound value with its type. Statements therefore need no preparation, since a pooler may run each transaction in
-/// another session.
+/// A bound value with its type. Because the type is sent too, statements need not be prepared: with a pooler, a
+/// prepared statement may be in another session.
 pub(crate) struct Bound<'a> {
     value: Box<dyn ToSql + Sync + 'a>,
     of: Type,
@@ -115,7 +116,7 @@ pub(crate) fn bool_of<'a>(value: bool) -> Bound<'a> {
     }
 }
 
-/// Binds a column of texts.
+/// Binds an array of texts, each of which may be NULL.
 pub(crate) fn texts<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Bound<'a> {
     let values: Vec<Option<&str>> = values.into_iter().collect();
     Bound {
@@ -125,7 +126,7 @@ pub(crate) fn texts<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Bo
     }
 }
 
-/// Binds a column of whole numbers.
+/// Binds an array of whole numbers, each of which may be NULL.
 pub(crate) fn ints<'a>(values: impl IntoIterator<Item = Option<i64>>) -> Bound<'a> {
     let values: Vec<Option<i64>> = values.into_iter().collect();
     Bound {
@@ -210,7 +211,7 @@ impl Server {
         })
     }
 
-    /// Returns the connection for the next use; it must have no open transaction.
+    /// Keeps the connection as idle for the next use; the connection must have no open transaction.
     pub(crate) fn release(&self) {
         self.address.keep(Arc::clone(&self.connection));
     }
@@ -390,8 +391,8 @@ impl Server {
         TryStreamExt::try_collect(rows).await
     }
 
-    /// Sends a question outside a transaction. A role's search path may name a schema with functions and operators
-    /// named like PostgreSQL's; the statement excludes them.
+    /// Sends a question in a transaction of its own, which resolves names in `pg_catalog` only: a role's search path
+    /// may lead to foreign functions and operators with the names of PostgreSQL's.
     pub(crate) async fn alone(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let client = self.client();
         let (begun, rows, ended) = join3(
@@ -412,7 +413,7 @@ impl Server {
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
-    /// Returns the rows of an answer, outside a transaction.
+    /// Returns the rows of an answer to a question in a transaction of its own; see [`Server::alone`].
     pub(crate) fn ask(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
         let rows = self.wait(self.alone(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
@@ -462,7 +463,7 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|cause| fault::unconnected(address, &cause.to_string()))?;
     let tls = tls::connector(&address.trust)?;
-    // The library applies its limit separately to each address of a name.
+    // This limit is for all addresses of a host name together; the library applies its own limit to each separately.
     let limit = address
         .config
         .get_connect_timeout()

@@ -2,8 +2,8 @@
 //! can tell.
 //!
 //! A COMMIT can be slow because of a busy disk or a replica. The transaction then still holds its locks, the server
-//! reports that to other lockers, and we wait as for any other writer. If the server is down, connecting fails at once,
-//! and it may come back. Only a server that accepts a question and never answers is given up soon.
+//! reports that to other lockers, and Prosescope waits as for any other writer. A server that is down refuses
+//! connections at once and may come back. Only a server that accepts a question and never answers is given up soon.
 
 use std::thread;
 use std::time::{Duration, Instant};

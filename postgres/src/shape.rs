@@ -10,7 +10,7 @@ use tokio_postgres::{Error, Row};
 use crate::of::{Keeper, Of, USER};
 use crate::rows::get;
 
-/// Reads all columns of all tables, and whether a column alone, or with the run's id, is a key.
+/// Reads all columns of all tables, each with its position in the primary key, if it is part of that key.
 pub(crate) const COLUMNS: &str = "
     SELECT c.relname::text, c.relkind::text, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attgenerated::text,
            array_position(k.indkey::int2[], a.attnum)::bigint
@@ -28,12 +28,12 @@ pub(crate) struct Shape {
     pub(crate) found: Found,
     /// The column with the run's id.
     pub(crate) run: Option<String>,
-    /// The whole-number column that orders and identifies the rows of a run; without one, the row's place in the key's
-    /// order is its address.
+    /// The whole-number column that orders and identifies the rows of a run. Without such a column, a row's address is
+    /// its position in the order of the key.
     pub(crate) address: Option<String>,
     /// The column with the agent's name, if names begin with [`USER`], which people do not see.
     pub(crate) prefixed: Option<&'static str>,
-    /// The columns whose refused words are stored in another column `x_…` (errata P11).
+    /// The columns with a companion `x_…`, such as `x_status`, for words that the column itself refuses (errata P11).
     pub(crate) odd: Vec<String>,
     /// Columns whose refused values may be in `x_original`.
     pub(crate) kept: Vec<String>,
@@ -43,13 +43,13 @@ pub(crate) struct Shape {
     pub(crate) of_several: bool,
 }
 
-/// The columns that we add to OpenProse's tables and do not show as parts of a row.
+/// The columns that Prosescope adds to OpenProse's tables and does not show as parts of a row.
 const HIDDEN: [&str; 4] = ["x_seq", "x_status", "x_kind", "x_source_id"];
 
 /// A virtual column: the id of a gate's execution in the original store.
 const SOURCE_EXECUTION: &str = "x_source_execution_id";
 
-/// The tables that we add to those of OpenProse.
+/// The tables that Prosescope adds to those of OpenProse.
 const OURS: [&str; 4] = [
     "x_agent_memory_history",
     "x_binding_history",
@@ -71,7 +71,7 @@ const OF_EXECUTIONS: [(&str, &str); 5] = [
     ("x_binding_history", "execution_id"),
 ];
 
-/// Returns whether postgres.md has a column that sqlite.md lacks.
+/// Returns whether OpenProse's documents or Prosescope define a column: sqlite.md, postgres.md, or the prefix `x_`.
 fn is_known(table: &str, column: &str) -> bool {
     known_column(table, column)
         || (known_table(table)
@@ -298,7 +298,8 @@ impl Shape {
         }
     }
 
-    /// Returns the expression for a whole number; for a reference to an execution, that of the requested id.
+    /// Returns the expression for a whole number. For the id of an execution, this is the original id if
+    /// [`Shape::source_ids`] is set.
     fn whole(&self, column: &str) -> String {
         let name = quoted(column);
         let table = self.found.info.name.as_str();
@@ -314,7 +315,7 @@ impl Shape {
         format!("{name}::bigint")
     }
 
-    /// Returns the name of the missing run column, if a table of OpenProse or ours lacks it.
+    /// Returns the name of the missing run column, if this is a table of OpenProse or Prosescope without that column.
     pub(crate) fn lacks_run(&self, of: &Of) -> Option<&'static str> {
         let name = self.found.info.name.as_str();
         let is_of_runs = known_table(name) || OURS.contains(&name);

@@ -1,4 +1,4 @@
-//! A run of a database as a source: its rows, and the files beside them.
+//! Makes the runs in PostgreSQL available as a [`Source`]: their rows, and the files beside the rows.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -51,9 +51,9 @@ const AGENTS: &str = "agents.db";
 /// `agents.db` the agents that outlive runs.
 pub struct PostgresSource {
     address: Address,
-    /// The id of the only run; if there are several runs, only their rows are listed.
+    /// The id of the only run; `None` for several runs, whose files beside the rows are not listed.
     run: Option<String>,
-    /// Number of runs that are not listed, if only the newest are.
+    /// Number of runs that are not listed, if only the newest runs are listed; `None` if all are.
     more: Option<u32>,
     keeper: Option<Keeper>,
     /// Whether executions are named by the ids of their original store.
@@ -171,7 +171,7 @@ impl PostgresSource {
         self
     }
 
-    /// Names executions by the ids of their original store, for a copy that goes back there.
+    /// Names executions by the ids of their original store, for a copy that returns to that store.
     #[must_use]
     pub fn by_source_ids(mut self) -> PostgresSource {
         self.source_ids = true;

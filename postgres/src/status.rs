@@ -120,7 +120,7 @@ fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
     }
 }
 
-/// Conditions for rows to which nothing refers any more (errata P5, B10).
+/// Queries that count the rows of a table whose run or execution does not exist any more (errata P5, B10).
 const ORPHANS: [(&str, &str); 3] = [
     (
         "agents",
@@ -195,7 +195,7 @@ pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>
                       FROM openprose.x_attachments WHERE run_id = r.id) AS a";
     let server = Server::connect(address)?;
     let look = || {
-        // OpenProse's own SQL creates fewer tables than ours, so only the existing tables are counted.
+        // OpenProse's own SQL creates fewer tables than Prosescope's, so each table is checked before it is read.
         if !has(&server, "openprose.run")? {
             return Ok((0, 0, Vec::new()));
         }

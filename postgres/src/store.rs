@@ -1,13 +1,14 @@
 //! Records a run in PostgreSQL: one transaction per command, which locks the run's row.
 //!
-//! The lock (`FOR NO KEY UPDATE`) makes our writers of one run take turns, so that the answers given to a plan are
-//! still true when its changes are applied; it blocks neither readers nor OpenProse's own `INSERT`s. Transactions are
-//! READ COMMITTED: a writer that waited for the lock sees the previous writer's changes.
+//! The lock (`FOR NO KEY UPDATE`) makes Prosescope's writers of one run take turns. The facts from which a command
+//! computes its changes are therefore still true when the changes are applied. The lock blocks neither readers nor
+//! OpenProse's own `INSERT`s. Transactions are READ COMMITTED: a writer that waited for the lock sees the previous
+//! writer's changes.
 //!
 //! If the connection is lost at COMMIT, it is unknown whether the command was recorded (errata P14). Each transaction
 //! therefore writes a token into `x_commands`. After a lost connection, the store takes the lock again, which waits for
 //! the end of the old transaction, and looks for the token. `pg_xact_status` is not enough: after an immediate stop, a
-//! server assigns unwritten transaction ids again, and would report another writer's commit as ours.
+//! server assigns unwritten transaction ids again, and would report another writer's commit as this command's.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -112,7 +113,7 @@ const OLD_TOKENS: &str = "DELETE FROM openprose.x_commands
 /// The last digits of a token that triggers the removal of old ones; as tokens are random, that is one command in 256.
 const TIDY: &str = "00";
 
-/// The facts read when the run's row was locked.
+/// The facts that are read together with locking the run's row.
 struct Locked {
     status: RunStatus,
     updated: Option<Stamp>,
@@ -337,7 +338,7 @@ impl PostgresStore {
         })
     }
 
-    /// Asks for the changes, and asks again until the transaction has reserved all ids that the changes use.
+    /// Calls `work` for the changes, and calls it again until the transaction has reserved all ids that they use.
     fn planned(&self, facts: &PostgresFacts<'_>, work: Work<'_>) -> Result<Vec<Change>, Failed> {
         for _ in 0..TRIES {
             let changes = work(facts).map_err(|error| match facts.lost.take() {
@@ -430,8 +431,8 @@ impl PostgresStore {
     }
 }
 
-/// Sends statements one after the other without waiting, and then checks all answers. `lock` is how long each may wait
-/// for a lock.
+/// Sends statements one after the other without waiting, and then checks all answers. Each statement may wait up to
+/// `lock` for a lock.
 fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Failed> {
     let most = server.address().most;
     if let Some(bytes) = steps.iter().map(Step::len).find(|len| *len > most) {
@@ -480,11 +481,11 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
         }
         if let Some(wanted) = step.rows.filter(|wanted| *wanted != changed) {
             let wanted = match wanted {
-                1 => "one row was".to_owned(),
-                _ => format!("{wanted} rows were"),
+                1 => "one row".to_owned(),
+                _ => format!("{wanted} rows"),
             };
             let message = format!(
-                "{} was not written: {wanted} to change, {changed} would have",
+                "{} was not written: a change of {wanted} affected {changed} rows",
                 server.address()
             );
             let hint =

@@ -140,7 +140,7 @@ impl Import<'_> {
         Ok(carried)
     }
 
-    /// Adds the run's own row, without status and time of change, which are written with the rows.
+    /// Adds the run's own row. Its status and time of change are written later, by the run's changes.
     fn head(&mut self) -> Result<(), WriteError> {
         let run = self.session.run();
         let mut started = run.started.as_ref().map(ToString::to_string);
@@ -277,7 +277,8 @@ impl Import<'_> {
         self.ids.get(&id).copied()
     }
 
-    /// Returns the id of a frame; a run recorded only by its state file may name frames without a row in `execution`.
+    /// Returns the database's id of a frame, or else the original id: a run that is recorded only by its state file may
+    /// have frames without a row in `execution`.
     fn frame(&self, id: i64) -> i64 {
         self.id(id).unwrap_or(id)
     }

@@ -11,7 +11,8 @@ const REPLACED: &str = "\u{fffd}";
 /// A value that the database refuses: its column, and its original bytes.
 pub(super) type Original = (&'static str, Vec<u8>);
 
-/// A row with refused values: `of` identifies the row by values from `$3` on, `key` is its address.
+/// A row with refused values. `of` is the condition that identifies the row, with the values `bound` from `$3` on;
+/// `key` is the expression for the row's address.
 pub(super) struct Refused {
     pub(super) table: &'static str,
     pub(super) key: &'static str,

@@ -118,8 +118,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns whether no earlier row has the same binding, so that no value becomes history. After a collision of
-    /// hashes, two bindings are written separately, which is slower but correct.
+    /// Returns whether a binding can be written in one statement with others: its value is small, and no earlier value
+    /// of it becomes history. If two hashes collide, the binding is written separately, which is slower but correct.
     fn is_first(&mut self, row: &BindingRow) -> bool {
         let mut hasher = DefaultHasher::new();
         (&row.name, row.execution_id.unwrap_or(-1)).hash(&mut hasher);

@@ -6,7 +6,7 @@ use crate::of::{Of, USER};
 use crate::server::{Bound, int, owned, text};
 use crate::shape::{Kind, Shape, declared, quoted};
 
-/// Returns the condition and the order, with their values from `$2` on.
+/// Returns the SQL for the condition and the order of these rows, and the values that the SQL uses from `$2` on.
 pub(super) fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, Vec<Bound<'a>>) {
     const ORDER: &str = "ORDER BY t.\"*at*\"";
     match rows {

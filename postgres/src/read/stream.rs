@@ -22,7 +22,8 @@ const BEHIND: u32 = 1000;
 
 impl PostgresRun {
     /// Passes rows to `each` as they arrive, each with its address, until `each` returns `false`. The first column is
-    /// the address, by which the statement orders its rows; it shows a server that returns rows again and again.
+    /// the address, by which the statement orders its rows. Falling or repeated addresses reveal a server that sends
+    /// rows again and again.
     pub(super) fn each(
         &self,
         sql: &str,

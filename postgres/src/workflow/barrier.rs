@@ -70,7 +70,7 @@ const WRITERS: &str = "
       AND l.pid IS DISTINCT FROM pg_backend_pid()
     GROUP BY l.virtualtransaction ORDER BY 2";
 
-/// Reads a barrier.
+/// Reads the barrier: the newest assigned event id, and the transactions that may still commit an older one.
 pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost> {
     let (Some(name), None) = (&sequence.name, sequence.unknown()) else {
         return Ok(Barrier {

@@ -139,8 +139,8 @@ fn checked_words(check: &str) -> Vec<String> {
     known.map(str::to_owned).collect()
 }
 
-/// Returns the statement for rows; `None` if no row can match. A text that is not a UUID cannot match a UUID column,
-/// and asking would be an error.
+/// Returns the statement that selects the wanted rows; `None` if no row can match. For example, a text that is not a
+/// UUID cannot match a UUID column, and such a query would fail.
 pub(super) fn statement(shape: &Shape, wanted: &Select<'_>) -> Option<Statement> {
     let table = shape.table(wanted.table)?;
     let mut possible = wanted.clone();

@@ -83,7 +83,7 @@ impl PostgresTables {
     }
 
     /// Creates missing tables, in the schema of the existing ones, else in the first schema of the role's search path,
-    /// and adds our own columns. Idempotent.
+    /// and adds Prosescope's own columns. Idempotent.
     ///
     /// # Errors
     /// A refusal if the role may not create tables there; the server's fault.

@@ -1,5 +1,5 @@
 //! Reads written rows back before the COMMIT. The tables may belong to another program, with triggers, rules and
-//! defaults that run for our rows too. That is allowed, unless they change one of our rows.
+//! defaults that run for Prosescope's rows too. They are allowed, unless they change one of these rows.
 //!
 //! Each writing statement stores a digest of its values, as converted to the columns' types, in a setting of the
 //! transaction; at the end, the rows are compared with the digest. So a value is sent only once, and a time in a column
@@ -15,7 +15,8 @@ use crate::server::{Lost, Server, owned};
 /// Runs deferred constraints and triggers before rows are compared.
 pub(super) const AT_ONCE: &str = "SET CONSTRAINTS ALL IMMEDIATE";
 
-/// Finds code of other programs that runs when a row is written. Triggers whose names begin with our prefix are ours.
+/// Finds code of other programs that runs when a row is written. Triggers named `x_workflow…` are Prosescope's own and
+/// are left out.
 const FOREIGN: &str = "
     SELECT 'the trigger ' || tgname FROM pg_trigger
     WHERE tgrelid = $1::text::regclass AND NOT tgisinternal AND tgenabled <> 'D' AND NOT starts_with(tgname::text, 'x_workflow')
@@ -144,7 +145,7 @@ pub(super) fn otherwise(server: &Server, table: &TableShape) -> WriteError {
     WriteError::refused(
         "written-otherwise",
         format!(
-            "{address} was not written: a row of {} reads otherwise than it was written{on_it}",
+            "{address} was not written: a row of {} does not read back as it was written{on_it}",
             table.name
         ),
         "nothing was recorded; change the trigger or rule so that it keeps the rows of other programs, or record with the program that owns the tables",

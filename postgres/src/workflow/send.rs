@@ -107,7 +107,7 @@ pub(super) fn is_check(lost: &Lost) -> bool {
 /// Returns the fault of a statement that did not change exactly one row.
 pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
     let message = format!(
-        "{address} was not written: one row of {} was to change, and another number would have",
+        "{address} was not written: a change of one row of {} affected another number of rows",
         table.name()
     );
     let hint = "look for rules, triggers and row security on the table";
@@ -116,8 +116,8 @@ pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Option<i64>, Error>> + 'a>>;
 
-/// Returns the statement for a change that fails unless it changes one row, because the COMMIT is already sent when its
-/// answer arrives.
+/// Returns the statement for a change, which fails unless it changes one row. The statement must fail by itself, because
+/// the COMMIT is already sent when its answer arrives.
 fn one_row(change: &Change, statement: &Statement, leave: &str) -> String {
     let sql = &statement.sql;
     match is_new_event(change) {

@@ -1,7 +1,7 @@
 //! Finds out whether a transaction with an unanswered COMMIT was recorded.
 //!
 //! The server reports by the transaction's id whether it was committed. After an immediate stop, a server assigns
-//! unwritten transaction ids again, so a commit under this id is ours only if a row of ours exists.
+//! unwritten transaction ids again. So a commit under this id counts only if a row exists as the command wrote it.
 
 use prosescope_core::write::{Fault, WriteError};
 use prosescope_workflow::{Change, Dialect, Table, Value};

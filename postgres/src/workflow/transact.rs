@@ -1,4 +1,4 @@
-//! Executes one command: locks the workflow's row, asks for the plan, applies its changes.
+//! Executes one command on workflows: locks the workflow's row, computes the changes, and applies them.
 
 use std::cell::Cell;
 use std::thread;
@@ -208,12 +208,12 @@ impl PostgresTables {
     }
 }
 
-/// The facts for a plan, read in the transaction of the command.
+/// The facts from which a command computes its changes, read in the transaction of the command.
 struct PostgresFacts<'a> {
     tables: &'a PostgresTables,
     server: &'a Server,
     workflow: Option<Workflow>,
-    /// The reason why the last question has no answer.
+    /// The error of the last failed question: the store must know whether a retry can succeed.
     lost: Cell<Option<Lost>>,
 }
 

@@ -181,7 +181,7 @@ fn something_else_in_the_place_of_a_table_is_read_or_refused() {
         let Some((cluster, url)) = database() else {
             return;
         };
-        // The test skips a change that PostgreSQL refuses.
+        // PostgreSQL must accept each change; a refused one would test nothing.
         if let Err(why) = cluster.psql(&url, change) {
             panic!("{change}: {why}");
         }

@@ -1,4 +1,4 @@
-//! Runs the psql blocks of postgres.md on our schema: all of them work, or the erratum is named.
+//! Runs the psql blocks of postgres.md on Prosescope's schema: each works, or fails as the erratum beside it describes.
 
 use super::run;
 

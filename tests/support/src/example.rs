@@ -1,4 +1,4 @@
-//! Parses the examples on the page of rules as inputs for tests.
+//! Parses the examples of the rules of `prosescope check`, as inputs for tests.
 
 /// An input that triggers a rule.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! A proxy to a PostgreSQL server on which one question of a client fails, or each from there on.
+//! A proxy to a PostgreSQL server that makes one question of a client fail, or this question and all later ones.
 //!
 //! A question is a simple query, or an extended one up to its Sync; the first of a connection is its startup. The
 //! proxy replaces a failing question by one that raises the error, so that the server itself keeps the protocol and

@@ -8,7 +8,8 @@ pub struct Group {
     pub commands: Vec<(String, String)>,
 }
 
-/// Returns the groups of the program's help: headings that end with a colon, above commands that are indented by two blanks.
+/// Returns the groups of the program's help: headings that end with a colon, above commands that are indented by two
+/// blanks.
 #[must_use]
 pub fn groups(help: &str) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();

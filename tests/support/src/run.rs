@@ -1,4 +1,4 @@
-//! Runs programs.
+//! Runs programs for tests, and returns their output or their peak memory.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

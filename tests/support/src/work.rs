@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-/// The longest time for which a test waits before it fails: long enough for a busy machine, so that only something
-/// that hangs reaches it. Limits on work are not measured with this clock.
+/// The longest time for which a test waits before it fails. It suffices on a busy machine, so that only a program that
+/// hangs reaches it. Limits on work are measured as processor time instead; see [`spent`].
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The command that makes `sqlite3` wait for other writers. SQLite retries instead of queueing, so on a busy machine
@@ -18,9 +18,8 @@ pub fn spent<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (done, thread_time().saturating_sub(start))
 }
 
-/// The time of [`yardstick`] in a test build on a machine for which the limits of tests hold as written. The limits
-/// were written on a machine where the most expensive case of the damage suite took 1.6 s; where that case takes 3.2
-/// s, this takes twice as long.
+/// The time that [`yardstick`] takes, in a test build, on the machine on which the limits of tests were chosen. The
+/// most expensive case of the damage suite took 1.6 s on that machine.
 const YARDSTICK: Duration = Duration::from_millis(40);
 
 /// Returns the factor by which this machine is now slower than the limits of tests assume: from 1 to 4. Limits on
