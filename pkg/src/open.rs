@@ -93,8 +93,8 @@ fn place(source: &Rc<dyn Source>, run: Option<&str>, options: &Options) -> Resul
     }
 }
 
-/// Finds a run by the id that it records, if the source has only one run: the folder or file of a lone run can have
-/// any name.
+/// Finds a run by the id in its records, if the source has only one run: the folder or file of a single run can have
+/// any name, which need not be its id.
 fn by_its_own_id(source: &Rc<dyn Source>, run: &str, options: &Options) -> Option<String> {
     let listed = list(source, options).runs;
     match listed.as_slice() {

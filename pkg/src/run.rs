@@ -1,4 +1,4 @@
-//! An opened run: one method for each page of the core.
+//! Exports an opened run to JavaScript, with one method for each page of the core.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -118,7 +118,7 @@ impl Run {
     }
 }
 
-/// The arguments of a call, as built by `pkg/js/wishes.js`.
+/// The options of a share or a redaction, as `pkg/js/wishes.js` builds them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {

@@ -307,7 +307,7 @@ fn without_tls(text: &str) -> (String, Tls) {
             let pair = word.split_once('=');
             !pair.is_some_and(|(key, value)| tls.take(key, value.trim_matches('\'')))
         });
-        // Quoted values may contain blanks, so a text without TLS words is left unchanged.
+        // A text without TLS words is returned unchanged: joining the words again could change blanks in quoted values.
         let rest: Vec<&str> = words.collect();
         let rest = rest.join(" ");
         let is_whole = tls.mode.is_none() && tls.root.is_none();

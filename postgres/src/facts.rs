@@ -60,7 +60,7 @@ impl PostgresFacts<'_> {
         answer.map_err(|error| self.fault(Lost::Error(error)))
     }
 
-    /// Returns the first row of an answer.
+    /// Sends a query, and converts the first row of its answer with `read`; `None` without a row.
     fn one<T>(
         &self,
         sql: &str,

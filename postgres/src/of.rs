@@ -49,7 +49,7 @@ impl Of {
         }
     }
 
-    /// Returns the run, if there is one.
+    /// Returns the run's id, if the owner is a single run.
     pub(crate) fn run(&self) -> Option<&str> {
         match self {
             Of::Run(run) => Some(run),

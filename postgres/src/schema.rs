@@ -90,7 +90,7 @@ fn make(server: &Server) -> Result<(), WriteError> {
         return Err(foreign::refused(address, &format!("{what} on {table}")));
     }
     server.script(POSTGRES_SQL).map_err(|lost| {
-        // The command was not recorded, even if the tables were created.
+        // An unanswered COMMIT leaves open only whether the tables were created. The command itself was not recorded.
         let lost = match lost {
             Lost::AtCommit(lost) => *lost,
             lost => lost,

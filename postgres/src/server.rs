@@ -158,7 +158,7 @@ pub(crate) fn owned_bytes<'a>(value: Vec<u8>) -> Bound<'a> {
 /// A connection. The core is synchronous, so the connection's tasks run on the caller's thread while it waits for an
 /// answer.
 pub(crate) struct Connection {
-    /// Present until the drop.
+    /// Runs the connection's tasks; `None` only while the connection is dropped.
     runtime: Option<Runtime>,
     client: Client,
     /// Whether an answer did not arrive, so that the state of the session is unknown.
@@ -354,7 +354,8 @@ impl Server {
         &self.connection.meter
     }
 
-    /// Returns the reason for a missing answer, from the library's error.
+    /// Returns the reason for a missing answer: that of the meter if the meter ended the stream, else the library's
+    /// error.
     pub(crate) fn lost(&self, error: Error) -> Lost {
         match self.connection.meter.ended() {
             Some(what) => Lost::Flood(what),
@@ -407,7 +408,7 @@ impl Server {
         Ok(rows)
     }
 
-    /// Returns the rows of an answer.
+    /// Sends a question, and returns the rows of its answer.
     pub(crate) fn rows(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
         let rows = self.wait(self.question(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))

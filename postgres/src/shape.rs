@@ -1,4 +1,5 @@
-//! The tables found in the schema: their columns, the order of their rows, and the address of a row.
+//! Describes the tables found in the schema `openprose`: their columns, the order of their rows, and the address of a
+//! row.
 
 use prosescope_core::database::Found;
 use prosescope_core::model::{ColumnInfo, TableInfo};

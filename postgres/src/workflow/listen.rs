@@ -21,7 +21,7 @@ const ANSWER: Duration = Duration::from_secs(7);
 
 /// A connection that listens for notifications.
 pub struct Listener {
-    /// Present until the drop.
+    /// Runs the connection's tasks; `None` only while the connection is dropped.
     runtime: Option<Runtime>,
     woken: Receiver<()>,
     _client: Client,

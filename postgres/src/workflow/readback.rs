@@ -29,7 +29,7 @@ const FOREIGN: &str = "
 pub(super) struct Compared<'a> {
     change: &'a Change,
     pub(super) table: &'a TableShape,
-    /// The index of the change, which is part of its settings' names.
+    /// The index of the change, which is part of the names of its settings, such as `prose.row_3`.
     n: usize,
     /// The columns that no later change of the command writes: the position in the writing statement, the column and
     /// the value.

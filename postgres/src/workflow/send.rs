@@ -116,8 +116,8 @@ pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Option<i64>, Error>> + 'a>>;
 
-/// Returns the statement for a change, which fails unless it changes one row. The statement must fail by itself, because
-/// the COMMIT is already sent when its answer arrives.
+/// Returns the statement for a change, which fails unless it changes one row. The statement must fail by itself,
+/// because the COMMIT is already sent when its answer arrives.
 fn one_row(change: &Change, statement: &Statement, leave: &str) -> String {
     let sql = &statement.sql;
     match is_new_event(change) {

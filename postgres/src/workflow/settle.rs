@@ -100,7 +100,8 @@ impl PostgresTables {
         Ok(None)
     }
 
-    /// Returns the ids of events that a transaction wrote, if their texts are these, in this order.
+    /// Returns the ids of the events that a transaction wrote. Returns none if their texts differ from those of
+    /// `events`, in the same order.
     fn events_of(
         &self,
         server: &Server,

@@ -1,5 +1,5 @@
-//! Tests of workflows in PostgreSQL: the guarantees of every store, on our tables and on those of other programs;
-//! followers; in-place changes.
+//! Tests of workflows in PostgreSQL: the guarantees of every store, on Prosescope's tables and on those of other
+//! programs; followers; in-place changes.
 
 #[path = "../../../core/tests/stores/workflows.rs"]
 pub(crate) mod conformance;
@@ -138,7 +138,8 @@ fn tables_of_other_programs_are_used_as_they_are() {
         };
         cluster.psql(&url, ddl).unwrap();
         let address = address(&url);
-        // Our additional columns do not exist yet, so there is no version, no heartbeat and no named follower.
+        // Prosescope's additional columns do not exist yet, so a workflow has no version, no heartbeat and no named
+        // follower.
         let mut store = PostgresTables::open(&address).unwrap();
         record(
             &mut store,

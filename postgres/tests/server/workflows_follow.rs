@@ -1,5 +1,5 @@
-//! Tests of followers with many concurrent writers, ours and foreign ones: a follower gets each event once, in order,
-//! and misses none.
+//! Tests of followers with many concurrent writers, Prosescope's and those of other programs: a follower gets each event
+//! once, in order, and misses none.
 //!
 //! With `PROSE_SOAK=1`, ten writers append 100,000 events to one workflow, a hundred writers append 100,000 events to a
 //! hundred workflows at full speed, and a hundred writers with pauses append 30,000; the test prints the rates.
@@ -196,7 +196,8 @@ fn hold_open(url: &str, program: u32, load: Load, begun: Instant) {
     }
 }
 
-/// Records the events that our follower gets, with their delays, until all writers have ended and no event follows.
+/// Records the events that Prosescope's follower gets, with their delays, until all writers have ended and no event
+/// follows.
 fn follow(
     at: &Address,
     workflows: u32,

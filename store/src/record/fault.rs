@@ -6,7 +6,7 @@ use std::path::Path;
 use prosescope_core::database::DecodeError;
 use prosescope_core::write::{Fault, FaultKind};
 
-/// Returns a fault of a file or a folder; `what` names the failed action.
+/// Returns a fault of a file or a folder. `what` describes the failed action, such as `cannot be opened`.
 pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     let message = format!("{} {what}: {cause}", path.display());
     match cause.kind() {

@@ -68,7 +68,7 @@ pub fn convert(
     })
 }
 
-/// Writes the converted run to `to`; its faults may lack advice.
+/// Writes the converted run to `to`; [`convert`] adds advice to faults that lack it.
 fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     let mut left = Vec::new();
     let before = conversion.look()?;

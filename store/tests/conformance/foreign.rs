@@ -150,7 +150,7 @@ fn a_database_of_other_things_holds_no_run() {
     }
 }
 
-/// The error for a missing column names the column and its table, without our SQL.
+/// The error for a missing column names the column and its table, without Prosescope's SQL.
 #[test]
 fn a_missing_column_is_named() {
     let (_aside, dir) = database(

@@ -1,7 +1,7 @@
 //! Indexes the rows of each gate in `gates/audit.jsonl`.
 //!
 //! A decision needs only the rows of its own gate; `gates expire` needs those of each due gate. So the log is read
-//! once, line by line, and only the place of each line is kept: a log of a million lines takes 24 MB of memory,
+//! once, line by line, and only the position of each line is kept. A log of a million lines takes 24 MB of memory,
 //! whatever the length of its lines.
 
 use std::collections::hash_map::DefaultHasher;

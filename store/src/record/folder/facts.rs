@@ -150,8 +150,8 @@ impl<'a> FolderFacts<'a> {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Returns the fault for an unreadable file of the run. If a folder on the way is a link, its contents do not
-    /// belong to this run.
+    /// Returns the fault for an unreadable file of the run. If a folder of the path is a link, the linked contents do
+    /// not belong to this run.
     pub(super) fn unread(&self, path: &str, cause: &io::Error) -> Fault {
         let path = self.root.shown(path);
         match cause.kind() {

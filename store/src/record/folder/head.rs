@@ -16,7 +16,7 @@ const MOST: u64 = 64 << 20;
 pub(super) struct StateHead {
     /// The content of the state file; empty if the file is missing or damaged.
     pub(super) file: StateFile,
-    /// Whether the file is not a readable state file; it is then kept before it is replaced.
+    /// Whether the file is not a readable state file; the file is then copied to `x_history/` before it is replaced.
     pub(super) damaged: bool,
     /// The name of the file's format, if this writer does not write that format.
     pub(super) foreign: Option<&'static str>,

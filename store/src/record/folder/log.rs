@@ -24,7 +24,7 @@ pub(super) const EVENTS: &str = "x_events.jsonl";
 const CHECKPOINT: &str = "x_checkpoint.jsonl";
 /// The largest number of bytes after the checkpoint that a command reads; a longer rest leads to a new checkpoint.
 const BEHIND: u64 = 16 << 10;
-/// Number of bytes read from the end of the audit log.
+/// Number of bytes that [`last_lines`] reads from the end of a log.
 const LAST: u64 = 64 << 10;
 /// Version of the checkpoint format.
 const VERSION: u32 = 3;
@@ -41,7 +41,7 @@ struct Head {
     ending: String,
     /// The highest id in the covered part.
     last: i64,
-    /// The headers of binding files that were read before.
+    /// The headers of binding files that were read before; unchanged files are not read again.
     bindings: Vec<Known>,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Log {
     pub(super) known: Vec<Known>,
     /// The length of the log part that the checkpoint covers, in bytes; `None` without a checkpoint.
     reaches: Option<u64>,
-    /// All rows, read when first needed.
+    /// All rows of the log, including those that are not current; read when first needed.
     whole: OnceCell<Vec<Execution>>,
     /// Lines made from a hand-written state file; they become the first lines of the log.
     pub(super) adopted: String,
@@ -120,7 +120,7 @@ impl Log {
         }
     }
 
-    /// Adds the rows of a run that was recorded before it had a log.
+    /// Adds the rows of a run whose executions were recorded before the run had a log of events.
     pub(super) fn adopt(&mut self, rows: &[ExecutionRow]) {
         self.adopted = rows.iter().map(event).collect();
         let lines = self.adopted.clone();
@@ -268,7 +268,8 @@ fn last_line(root: &Dir, path: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
     Ok(Some((end, rest)))
 }
 
-/// Returns the last complete lines of a log that is longer than the read limit; a torn last line stays included.
+/// Returns the lines in the last [`LAST`] bytes of a log; `None` if the log is shorter. A line that is cut at the
+/// beginning is left out; a torn line at the end is not.
 pub(super) fn last_lines(root: &Dir, path: &str) -> io::Result<Option<String>> {
     let Some(file) = root.file(path)? else {
         return Ok(None);

@@ -53,7 +53,7 @@ fn long_run(store: &mut FolderStore) -> i64 {
     panic!("the checkpoint never reached the end");
 }
 
-/// Asks a question; returns whether the whole log was read for it.
+/// Calls `ask` with the facts of a run; returns whether `ask` read the whole log.
 fn reads_the_whole(dir: &Dir, ask: impl FnOnce(&FolderFacts<'_>)) -> bool {
     let scope = AgentScope::Execution;
     let facts = FolderFacts::new(dir, &scope);

@@ -95,8 +95,8 @@ pub(super) fn row(
             ],
         )?,
     };
-    // A command reports success only if the row was really written, whatever a foreign schema does. If several rows
-    // have one name, all of them are written.
+    // A command reports success only if its row was really written, whatever a foreign schema does. If a table has
+    // several rows with one key, these changes may write all of them.
     match (changed, change) {
         (1, _)
         | (
