@@ -8,12 +8,12 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(raw_module = "./problem.js")]
 extern "C" {
-    /// Creates a JavaScript error of this class.
+    /// Creates a JavaScript error of the class with this name, such as `UsageError`.
     fn problem(class: &str, code: &str, message: &str, hint: &str, file: Option<String>)
     -> JsValue;
 }
 
-/// The reason why a call failed.
+/// An error for the JavaScript caller: the reason why a call failed, and a hint.
 pub(crate) struct Problem {
     class: &'static str,
     code: &'static str,
@@ -23,7 +23,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Creates an error for an invalid call.
+    /// Creates an error for a call with invalid arguments.
     pub(crate) fn usage(code: &'static str, message: impl Into<String>, hint: &str) -> Problem {
         Problem {
             class: "UsageError",

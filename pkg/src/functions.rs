@@ -1,4 +1,4 @@
-//! The package's functions other than the run's methods.
+//! Exports the package's functions to JavaScript that are not methods of a run.
 
 use prosescope_core::check::report;
 use prosescope_core::issue::Severity;
@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use crate::error::Problem;
 use crate::run::{Run, json, text};
 
-/// The findings of a check.
+/// The findings of a check, with a description of each rule.
 #[derive(Serialize)]
 struct Checked {
     #[serde(flatten)]

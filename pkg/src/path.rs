@@ -1,4 +1,4 @@
-//! Normalises the paths of JavaScript hosts.
+//! Normalises the paths that JavaScript passes: `./runs\a\state.md` becomes `runs/a/state.md`.
 
 /// Returns a path of the source: parts separated by `/`, without `.` and without a leading `/`; `None` if the path
 /// leaves its folder or is empty.

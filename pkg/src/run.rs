@@ -21,7 +21,7 @@ use crate::source::JsSource;
 pub struct Run {
     session: Session,
     source: Rc<JsSource>,
-    /// The run's place in the source.
+    /// The path of the run's folder or file in the source.
     place: String,
     now: Option<f64>,
 }
@@ -49,7 +49,7 @@ impl Run {
         &self.source
     }
 
-    /// Returns the run's place in the source.
+    /// Returns the path of the run's folder or file in the source.
     pub(crate) fn place(&self) -> &str {
         &self.place
     }
@@ -266,7 +266,8 @@ impl Run {
         }
     }
 
-    /// Returns the binding to which a name resolves in a frame.
+    /// Returns the binding to which a name resolves in the frame `from`, and the nested run that contains the binding,
+    /// if it is an import's.
     fn visible(
         &self,
         name: &str,

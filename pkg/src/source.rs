@@ -97,7 +97,7 @@ struct JsFiles {
 
 /// The bytes of a file, in JavaScript's memory.
 pub(crate) enum Held {
-    /// The whole array.
+    /// An array with all bytes of the file.
     Whole(Uint8Array),
     /// A JavaScript function that returns a part of the bytes, given an offset and a length.
     Parts(Function),

@@ -109,7 +109,7 @@ impl Address {
         })
     }
 
-    /// Returns the database's name.
+    /// Returns the name of the database on the server.
     pub fn database(&self) -> Option<&str> {
         self.config.get_dbname()
     }
@@ -150,7 +150,7 @@ impl Address {
         }
         match refused {
             Some(error) => Err(error),
-            // The address has no host.
+            // The address has no host, so this returns the error for a missing host.
             None => dial::dial(&self.config, tls, meter).await,
         }
     }
@@ -289,14 +289,14 @@ impl Tls {
     }
 }
 
-/// Returns libpq's default file of authorities.
+/// Returns libpq's default file of certificate authorities, `~/.postgresql/root.crt`, if it exists.
 fn libpq_roots(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let home = env("HOME").filter(|home| !home.is_empty())?;
     let path = PathBuf::from(home).join(".postgresql/root.crt");
     path.is_file().then_some(path)
 }
 
-/// Removes the TLS settings from an address.
+/// Splits an address into the text without TLS settings, and these settings.
 fn without_tls(text: &str) -> (String, Tls) {
     let mut tls = Tls::default();
     let is_url = ["postgresql://", "postgres://"]

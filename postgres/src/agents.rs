@@ -20,7 +20,7 @@ const TABLES: [(&str, &str); 3] = [
     ("x_agent_memory_history", "agent_name"),
 ];
 
-/// The size of an agent that outlives runs.
+/// The amount of data that a database keeps of an agent whose memory outlives runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptRows {
     /// The number of the agent's rows: the agent, its segments and earlier memories.
@@ -79,7 +79,7 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
     Ok(there)
 }
 
-/// Returns the owner and the size of an agent.
+/// Finds an agent that outlives runs; returns its owner and its size.
 fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, KeptRows)>, Lost> {
     // A schema made only by OpenProse's statements does not distinguish agents of projects.
     if !has(server, "openprose.x_agent_memory_history")? {
@@ -135,7 +135,7 @@ fn columns(of: &Of) -> &'static str {
     }
 }
 
-/// Returns the agent's name as stored.
+/// Binds the name under which the tables store an agent; the name of a user's agent gets a prefix.
 pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
     match of {
         Of::Agents(keeper) => owned(keeper.stored(name).into_owned()),

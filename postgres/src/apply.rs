@@ -14,7 +14,7 @@ use crate::of::Of;
 use crate::readback;
 use crate::server::{Bound, bytes, int, owned, text};
 
-/// A statement of a transaction.
+/// A statement of a transaction, with its values and the expected result.
 pub(crate) struct Step<'a> {
     pub(crate) sql: String,
     pub(crate) bound: Vec<Bound<'a>>,
@@ -31,9 +31,9 @@ pub(crate) enum Check {
     NoCode,
     /// Returns one row with a truth value for each of these columns; see [`crate::readback`].
     Row {
-        /// The table.
+        /// The table of the compared row.
         table: &'static str,
-        /// The compared columns.
+        /// The compared columns, in the order of the truth values.
         columns: Vec<&'static str>,
     },
 }
@@ -69,10 +69,10 @@ pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a>
     }
 }
 
-/// The allowed words of `run.status`.
+/// The words that the column `run.status` accepts.
 const STATUSES: [&str; 4] = ["running", "completed", "failed", "interrupted"];
 
-/// The allowed words of `bindings.kind`.
+/// The words that the column `bindings.kind` accepts.
 const KINDS: [&str; 4] = ["input", "output", "let", "const"];
 
 /// Returns the stored word for a kind, and the kind itself if it differs (errata P11).

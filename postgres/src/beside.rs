@@ -8,11 +8,11 @@ use prosescope_core::source::{FileEntry, Source, SourceError};
 /// The folder with attachments, inside a run's folder.
 const ATTACHMENTS: &str = "attachments/";
 
-/// Files of a run in a folder on this machine.
+/// The attachments of a run that are in a folder on this machine.
 pub(crate) struct Beside {
-    /// The run's folder.
+    /// The files of the run's folder.
     source: Rc<dyn Source>,
-    /// The run's place in the folder source, ending in `/`.
+    /// The run's path among all runs, ending in `/`: `runs/ID/`.
     root: String,
 }
 
@@ -24,7 +24,7 @@ impl Beside {
         }
     }
 
-    /// Returns the attachments, by their paths in the folder source.
+    /// Returns the attachments, with paths such as `runs/ID/attachments/report.md`.
     pub(crate) fn files(&self) -> impl Iterator<Item = FileEntry> {
         let attachments = self.source.below(ATTACHMENTS).iter();
         attachments.map(|file| FileEntry {
@@ -33,7 +33,7 @@ impl Beside {
         })
     }
 
-    /// Reads a part of an attachment.
+    /// Reads a part of an attachment, named by its path from [`Beside::files`].
     pub(crate) fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         let inside = path.strip_prefix(self.root.as_str());
         let inside = inside.ok_or_else(|| SourceError::NotFound(path.to_owned()))?;

@@ -19,7 +19,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::fault;
 use crate::meter::{Meter, Metered};
 
-/// A bidirectional byte stream.
+/// A byte stream to a server in both directions: TCP or a Unix socket.
 pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
@@ -28,10 +28,10 @@ type Plain = Metered<Box<dyn Wire>>;
 type Rustls = <MakeRustlsConnect as MakeTlsConnect<Plain>>::TlsConnect;
 type Encrypted = Metered<<Rustls as TlsConnect<Plain>>::Stream>;
 
-/// The library's half of a connection; must be polled.
+/// The library's task of a connection, which sends and receives messages while it is polled.
 pub(crate) type Driver = Connection<Plain, Encrypted>;
 
-/// The address of a connected server.
+/// The address of the server to which a connection leads; a cancel request must go to the same server.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     at: At,
@@ -50,9 +50,9 @@ enum At {
 /// The reason why no host was reached.
 #[derive(Debug)]
 pub(crate) enum Undialled {
-    /// The library's error.
+    /// An error of the PostgreSQL library, for example a refusal of the server.
     Refused(tokio_postgres::Error),
-    /// The system's error.
+    /// An error of the system or of the address, as a text.
     Unreached(String),
 }
 
@@ -195,7 +195,7 @@ fn secured(tls: &MakeRustlsConnect, meter: &Arc<Meter>, peer: &Peer) -> Result<T
     })
 }
 
-/// Opens a stream to a server.
+/// Opens a stream to a server, whose bytes `meter` counts.
 async fn reach(config: &Config, meter: &Arc<Meter>, peer: &Peer) -> Result<Plain, Undialled> {
     let reaching = wire(config, peer);
     let wire = match config.get_connect_timeout() {

@@ -42,7 +42,7 @@ pub(crate) fn undialled(address: &Address, error: &Undialled) -> Fault {
     }
 }
 
-/// Returns why waiting for an answer ended.
+/// Returns, as a text, why no answer arrived.
 fn unanswered(lost: &Lost) -> String {
     match lost {
         Lost::Flood(what) => format!("this is not an answer of a PostgreSQL server: {what}"),
@@ -138,7 +138,7 @@ fn is_of_row_security(error: &Error) -> bool {
     said.is_some_and(|said| said.routine() == Some("check_enable_rls"))
 }
 
-/// Returns the error of a failed read.
+/// Returns the error of a failed read, in the form that decoding expects.
 pub(crate) fn unread(address: &Address, lost: &Lost) -> DecodeError {
     DecodeError::Server(match lost {
         Lost::Silent | Lost::Flood(_) | Lost::AtCommit(_) => {
@@ -183,7 +183,7 @@ pub(crate) fn is_locked(lost: &Lost) -> bool {
     matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
 }
 
-/// Returns whether a table does not exist.
+/// Returns whether a statement failed because a table does not exist.
 pub(crate) fn is_no_table(lost: &Lost) -> bool {
     matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE))
 }

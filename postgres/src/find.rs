@@ -1,4 +1,4 @@
-//! Finds the run of a database that a name means.
+//! Finds a run in a database by its id or by the beginning of its id.
 
 use prosescope_core::write::Fault;
 use tokio_postgres::error::SqlState;
@@ -75,7 +75,7 @@ fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> 
     Ok(ids)
 }
 
-/// Returns whether a table exists and may be read.
+/// Returns whether a table exists.
 pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
     let rows = server.ask("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
     let there = rows.first().map(|row| get(row, 0)).transpose()?;

@@ -37,7 +37,7 @@ pub(crate) const WRITTEN: [&str; 15] = [
     "x_original",
 ];
 
-/// Those of the written tables that contain rows of runs.
+/// The tables of [`WRITTEN`] that contain rows of runs.
 pub(crate) const OF_RUNS: &[&str] = WRITTEN.split_at(2).1;
 
 /// Finds foreign code on the tables `$1`; if `$2` is true, also on tables that lose rows by their foreign keys. Returns
@@ -289,7 +289,7 @@ fn odd_types(server: &Server) -> Result<Vec<(String, String, &'static str)>, Los
     Ok(odd)
 }
 
-/// Returns the schema's type of a column.
+/// Returns the type that Prosescope's schema declares for a column, such as `TEXT,`; `None` for an unknown column.
 fn declared(table: &str, column: &str) -> Option<&'static str> {
     let mut made = POSTGRES_SQL
         .split("CREATE TABLE IF NOT EXISTS openprose.")
@@ -300,7 +300,7 @@ fn declared(table: &str, column: &str) -> Option<&'static str> {
     words.find_map(|mut words| (words.next()? == column).then(|| words.next())?)
 }
 
-/// Returns whether a type equals the one in a definition.
+/// Returns whether the server's name of a type means the type in a definition: `bigint` means `BIGSERIAL`.
 fn is_same(is: &str, wanted: &str) -> bool {
     let wanted = match wanted.trim_end_matches(',').to_ascii_lowercase().as_str() {
         "serial" => "integer".to_owned(),
@@ -319,7 +319,7 @@ pub(crate) const NO_TABLES: &str = "
     SELECT 1 / (count(*) = 0)::int FROM pg_class AS c
     WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relname = ANY($1) AND c.relkind NOT IN ('r', 'p')";
 
-/// Returns the value for [`NO_TABLES`].
+/// Returns the value that [`NO_TABLES`] binds to `$1`: the names of the written tables.
 pub(crate) fn no_tables<'a>() -> Bound<'a> {
     texts(WRITTEN.iter().map(|name| Some(*name)))
 }

@@ -54,7 +54,7 @@ impl Meter {
         }
     }
 
-    /// Returns the number of bytes ever received.
+    /// Returns the number of bytes received since the connection was opened.
     pub(crate) fn heard(&self) -> u64 {
         self.heard.load(Ordering::Relaxed)
     }
@@ -69,7 +69,7 @@ impl Meter {
         self.ended.get().copied()
     }
 
-    /// Counts a new message.
+    /// Counts a message that begins; fails if a limit is exceeded.
     fn take(&self, kind: u8, len: usize) -> io::Result<()> {
         let (count, most, what) = match kind {
             b'D' => (&self.rows, ROWS, "it sends rows without end"),
@@ -92,7 +92,7 @@ impl Meter {
     }
 }
 
-/// The position of a stream in its messages.
+/// The part of a message that a stream receives next.
 #[derive(Debug, Clone, Copy)]
 enum At {
     /// Before the byte that answers whether the server supports TLS.

@@ -7,7 +7,7 @@ use crate::server::{Bound, text, texts};
 /// The prefix of the names of a user's agents in a database of runs (postgres.md, errata P4).
 pub(crate) const USER: &str = "__user__";
 
-/// The owner of rows.
+/// The owner of rows: selects the rows that are read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Of {
     /// One run.

@@ -46,7 +46,7 @@ pub struct PostgresRun {
     snapshot: Flag<bool>,
     /// Whether a stream of rows is open; the connection answers one question at a time.
     busy: Flag<bool>,
-    /// The tables, once they were discovered.
+    /// The tables of the schema; `None` until they are first needed.
     shapes: RefCell<Option<Arc<[Shape]>>>,
 }
 
@@ -123,7 +123,7 @@ impl PostgresRun {
         back.map_err(|lost| self.unread(lost))
     }
 
-    /// Returns the value that a question binds to `$1`.
+    /// Returns the value that every query binds to `$1`: the owner of the rows.
     fn key(&self) -> Bound<'_> {
         self.of.key()
     }
@@ -222,7 +222,7 @@ impl PostgresRun {
         })
     }
 
-    /// Counts rows, up to `most` and one more.
+    /// Counts the owner's rows; stops at `most + 1`, so that the caller sees that there are more than `most`.
     fn counted(&self, table: &Found, most: u64) -> Option<u64> {
         let most = i64::try_from(most).unwrap_or(i64::MAX - 1);
         let counted = self.with_rows(&table.info.name, |shape| {

@@ -142,7 +142,7 @@ pub fn init_postgres(
                 };
                 match found {
                     Some(Some(rows)) if same(&rows) => return Ok(()),
-                    // The row does not exist, or another writer created it.
+                    // The row does not exist, or another writer created it: this command was not recorded.
                     Some(_) => *lost,
                     None => return Err(fault::undecided(address, &lost).into()),
                 }

@@ -56,7 +56,7 @@ const _: () = assert!(AT_ONCE.as_secs() < SILENCE.as_secs());
 const _: () =
     assert!(2 * DOUBT.as_secs() + 2 * LOOK.as_secs() + CANCEL.as_secs() <= MOST.as_secs());
 
-/// Begins a reading transaction.
+/// Begins a transaction that reads runs or workflows.
 pub(crate) const READ: &str = concat!(
     "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; ",
     all_rows!(
@@ -65,7 +65,7 @@ pub(crate) const READ: &str = concat!(
     )
 );
 
-/// Time limit for asking a server to stop.
+/// Time limit for sending a cancel request to a server.
 const CANCEL: Duration = Duration::from_secs(1);
 
 /// A bound value with its type. Because the type is sent too, statements need not be prepared: with a pooler, a
@@ -167,9 +167,9 @@ pub(crate) struct Connection {
     doubted: AtomicBool,
     /// Whether the question after the unanswered one was not answered either, so that no more waiting is worthwhile.
     gone: AtomicBool,
-    /// Counts the received bytes.
+    /// Counts the received and sent bytes.
     meter: Arc<Meter>,
-    /// The server's address.
+    /// The address to which a cancel request is sent.
     peer: Peer,
 }
 
@@ -189,7 +189,7 @@ impl Drop for Connection {
     }
 }
 
-/// A connection in use.
+/// A connection in use, together with its address.
 pub(crate) struct Server {
     connection: Arc<Connection>,
     address: Address,
@@ -363,7 +363,7 @@ impl Server {
         }
     }
 
-    /// Waits for an answer for a limited time.
+    /// Waits for an answer at most as long as `long`; returns `None` after that.
     pub(crate) fn wait_for<T>(
         &self,
         long: Duration,
@@ -533,7 +533,7 @@ impl From<Error> for Lost {
     }
 }
 
-/// Returns the values in the library's form.
+/// Converts bound values into the pairs of value and type that the library expects.
 pub(crate) fn typed<'a>(
     bound: &'a [Bound<'a>],
 ) -> impl ExactSizeIterator<Item = (&'a (dyn ToSql + Sync), Type)> + 'a {

@@ -37,7 +37,7 @@ pub(crate) fn settled<T>(
             Ok((Ok(None), _)) => GOES_ON,
             Ok((Err(lost), _)) if fault::is_locked(&lost) => GOES_ON,
             Ok((Err(Lost::Silent | Lost::Flood(_)), _)) => return None,
-            // The attempt to connect used up the time limit.
+            // The attempt to connect used up the time limit, so the server is given up as silent.
             Err(_) if asked.elapsed() >= soon.answer => return None,
             Ok((Err(_), _)) | Err(_) => AWAY,
         };

@@ -27,7 +27,7 @@ pub(crate) const COLUMNS: &str = "
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) found: Found,
-    /// The column with the run's id.
+    /// The column with the run's id; `None` if the table lacks it.
     pub(crate) run: Option<String>,
     /// The whole-number column that orders and identifies the rows of a run. Without such a column, a row's address is
     /// its position in the order of the key.
@@ -58,12 +58,12 @@ const OURS: [&str; 4] = [
     "x_original",
 ];
 
-/// Returns the column with the run's id.
+/// Returns the name of a table's column with the run's id.
 fn run_column(table: &str) -> &'static str {
     if table == RUN { "id" } else { "run_id" }
 }
 
-/// Columns that refer to executions.
+/// The columns that contain the id of an execution, each with its table.
 const OF_EXECUTIONS: [(&str, &str); 5] = [
     ("execution", "parent_id"),
     ("bindings", "execution_id"),
@@ -87,7 +87,7 @@ const OF_AGENTS: [(&str, &str); 3] = [
     ("x_agent_memory_history", "agent_name"),
 ];
 
-/// Returns the column of a table with the agent's name.
+/// Returns the name of a table's column with the agent's name; `None` if the table has no rows of agents.
 fn name_column(table: &str) -> Option<&'static str> {
     let mut tables = OF_AGENTS.iter();
     tables
@@ -193,7 +193,7 @@ fn empty(table: &str, kind: &str) -> Shape {
     }
 }
 
-/// Returns a column's type.
+/// Returns the declared type of a column; empty if the table lacks the column.
 pub(crate) fn declared<'a>(found: &'a Found, column: &str) -> &'a str {
     let mut columns = found.info.columns.iter();
     columns
@@ -210,7 +210,7 @@ fn is_whole(declared: &str) -> bool {
 pub(crate) enum Kind {
     /// A whole number.
     Whole,
-    /// A number.
+    /// A floating-point number.
     Real,
     /// A text, or the textual form of another type.
     Text,

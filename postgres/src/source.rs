@@ -204,7 +204,7 @@ impl PostgresSource {
         Ok(look.join("\n"))
     }
 
-    /// Returns the path of a run.
+    /// Returns the path of a run in the source: `runs/ID`.
     pub fn place(run: &str) -> String {
         format!("runs/{run}")
     }
@@ -233,7 +233,7 @@ impl PostgresSource {
         })
     }
 
-    /// Splits a path into the run and the rest.
+    /// Splits a path such as `runs/ID/state.db` into the run's id and the path inside of the run.
     fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
         let inside = path.strip_prefix("runs/")?;
         match &self.run {

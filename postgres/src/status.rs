@@ -139,7 +139,7 @@ const ORPHANS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Returns the missing parts of the schema.
+/// Returns the missing parts of the schema: `table gates`, `column run.x_status`, `index idx_…`.
 fn missing(server: &Server) -> Result<Vec<String>, Lost> {
     let sql = "SELECT 'table ' || relname FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind IN ('r', 'p')
                UNION ALL

@@ -93,7 +93,7 @@ const LOCK: &str = "SELECT nullif(COALESCE(x_status, status), ''), updated_at::t
 const LOCK_AGENTS: &str =
     "SELECT NULL::text, NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";
 
-/// Returns the run's program, unless it is too long to be read.
+/// Returns the program of run `$1`, unless it has more than `$2` bytes.
 const PROGRAM: &str =
     "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
 
@@ -102,11 +102,11 @@ const TOKEN: &str =
     "SELECT gen_random_uuid()::text, EXISTS (SELECT 1 FROM openprose.gates WHERE run_id = $1)
     AND NOT EXISTS (SELECT 1 FROM openprose.gate_audit_log WHERE run_id = $1)";
 
-/// Stores the token.
+/// Stores the token of a command, by which the command is found again after a lost connection.
 const LEAVE_TOKEN: &str =
     "INSERT INTO openprose.x_commands (token, run_id) VALUES ($1::uuid, nullif($2, ''))";
 
-/// Removes tokens that are no longer needed.
+/// Removes tokens that are older than a day: their commands have long ended.
 const OLD_TOKENS: &str = "DELETE FROM openprose.x_commands
     WHERE (run_id = $1 OR $1 = '' AND run_id IS NULL) AND at < now() - interval '1 day'";
 

@@ -36,7 +36,7 @@ impl Trust {
     }
 }
 
-/// Selects the authorities that sign certificates.
+/// Selects the certificate authorities that are trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Authorities {
     /// The authorities of the operating system (`sslrootcert=system`).
@@ -73,7 +73,7 @@ fn unusable(error: &dyn std::fmt::Display) -> Fault {
     Fault::new(FaultKind::Io, format!("TLS cannot be used: {error}"))
 }
 
-/// The accepted authorities.
+/// The certificate authorities that may sign the server's certificate.
 #[derive(Debug)]
 struct Signers {
     roots: RootCertStore,

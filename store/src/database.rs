@@ -27,7 +27,7 @@ use tempfile::TempDir;
 
 use crate::{sparse, vfs};
 
-/// An opened database.
+/// A database that was opened for reading.
 pub(crate) struct Opened {
     /// The open connection; the limits of reading are not yet set on it.
     pub(crate) conn: Connection,

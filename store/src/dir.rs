@@ -285,7 +285,7 @@ impl Dir {
         }
     }
 
-    /// Syncs the folder that contains `below`.
+    /// Syncs the folder that contains `below`, so that a change of this name survives a crash of the machine.
     pub(crate) fn sync_above(&self, below: &str) -> io::Result<()> {
         self.there(below)?.0.sync()
     }

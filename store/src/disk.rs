@@ -166,7 +166,7 @@ impl Disk {
         self.signed.as_ref()
     }
 
-    /// Returns the path of a listed file.
+    /// Returns the path on disk of a listed file.
     pub fn path_of(&self, path: &str) -> PathBuf {
         self.root.dir.shown(path)
     }
@@ -457,7 +457,7 @@ impl Source for Disk {
 }
 
 fn entry(path: String, len: u64, changed: Option<Duration>) -> FileEntry {
-    // Times of files are shown to the second.
+    // Times of files are shown to the second, so fractions of a second are dropped.
     let seconds = changed.and_then(|since| i64::try_from(since.as_secs()).ok());
     FileEntry {
         path,

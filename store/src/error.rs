@@ -13,17 +13,17 @@ pub enum StoreError {
     /// A zip or a shared page that cannot be opened.
     #[error("{} is not opened: {cause}", path.display())]
     Packed {
-        /// The file.
+        /// The path of the zip or page.
         path: PathBuf,
-        /// The fault.
+        /// The reason why it cannot be opened.
         cause: String,
-        /// The advice.
+        /// Advice on what to do next.
         next: &'static str,
     },
-    /// An error of the system.
+    /// The system reported an error for a file or a folder.
     #[error("{} cannot be read: {cause}", path.display())]
     Io {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
         /// The system's error.
         cause: io::Error,

@@ -27,7 +27,7 @@ pub struct Lent {
     open: Arc<Open>,
 }
 
-/// Closes a [`Lent`] database.
+/// A handle that can close a [`Lent`] database; see [`Claim::let_go`].
 pub struct Claim(Weak<Open>);
 
 /// The open database, if any, behind a lock. The lock is reentrant, because a callback of one scan may read more of the

@@ -18,7 +18,7 @@ const MOST: u64 = 16 << 30;
 
 /// The contents of an unpacked file.
 pub(crate) struct Packed {
-    /// The private folder.
+    /// The private folder with the unpacked files; dropping it removes them.
     pub(crate) folder: TempDir,
     /// Whether the unpacked contents equal the contents that were shared.
     pub(crate) verified: Verified,
@@ -105,12 +105,12 @@ fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<Packed, StoreErr
     })
 }
 
-/// Writes files below a folder.
+/// Writes the files of an archive below a folder.
 struct Files<'a> {
     folder: &'a Path,
     /// The file that is being written.
     file: Option<File>,
-    /// The error that stopped the writing.
+    /// The system's error that stopped the writing; `None` while all writes succeed.
     failed: Option<io::Error>,
 }
 

@@ -29,7 +29,7 @@ pub trait Files {
     /// Returns the files, sorted by path; a file's number is its index in this list.
     fn entries(&self) -> &[FileEntry];
 
-    /// Returns the number of a path.
+    /// Returns the number of the file with this path; `None` if there is no such file.
     fn index(&self, path: &str) -> Option<usize> {
         let files = self.entries();
         files
@@ -37,7 +37,7 @@ pub trait Files {
             .ok()
     }
 
-    /// Returns the path of a number; empty if there is no such file.
+    /// Returns the path of the file with this number; empty if there is no such file.
     fn path(&self, index: usize) -> &str {
         self.entries()
             .get(index)

@@ -3,7 +3,7 @@
 /// The error's message contains the fault and its cause; [`DecodeError::next_step`] returns the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// The file has 0 bytes.
+    /// The database's file has 0 bytes.
     #[error("the file is empty (0 bytes)")]
     Empty,
     /// The file is not a SQLite database.
@@ -40,7 +40,7 @@ pub enum DecodeError {
     /// SQLite reports that the file is malformed.
     #[error("the database is damaged: {0}")]
     Damaged(String),
-    /// Another process holds a lock.
+    /// Another process holds a lock on the database.
     #[error("the database is locked by the program that writes it")]
     Locked,
     /// The file could not be read, or it is no longer the file that was opened.

@@ -183,7 +183,7 @@ pub enum Rows<'a> {
     /// The rows of `All` in which the named column equals the key, found by an index where there is one. A store that
     /// compares by its own rules may return extra rows, but never omits a row.
     Holding(&'a str, Key<'a>),
-    /// The row at this address.
+    /// The row at this address ([`Row::at`]).
     At(i64),
     /// A page: the index of the first row, and the number of rows.
     Page(u64, u32),
@@ -192,7 +192,7 @@ pub enum Rows<'a> {
 /// The value that [`Rows::Holding`] looks up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key<'a> {
-    /// A number.
+    /// A whole number.
     Int(i64),
     /// A text.
     Text(&'a str),
@@ -208,7 +208,7 @@ pub struct Want<'a> {
     /// If set, the cell is read only if the columns stored before it take at most this many bytes, so that a scan
     /// does not walk over large values. Unless [`Want::sized`] is set, a text longer than `most` is left out as well.
     pub within: Option<u32>,
-    /// Whether the caller needs [`Row::size`].
+    /// Whether the caller needs the cell's storage type and full length, from [`Row::size`].
     pub sized: bool,
 }
 
@@ -328,7 +328,7 @@ impl<'a> Cell<'a> {
 }
 
 impl Value<'_> {
-    /// Returns a text value.
+    /// Returns a value with a copy of this text.
     pub fn text(text: &str) -> Value<'static> {
         Value::Text(text.as_bytes().to_vec().into())
     }
@@ -362,7 +362,7 @@ impl Value<'_> {
         }
     }
 
-    /// Returns a copy that owns its bytes.
+    /// Returns the same value, which no longer borrows its bytes from the store.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,

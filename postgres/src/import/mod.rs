@@ -95,7 +95,7 @@ struct Import<'a> {
     of: Of,
     /// The ids in the database, by the ids in the original run.
     ids: BTreeMap<i64, i64>,
-    /// Hashes of the written bindings.
+    /// The hashes of name and frame of each written binding; a second value of a binding is written separately.
     seen: HashSet<u64>,
     /// The executions whose parents are written later: id of the execution, id of the parent.
     late: Vec<(i64, i64)>,

@@ -80,7 +80,7 @@ pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
     None
 }
 
-/// Removes JSON that PostgreSQL refuses; returns the original.
+/// Sets JSON that PostgreSQL refuses to `None`; returns the original if it was refused.
 pub(super) fn json(value: &mut Option<String>) -> Option<Vec<u8>> {
     let refused = value.as_deref().is_some_and(|text| {
         text.contains("\\u0000") || serde_json::from_str::<serde_json::Value>(text).is_err()

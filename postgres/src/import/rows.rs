@@ -17,7 +17,7 @@ pub(super) const GROUP: usize = 1 << 20;
 /// Estimated size of a row without its texts, in bytes.
 const ROW: usize = 100;
 
-/// A change that PostgreSQL stores.
+/// A change in the form that PostgreSQL accepts, and the refused values that are kept separately.
 pub(super) struct Planned {
     pub(super) change: Row,
     pub(super) refused: Option<Refused>,
@@ -96,7 +96,7 @@ impl<'a> Open<'a> {
         steps
     }
 
-    /// Returns the remaining statements.
+    /// Returns the statements for the rows that were added since the last statement.
     pub(super) fn close(&mut self, run: &'a str) -> Vec<Step<'a>> {
         let open = std::mem::take(self);
         let mut steps = Vec::new();

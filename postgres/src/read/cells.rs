@@ -1,4 +1,4 @@
-//! Reads the cells of a row from the columns of the statement.
+//! Reads the cells of a row: each wanted cell is two columns of the statement, its length and its value.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ impl Slot {
     }
 }
 
-/// The bytes of a text or bytea value, unconverted.
+/// The bytes of a value as the server sent them, without a conversion to text.
 pub(super) struct Raw<'a>(pub(super) &'a [u8]);
 
 impl<'a> FromSql<'a> for Raw<'a> {
@@ -71,7 +71,7 @@ impl<'a> FromSql<'a> for Raw<'a> {
     }
 }
 
-/// A row of a statement with slots.
+/// A row of a statement's answer, from which [`Slot`]s read the wanted cells.
 pub(super) struct OfStatement<'a> {
     pub(super) row: &'a tokio_postgres::Row,
     pub(super) slots: &'a [Slot],
@@ -79,7 +79,8 @@ pub(super) struct OfStatement<'a> {
 }
 
 impl OfStatement<'_> {
-    /// Returns a wanted column and its position in the row.
+    /// Returns the slot of the i-th wanted cell, and the position of its length in the row; `None` if the table lacks
+    /// the column.
     fn slot(&self, i: usize) -> Option<(&Slot, usize)> {
         let slot = self.slots.get(i)?;
         slot.at?;

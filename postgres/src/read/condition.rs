@@ -1,4 +1,4 @@
-//! Builds the condition and the order of a statement.
+//! Builds the condition and the order of the statement for a scan's [`Rows`].
 
 use prosescope_core::database::{Key, Rows};
 

@@ -10,16 +10,16 @@ use prosescope_workflow::{Barrier, UnknownOrder, Waiting};
 use crate::rows::get;
 use crate::server::{Lost, Server, text};
 
-/// The sequence of the event ids.
+/// The database sequence that assigns the ids of events.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sequence {
-    /// The table of events, as statements name it.
+    /// The name of the table of events, quoted for SQL and with its schema.
     pub(super) table: String,
-    /// The sequence, as statements name it; `None` if no sequence assigns the ids.
+    /// The name of the sequence, quoted for SQL; `None` if no sequence assigns the ids.
     pub(super) name: Option<String>,
-    /// Number of ids that a session reserves at once.
+    /// Number of ids that a session reserves at once (`CACHE`).
     pub(super) cache: i64,
-    /// Difference between two ids.
+    /// Difference between two consecutive ids (`INCREMENT`).
     pub(super) step: i64,
     /// Whether the server is a replica; a replica does not report the open transactions of writers.
     pub(super) is_replica: bool,

@@ -77,7 +77,7 @@ pub(super) fn schema(server: &Server) -> Result<Option<String>, Lost> {
     Ok(found.or_else(|| schemas.first().cloned()))
 }
 
-/// Discovers the tables.
+/// Discovers the workflow tables with their columns, and the sequence of the event ids.
 pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
     let schemas = schemas(server)?;
     let names = TABLES.map(Table::name);

@@ -1,4 +1,4 @@
-//! Creates the workflow tables.
+//! Creates the workflow tables of `prosescope workflow setup --apply`.
 
 use prosescope_core::schema::WORKFLOWS_POSTGRES_SQL;
 use prosescope_core::write::{Fault, FaultKind, WriteError};

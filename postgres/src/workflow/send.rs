@@ -21,7 +21,7 @@ use crate::fault;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, typed};
 
-/// The result of a message with a COMMIT.
+/// The result of sending a command's statements together with its COMMIT.
 pub(super) enum Sent {
     /// The command is recorded; the ids are those of its new events.
     Recorded(Vec<i64>),

@@ -1,5 +1,5 @@
-//! Tests of followers with many concurrent writers, Prosescope's and those of other programs: a follower gets each event
-//! once, in order, and misses none.
+//! Tests of followers with many concurrent writers, Prosescope's and those of other programs: a follower gets each
+//! event once, in order, and misses none.
 //!
 //! With `PROSE_SOAK=1`, ten writers append 100,000 events to one workflow, a hundred writers append 100,000 events to a
 //! hundred workflows at full speed, and a hundred writers with pauses append 30,000; the test prints the rates.

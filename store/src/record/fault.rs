@@ -21,7 +21,7 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     }
 }
 
-/// Advice when the disk is full or has no free inodes.
+/// Advice when the disk has no free space or no free inodes.
 const ROOM: &str = "make room (`df` and `df -i` show what is used up), and record it again";
 
 /// Returns whether the file system refuses another file beside this one.
@@ -47,7 +47,7 @@ pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
     }
 }
 
-/// Returns a fault of a database.
+/// Returns the fault of a database that SQLite could not write.
 pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode;
     let name = path.display();

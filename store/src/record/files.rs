@@ -51,7 +51,7 @@ impl<'a> Attachments<'a> {
         folder.sync()
     }
 
-    /// Copies the staged bytes.
+    /// Copies the staged bytes to a temporary file; returns its name.
     fn copy(&self, len: u64) -> io::Result<String> {
         let mut from = self.staged.ok_or(io::ErrorKind::NotFound)?;
         from.rewind()?;
@@ -76,7 +76,7 @@ impl Drop for Attachments<'_> {
     }
 }
 
-/// Moves a file to a free name; fails if the name exists.
+/// Renames the temporary file `aside` to `path`; fails if `path` exists.
 fn place_new(root: &Dir, aside: &str, path: &str) -> io::Result<()> {
     match root.link(aside, path) {
         Ok(()) => root.remove(aside),
@@ -100,7 +100,7 @@ pub(crate) fn sweep(root: &Dir, _held: &RunLock) {
     }
 }
 
-/// Removes temporary files with the names of earlier versions.
+/// Removes temporary files that an earlier version of Prosescope left, such as `.new-x7Gh2`.
 fn sweep_below(folder: &Dir) -> io::Result<()> {
     for (name, _) in folder.names("")? {
         if name.starts_with(".new-") {

@@ -23,7 +23,7 @@ use crate::record::{
     write_first,
 };
 
-/// A conversion to do.
+/// The input of [`convert`].
 pub struct Conversion<'a> {
     /// The place of the original run.
     pub origin: Origin<'a>,
@@ -39,7 +39,7 @@ pub struct Conversion<'a> {
 pub enum Origin<'a> {
     /// On disk.
     Disk {
-        /// The files.
+        /// The disk with the run's files.
         disk: &'a Disk,
         /// The run's database, if it has one.
         database: Option<&'a str>,
@@ -86,7 +86,7 @@ fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fau
             .map(|path| (path.clone(), path))
             .collect();
         conversion.copy(dir, &again)?;
-        // Removes files that only a writer needs.
+        // Removes the lock and the checkpoint from the new run, because only a writer needs them.
         for gone in [LOCK, "x_checkpoint.jsonl"] {
             let _ = dir.remove(gone);
         }
@@ -152,7 +152,7 @@ impl Conversion<'_> {
         Ok(look)
     }
 
-    /// Returns the run's present files.
+    /// Returns the run's files with their present lengths and times.
     fn files(&self, disk: &Disk, database: Option<&str>, with_files: bool) -> Result<Files, Fault> {
         let listed: Vec<PathBuf> = match (with_files, database) {
             (false, Some(database)) => ["", "-wal", "-journal"]

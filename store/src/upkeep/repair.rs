@@ -29,7 +29,7 @@ pub struct Damaged<'a> {
     pub database: Option<&'a str>,
     /// Whether the other files of the folder belong to the run, and are copied.
     pub with_files: bool,
-    /// The database's tables.
+    /// The tables of the database, with their columns.
     pub tables: &'a [TableInfo],
     /// Decides how each row is repaired.
     pub repair: &'a Repair,
@@ -88,7 +88,7 @@ fn files(dir: &Dir) -> Result<Vec<Done>, Fault> {
     Ok(done)
 }
 
-/// Moves a file of the copy to `x_history/`.
+/// Moves a file of the copy to a free name in `x_history/`, so that its content is kept.
 fn aside(dir: &Dir, path: &str) -> Result<(), Fault> {
     let stem = path.strip_suffix(".md").unwrap_or(path);
     let moved = || -> io::Result<()> {

@@ -58,7 +58,7 @@ fn has_mark(mut file: impl BufRead) -> io::Result<bool> {
     let mark = std::hint::black_box(MARK);
     let mut read = Vec::new();
     loop {
-        // The mark may have begun in the last piece.
+        // Keeps the end of the last piece, because the mark may begin in it.
         read.drain(..read.len().saturating_sub(mark.len()));
         if file.by_ref().take(PIECE).read_until(MARK_END, &mut read)? == 0 {
             return Ok(false);

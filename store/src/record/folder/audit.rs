@@ -16,7 +16,7 @@ use prosescope_core::model::AuditEvent;
 
 use crate::dir::part_of;
 
-/// A line of the log.
+/// The position of a line in the log, and the gate that the line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
     /// Hash of the gate's id. If another gate has the same hash, its rows are excluded when the lines are read.
@@ -31,7 +31,7 @@ struct Line {
 pub(super) struct Places {
     file: Option<File>,
     lines: Vec<Line>,
-    /// The number of bytes that were read.
+    /// The length of the log in bytes, when it was read.
     end: u64,
     /// The first ambiguous line: a JSON object that has the same key twice.
     twice: Option<Issue>,
@@ -138,7 +138,7 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the line that begins at an offset.
+    /// Reads the line that begins at an offset, without its line break.
     fn text(&self, file: &File, offset: u64) -> io::Result<Vec<u8>> {
         let mut most = 1 << 10;
         loop {

@@ -32,9 +32,9 @@ use crate::Disk;
 use crate::dir::{self, Dir};
 use crate::record::fault;
 
-/// The imports, one row per line.
+/// The log of imports, with one row per line.
 pub(super) const IMPORTS: &str = "x_imports.jsonl";
-/// The audit log of gates.
+/// The audit log of gates, with one row per line.
 pub(super) const AUDIT: &str = "gates/audit.jsonl";
 
 /// The [`Facts`] of a run folder, read while the run is locked. Each file is read only when a fact needs it.

@@ -31,7 +31,7 @@ const VERSION: u32 = 3;
 /// Number of bytes at the end of the covered log part that identify the log.
 const ENDING: u64 = 1 << 10;
 
-/// The first line of the checkpoint.
+/// The first line of the checkpoint, as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     version: u32,
@@ -48,9 +48,9 @@ struct Head {
 /// The current rows of a run, from which state.md is rendered, and the facts about its log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    /// Current rows, in order of id.
+    /// The current rows, in order of id.
     pub(super) rows: Vec<Execution>,
-    /// The log line of each row.
+    /// The line of the log for each of [`Log::rows`], with its line break.
     lines: Vec<String>,
     /// The highest id of the log.
     pub(super) last: i64,
@@ -67,7 +67,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Reads the current rows.
+    /// Reads the current rows: those of the checkpoint, and those in the log after it.
     pub(super) fn load(root: &Dir) -> Result<Log, Fault> {
         let wrong = |cause: io::Error| unread(root, &cause);
         let bytes = end(root, EVENTS).map_err(wrong)?;
@@ -200,7 +200,7 @@ fn shortened(root: &Dir, had: u64, has: &str) -> Fault {
     Fault::lost_rows(root.shown(EVENTS).display(), &why, &next)
 }
 
-/// Returns the end of the first `bytes` of a log.
+/// Returns the last [`ENDING`] bytes of the first `bytes` bytes of the log.
 fn ending(root: &Dir, bytes: u64) -> Option<String> {
     let most = bytes.min(ENDING);
     let part = root.read_part(EVENTS, bytes - most, most).ok();

@@ -87,7 +87,7 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
     let journal = serde_json::to_string(ops).map_err(io::Error::other)?;
     let mut told = None;
     if let Some(cause) = place(root, &aside(root, "file", journal.as_bytes())?, JOURNAL)? {
-        // The journal exists, but may not be durable.
+        // The journal exists, but may not survive a power failure: the command is undone by removing the journal.
         if forget(root, &mut None).is_ok() {
             return Err(cause);
         }
@@ -162,7 +162,7 @@ pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
         .map_err(|cause| wrong(&cause))
 }
 
-/// Ways to apply one file operation.
+/// The steps of one file operation: checking, applying, and applying again after a crash.
 trait Doing {
     /// Applies the operation. An error means that nothing was changed.
     fn apply(&self, root: &Dir) -> io::Result<Settled>;

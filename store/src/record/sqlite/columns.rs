@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 /// The names of columns with their values.
 pub(super) type Columns = Vec<(&'static str, Value)>;
 
-/// A row after a change; see [`change::Stored`].
+/// A row as a change writes it, with SQLite's values; see [`change::Stored`].
 pub(super) struct Stored {
     pub(super) table: &'static str,
     pub(super) key: Columns,

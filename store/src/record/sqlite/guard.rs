@@ -16,7 +16,7 @@ use crate::record::fault;
 /// Time limit for one transaction, from the moment it holds the database.
 pub(crate) const TIME: Duration = Duration::from_secs(60);
 
-/// Limit for the processor time of one transaction.
+/// Limit for the processor time that one transaction spends on this thread.
 const WORK: Duration = Duration::from_secs(10);
 
 /// The history tables that Prosescope adds to those of OpenProse.

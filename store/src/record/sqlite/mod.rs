@@ -43,7 +43,7 @@ const BUSY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
-    /// The database's name in `dir`.
+    /// The name of the database's file in `dir`.
     name: String,
     conn: Connection,
     /// The database's folder, which also contains attachments and the lock file. Rust drops fields in order: the folder

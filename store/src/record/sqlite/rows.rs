@@ -37,12 +37,12 @@ pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execu
     Ok(newest)
 }
 
-/// Returns all gates of a result.
+/// Converts all rows of a query with the columns [`GATE`] into gates.
 pub(super) fn gates(rows: Rows<'_>) -> rusqlite::Result<Vec<Gate>> {
     all(rows, 14, "its gates take", gate)
 }
 
-/// Returns all rows of a result as audit rows.
+/// Converts all rows of a query with the columns [`EVENT`] into audit rows.
 pub(super) fn events(rows: Rows<'_>) -> rusqlite::Result<Vec<AuditEvent>> {
     all(rows, 8, "the log of one gate takes", event)
 }
@@ -94,7 +94,7 @@ pub(super) fn run_of(conn: &Connection, folder: &str) -> rusqlite::Result<Option
     Ok(run.and_then(|(id, _)| id.as_deref()).map(str::to_owned))
 }
 
-/// Limit for the texts of one row, in bytes; real runs have about a thousandth of that.
+/// Limit for one text of a row, in bytes; texts of real runs have about a thousandth of that.
 const MOST_TEXT: usize = 8 << 20;
 
 /// Limit for all texts that a writer keeps in memory, in bytes.

@@ -1,4 +1,4 @@
-//! Checks writing statements before they run.
+//! Checks, before a writing statement runs, which code of the schema it would run, and refuses foreign code.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
