@@ -1,5 +1,5 @@
-//! The conversation's messages in a workflow's `context` column (errata M6): `summary`, `tail`, `meta.next_seq`.
-//! Unknown members are kept.
+//! Reads and extends the messages in a workflow's `context` column (errata M6), with the members `summary`, `tail` and
+//! `meta.next_seq`. Unknown members are kept.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use prosescope_core::write::WriteError;
 /// The number of messages that the tail keeps, unless the caller chooses another number.
 const TAIL: u32 = 100;
 
-/// A message as stored.
+/// A message as the context's `tail` stores it.
 #[derive(Serialize)]
 struct Message<'a> {
     seq: i64,

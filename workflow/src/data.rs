@@ -26,7 +26,7 @@ pub struct Note {
     pub payload: Option<Json>,
 }
 
-/// Appends events: all of them, or none.
+/// The command that appends events to a workflow: all of them, or none.
 #[derive(Debug, Clone, Default)]
 pub struct Append {
     /// The id of the workflow that gets the events.
@@ -40,9 +40,9 @@ pub struct Append {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Appended {
-    /// The workflow.
+    /// The id of the workflow.
     pub workflow_id: String,
-    /// The new ids, in order.
+    /// The ids of the new events, in order.
     #[cfg_attr(feature = "typescript", ts(type = "number[]"))]
     pub ids: Vec<i64>,
     /// Whether the workflow was already cancelled; the events are then marked as late.
@@ -108,7 +108,7 @@ impl Command for Append {
     }
 }
 
-/// Changes preferences: sets or removes members; the others stay.
+/// The command that sets or removes members of a workflow's preferences; other members stay.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Prefer {
     /// The id of the workflow.
@@ -122,12 +122,12 @@ pub struct Prefer {
     pub remove: Vec<String>,
 }
 
-/// The new data of a workflow.
+/// The new value of a workflow's preferences or important steps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DataSet {
-    /// The workflow.
+    /// The id of the workflow.
     pub workflow_id: String,
     /// The new value of the column.
     pub value: Json,
@@ -162,7 +162,7 @@ impl Command for Prefer {
     }
 }
 
-/// Records an important step.
+/// The command that records an important step of a workflow.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Step {
     /// The id of the workflow.
@@ -198,7 +198,8 @@ impl Command for Step {
             step.insert("run_id".to_owned(), context::raw(&turn.id));
         }
         let before = &workflow.important_steps;
-        // OpenProse's models store an object; a list written by another program stays a list.
+        // OpenProse's models store important steps as an object, `{"steps": […]}`. A list that another program wrote
+        // stays a list.
         let value = if before.as_str().starts_with('[') {
             let list: Result<Vec<Box<RawValue>>, _> = serde_json::from_str(before.as_str());
             let mut list = list.unwrap_or_default();

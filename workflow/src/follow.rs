@@ -12,38 +12,38 @@ use super::window::AT_ONCE;
 use super::{Event, TurnStatus};
 use prosescope_core::write::{Fault, WriteError};
 
-/// An open transaction that may still add an event with an older id.
+/// An open transaction that may still add an event with a smaller id than the newest event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Waiting {
     /// The transaction's id in the database.
     pub transaction: String,
-    /// The server process of its session.
+    /// The id of the server process that runs the transaction.
     pub pid: Option<i32>,
-    /// The application name of its session.
+    /// The application name of the transaction's session.
     pub application: Option<String>,
 }
 
-/// A snapshot: the newest assigned id, and the transactions that may still add older ones.
+/// A snapshot of a store: the newest assigned event id, and the transactions that may still add smaller ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Barrier {
-    /// The newest assigned id.
+    /// The newest assigned event id.
     pub until: i64,
-    /// Transactions that may still add an event with an older id.
+    /// The transactions that may still add an event with a smaller id.
     pub waits: Vec<Waiting>,
-    /// The reason, if ids do not follow the order of events here.
+    /// The reason why ids do not follow the order of events in this database; `None` if they do.
     pub unknown: Option<UnknownOrder>,
-    /// Whether a counter keeps the newest id, so that it does not decrease when events are removed.
+    /// Whether a counter keeps the newest id, so that `until` does not decrease when events are removed.
     pub is_counted: bool,
 }
 
 /// The reason why ids do not follow the order of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownOrder {
-    /// The finding.
+    /// The reason, as an error message.
     pub why: String,
-    /// The advice.
+    /// The advice to the user.
     pub next: String,
 }
 
@@ -52,7 +52,7 @@ pub struct UnknownOrder {
 pub struct Horizon {
     settled: i64,
     ahead: Option<Barrier>,
-    /// The newest assigned id, if a counter keeps it.
+    /// The newest assigned event id, if a counter keeps this id.
     newest: Option<i64>,
 }
 
@@ -67,7 +67,7 @@ impl Horizon {
         self.ahead.as_ref().map_or(&[], |barrier| &barrier.waits)
     }
 
-    /// Updates the settled id. Never waits.
+    /// Updates and returns the settled id; does not wait for open transactions.
     ///
     /// # Errors
     /// The fault of the store; kind `Damaged` if ids do not follow the order of events.
@@ -109,7 +109,7 @@ impl Horizon {
         self.advance(rows).map(|_| None)
     }
 
-    /// Refuses a cursor beyond the newest event: a reader after it would wait forever.
+    /// Refuses a cursor beyond the newest event, because a reader with such a cursor would wait forever.
     ///
     /// # Errors
     /// A refusal if the newest id is known and the cursor is beyond it; the store's fault.
@@ -138,12 +138,12 @@ impl Horizon {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Events {
-    /// In order of their ids.
+    /// The events, in order of their ids.
     pub events: Vec<Event>,
     /// The cursor for the next request.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cursor: i64,
-    /// Whether more events follow.
+    /// Whether more events follow after `cursor`.
     pub more: bool,
     /// Open transactions that may still add an earlier event; later events are held back until these end.
     pub waits: Vec<Waiting>,
@@ -197,14 +197,14 @@ pub fn events_until(
     })
 }
 
-/// A follower with a name, whose cursor is stored.
+/// A named reader of a workflow's events, whose cursor the database stores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Follower {
-    /// Its name.
+    /// The follower's name.
     pub name: String,
-    /// The last event that it has read.
+    /// The id of the last event that the follower has read.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cursor: i64,
 }
@@ -228,10 +228,10 @@ pub fn followers(rows: &dyn Rows, workflow: &str) -> Result<Vec<Follower>, Fault
     Ok(found.collect())
 }
 
-/// Removes events that are no longer needed.
+/// The command that removes events of a workflow that are no longer needed.
 #[derive(Debug, Clone, Default)]
 pub struct Prune {
-    /// The workflow.
+    /// The id of the workflow.
     pub workflow: String,
     /// The largest id of events to remove; `None` for no limit.
     pub up_to: Option<i64>,
@@ -245,12 +245,12 @@ pub struct Prune {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Pruned {
-    /// The workflow.
+    /// The id of the workflow.
     pub workflow_id: String,
     /// Number of removed events.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub removed: u64,
-    /// The follower that has not read the remaining events.
+    /// The named follower whose cursor limited the removal, if one did.
     pub held_by: Option<Follower>,
 }
 

@@ -1,3 +1,5 @@
+//! JSON text that keeps numbers and unknown members as they were written.
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -19,10 +21,10 @@ impl Json {
     /// # Errors
     /// The fault and its position.
     pub fn parse(text: &str) -> Result<Json, serde_json::Error> {
-        // The parsed value is dropped; building it only checks the depth.
+        // Only the check for valid JSON and its depth is needed, so the parsed value is dropped.
         serde_json::from_str::<serde_json::Value>(text)?;
-        // Events are printed one per line. A line break is never inside a JSON string, which writes it as `
-        // `.
+        // Events are printed one per line, so line breaks between tokens become blanks. A JSON string never contains a
+        // line break: it contains `\n`.
         Ok(Json(text.trim().replace(['\n', '\r'], " ")))
     }
 
@@ -31,12 +33,12 @@ impl Json {
         Json::parse(text).unwrap_or_else(|_| Json::string(text))
     }
 
-    /// Returns a JSON string.
+    /// Returns a text as a JSON string.
     pub fn string(text: &str) -> Json {
         Json(serde_json::Value::from(text).to_string())
     }
 
-    /// Returns one of our structs as JSON.
+    /// Returns a serializable value as JSON.
     pub fn of<T: Serialize>(value: &T) -> Json {
         Json(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
     }
@@ -46,12 +48,12 @@ impl Json {
         Json("{}".to_owned())
     }
 
-    /// Returns the text.
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the value that the text stands for.
+    /// Returns the parsed value.
     pub fn value(&self) -> serde_json::Value {
         serde_json::from_str(&self.0).unwrap_or_default()
     }
@@ -71,12 +73,12 @@ impl Json {
         self.0.starts_with('{')
     }
 
-    /// Returns whether both texts stand for the same value, whatever their spelling.
+    /// Returns whether both texts contain the same value, in whatever spelling.
     pub fn is_same(&self, other: &Json) -> bool {
         self.0 == other.0 || self.value() == other.value()
     }
 
-    /// Returns the JSON as a member or an element for another JSON text.
+    /// Returns the JSON for use as a member or an element of another JSON text.
     pub(super) fn raw(&self) -> Box<RawValue> {
         RawValue::from_string(self.0.clone()).unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
@@ -121,7 +123,7 @@ mod schema {
     use utoipa::openapi::{RefOr, Schema};
     use utoipa::{PartialSchema, ToSchema};
 
-    /// Any JSON.
+    /// Describes [`super::Json`] as any JSON value.
     impl PartialSchema for super::Json {
         fn schema() -> RefOr<Schema> {
             ObjectBuilder::new()

@@ -1,4 +1,4 @@
-//! The two tables of the actions that each status allows (errata M8), with OpenProse's words.
+//! Two tables of the actions that each status of a workflow and of a run allows (errata M8).
 
 use super::{TurnStatus, WorkflowStatus};
 
@@ -7,7 +7,7 @@ use super::{TurnStatus, WorkflowStatus};
 pub enum Action {
     /// Begin a run.
     Start,
-    /// Ask the person.
+    /// Ask the person a question.
     Ask,
     /// Answer the run's question.
     Input,
@@ -31,7 +31,7 @@ pub enum Action {
     Prefer,
     /// Record an important step.
     Step,
-    /// Record that a run is still worked on.
+    /// Record that an engine still works on a run.
     Heartbeat,
 }
 
@@ -40,7 +40,7 @@ pub enum Action {
 pub enum Allowed {
     /// The action is allowed.
     Yes,
-    /// The status is already the wanted one: the caller learns that, and nothing changes.
+    /// The status is already the wanted one: nothing changes, and the caller learns why.
     Already,
     /// The action changes nothing if the new content equals the recorded content; otherwise it is refused.
     Same,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::Json;
 use prosescope_core::time::Stamp;
 
-/// Defines an enum by OpenProse's words. Parsing ignores case, because SQLAlchemy's enums store the names of their
-/// members.
+/// Defines an enum whose members have OpenProse's words, such as `active`. Parsing ignores case, because SQLAlchemy
+/// stores the name of the member, such as `ACTIVE`.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $member:ident = $word:literal,)* }) => {
         $(#[$about])*
@@ -18,7 +18,7 @@ macro_rules! words {
             /// All values, in OpenProse's order.
             pub const ALL: &[$name] = &[$($name::$member,)*];
 
-            /// Returns OpenProse's word.
+            /// Returns OpenProse's word for this value, such as `active`.
             pub fn word(self) -> &'static str {
                 match self { $($name::$member => $word,)* }
             }
@@ -29,7 +29,7 @@ macro_rules! words {
             }
         }
 
-        // The derive does not see words that come from a macro and would list the names of the members instead.
+        // `derive(ToSchema)` cannot read a `rename` word that a macro passes: the schema would list the members' names.
         #[cfg(feature = "openapi")]
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
@@ -51,7 +51,7 @@ words! {
         Active = "active",
         /// Accepts no new runs until it is resumed.
         Paused = "paused",
-        /// Has ended; nothing changes any more.
+        /// Was cancelled for good: accepts nothing except events.
         Cancelled = "cancelled",
         /// The workflow itself failed, not only one run.
         Error = "error",
@@ -61,13 +61,13 @@ words! {
 words! {
     /// The status of a run of a workflow, which is one turn.
     TurnStatus {
-        /// An engine is working on it.
+        /// An engine is working on the run.
         Running = "running",
-        /// Waits for a person to answer its question.
+        /// The run waits for a person to answer its question.
         WaitingForInput = "waiting_for_input",
-        /// Has its output.
+        /// The run ended with an output.
         Completed = "completed",
-        /// Has an error.
+        /// The run ended with an error.
         Failed = "failed",
         /// The run or its workflow was cancelled.
         Cancelled = "cancelled",
@@ -92,7 +92,7 @@ words! {
         Warning = "warning",
         /// A failure.
         Error = "error",
-        /// The answer.
+        /// The run's answer.
         Final = "final",
     }
 }
@@ -102,26 +102,26 @@ words! {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Workflow {
-    /// Its id: a UUID.
+    /// The workflow's id: a UUID.
     pub id: String,
-    /// The recorded status; see [`Workflow::known_status`].
+    /// The status as recorded; see [`Workflow::known_status`].
     pub status: String,
-    /// The conversation: `summary`, `tail` and `meta` (errata M6), and members of other programs.
+    /// The conversation: `summary`, `tail` and `meta` (errata M6), and members that other programs added.
     pub context: Json,
-    /// Settings of the conversation.
+    /// The settings of the conversation: a JSON object.
     pub preferences: Json,
     /// Steps worth keeping across runs: `{"steps": […]}`.
     pub important_steps: Json,
-    /// The newest run.
+    /// The id of the newest run.
     pub most_recent_run_id: Option<String>,
-    /// The error of the workflow itself.
+    /// The error of the workflow itself, not of a run.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub error: Option<Json>,
     /// Time of creation.
     pub created_at: Option<Stamp>,
     /// Time of the last change.
     pub updated_at: Option<Stamp>,
-    /// Increases with every change (errata M3); `None` in tables without `x_version`.
+    /// A number that increases with every change (errata M3); `None` in tables without `x_version`.
     pub version: Option<i64>,
     /// Columns unknown to OpenProse, with their values as text.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Option<String>>>))]
@@ -129,7 +129,7 @@ pub struct Workflow {
 }
 
 impl Workflow {
-    /// Returns the meaning of its status; `None` if OpenProse does not define the word.
+    /// Returns the recorded status as OpenProse's; `None` if OpenProse does not define the word.
     pub fn known_status(&self) -> Option<WorkflowStatus> {
         WorkflowStatus::parse(&self.status)
     }
@@ -140,33 +140,33 @@ impl Workflow {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Turn {
-    /// Its id: a UUID.
+    /// The run's id: a UUID.
     pub id: String,
-    /// The conversation.
+    /// The id of the workflow that the run belongs to.
     pub workflow_id: String,
-    /// The recorded status; see [`Turn::known_status`].
+    /// The status as recorded; see [`Turn::known_status`].
     pub status: String,
-    /// The person's message that began it.
+    /// The person's message that began the run.
     pub user_input: Option<String>,
-    /// Whether the engine may ask back (errata M9).
+    /// Whether the engine may ask the person questions (errata M9).
     pub ask_clarifications: Option<bool>,
-    /// Data with which the engine continues; `pending_input` contains the open question.
+    /// The data with which the engine continues the run; `pending_input` contains the open question.
     pub state: Json,
-    /// Its answer.
+    /// The run's answer, if it has one.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub final_output: Option<Json>,
-    /// The error.
+    /// The error with which the run failed, if it did.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub error: Option<Json>,
-    /// Who works on it (errata M4); unverified.
+    /// The name of the engine that works on the run (errata M4); not verified.
     pub owner: Option<String>,
-    /// Time of the last heartbeat of its engine.
+    /// The time of the engine's last heartbeat.
     pub heartbeat: Option<Stamp>,
     /// Time of creation.
     pub created_at: Option<Stamp>,
     /// Time of the last change.
     pub updated_at: Option<Stamp>,
-    /// Increases with every change (errata M3).
+    /// A number that increases with every change (errata M3); `None` in tables without `x_version`.
     pub version: Option<i64>,
     /// Columns unknown to OpenProse, with their values as text.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Option<String>>>))]
@@ -174,7 +174,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Returns the meaning of its status; `None` if OpenProse does not define the word.
+    /// Returns the recorded status as OpenProse's; `None` if OpenProse does not define the word.
     pub fn known_status(&self) -> Option<TurnStatus> {
         TurnStatus::parse(&self.status)
     }
@@ -205,18 +205,18 @@ impl Turn {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Event {
-    /// The cursor: later events have larger ids. An id is never used again.
+    /// The event's id, which is also the cursor: later events have larger ids. An id is never used again.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub id: i64,
-    /// The conversation.
+    /// The id of the workflow that the event belongs to.
     pub workflow_id: String,
-    /// The run that it belongs to, if any (errata M7).
+    /// The id of the run that the event belongs to, if any (errata M7).
     pub run_id: Option<String>,
-    /// The recorded kind; one of [`Kind`].
+    /// The kind as recorded; normally a word of [`Kind`].
     pub kind: String,
-    /// Text for people.
+    /// The event's text, for people.
     pub text: String,
-    /// Data for programs.
+    /// The event's data, for programs.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub payload: Option<Json>,
     /// Time of recording.

@@ -1,4 +1,4 @@
-//! A workflow as a page shows it: questions that wait for an answer, the conversation, its runs, and other data. JSON
+//! Builds the page of a workflow from its rows: questions that wait for an answer, messages, runs, and other data. JSON
 //! stays the recorded text, so that a page shows every number unchanged.
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Shown {
     pub cut_from: Option<u64>,
 }
 
-/// A member of an object. Its name is empty if the column contains a value other than an object.
+/// A member of a JSON object in a column. The name is empty if the column contains another JSON value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// The name of the member.
@@ -78,11 +78,11 @@ pub struct TurnShown {
     pub status: String,
     /// The person's message that began the run.
     pub input: Option<Shown>,
-    /// The open question.
+    /// The recorded question that is not answered yet, if any.
     pub question: Option<String>,
     /// The answer of the run.
     pub output: Option<Shown>,
-    /// The error.
+    /// The error with which the run failed, if it did.
     pub error: Option<Shown>,
     /// Whether the engine may ask the person questions.
     pub may_ask: Option<bool>,
@@ -127,7 +127,7 @@ pub struct WorkflowPage {
     pub asks: Vec<Asking>,
     /// The summary of the messages that are no longer in the context.
     pub summary: Option<Shown>,
-    /// The newest messages, in order.
+    /// The newest messages, the oldest of them first.
     pub messages: Vec<Message>,
     /// The members of the context other than the summary and the messages.
     pub context: Vec<Member>,
@@ -135,7 +135,7 @@ pub struct WorkflowPage {
     pub preferences: Vec<Member>,
     /// Steps worth keeping across runs.
     pub steps: Vec<Message>,
-    /// The members of the column of important steps other than the steps.
+    /// The members of `important_steps` other than `steps`.
     pub more_steps: Vec<Member>,
     /// The runs of the workflow, the oldest first.
     pub runs: Vec<TurnShown>,
@@ -156,7 +156,7 @@ pub struct EventLine {
     pub kind: String,
     /// The beginning of the event's text.
     pub text: String,
-    /// The run that the event belongs to.
+    /// The id of the run that the event belongs to.
     pub run: Option<String>,
     /// Time of recording.
     pub at: Option<Stamp>,
@@ -210,7 +210,7 @@ pub fn page(view: WorkflowView) -> WorkflowPage {
     }
 }
 
-/// Returns the keys of messages in addresses: their numbers if unique, else their places.
+/// Returns a key for each message, for addresses of pages: the message's number if unique, else its index as `@0`.
 pub fn message_keys(messages: &[Message]) -> Vec<String> {
     let mut counts = std::collections::BTreeMap::new();
     for seq in messages.iter().filter_map(|message| message.seq.as_deref()) {
@@ -247,7 +247,7 @@ pub fn event(event: Event) -> EventShown {
     }
 }
 
-/// Returns OpenProse's word for a status in any case, else the recorded status.
+/// Returns OpenProse's word for a status in any case (`ACTIVE` becomes `active`), else the recorded text.
 pub fn status_word(status: &str) -> String {
     word(status, |text| {
         let workflow = WorkflowStatus::parse(text).map(WorkflowStatus::word);
@@ -259,7 +259,8 @@ fn word(recorded: &str, known: impl Fn(&str) -> Option<&'static str>) -> String 
     known(recorded).map_or_else(|| recorded.to_owned(), str::to_owned)
 }
 
-/// Returns the waiting runs, each with the command that answers it. `--run` is added only if several wait (errata M5).
+/// Returns the waiting runs, each with the command that answers its question. The command has `--run` only if several
+/// runs wait (errata M5).
 fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
     let waits = |turn: &&Turn| turn.known_status() == Some(TurnStatus::WaitingForInput);
     let several = runs.iter().filter(waits).count() > 1;
@@ -310,7 +311,8 @@ fn turn(turn: Turn) -> TurnShown {
     }
 }
 
-/// Splits a context into summary, messages and other members. A `tail` that is not a list stays among the others.
+/// Splits a context into summary, messages and other members. A `tail` that is not a list stays among the other
+/// members.
 fn conversation(context: &Json) -> (Option<Shown>, Vec<Message>, Vec<Member>) {
     let Some(mut found) = context.members() else {
         return (None, Vec::new(), members(context));
@@ -342,8 +344,8 @@ fn message(raw: &RawValue) -> Message {
     })
 }
 
-/// Parses a message. A value without members becomes the content. `known` removes the members that it uses from the
-/// set, so that the others are kept.
+/// Parses a message or a step. A JSON value other than an object becomes the content. `known` removes the members that
+/// it uses from the set; the remaining members become `more`.
 fn said(raw: &RawValue, known: impl FnOnce(&mut Members) -> Message) -> Message {
     let Ok(mut found) = serde_json::from_str::<Members>(raw.get()) else {
         return Message {

@@ -1,4 +1,4 @@
-//! Reads workflows for lists and pages.
+//! Reads workflows and runs from a store for lists and pages, and resolves the beginnings of their ids.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ pub struct Wanted {
     pub limit: u32,
 }
 
-/// Number of workflows in a list by default.
+/// The default number of workflows in a list.
 const PAGE: u32 = 50;
 
 /// Limit for a text in a list, in characters.
@@ -33,9 +33,9 @@ const SHORT: usize = 200;
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowList {
-    /// The newest first.
+    /// The workflows, the newest first.
     pub workflows: Vec<WorkflowSummary>,
-    /// Whether there are more.
+    /// Whether the store contains more workflows than the list.
     pub more: bool,
 }
 
@@ -44,17 +44,17 @@ pub struct WorkflowList {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowSummary {
-    /// Its id.
+    /// The workflow's id.
     pub id: String,
-    /// The recorded status.
+    /// The workflow's status, as recorded.
     pub status: String,
-    /// The newest run.
+    /// The id of the newest run.
     pub run_id: Option<String>,
     /// The status of the newest run.
     pub run_status: Option<String>,
     /// The beginning of the person's message of the newest run.
     pub input: Option<String>,
-    /// The beginning of the open question, if a run waits.
+    /// The beginning of the newest run's question, if this run waits for an answer.
     pub question: Option<String>,
     /// Time of creation.
     pub created_at: Option<Stamp>,
@@ -70,9 +70,9 @@ pub struct WorkflowView {
     /// The workflow.
     #[serde(flatten)]
     pub workflow: Workflow,
-    /// Its runs, the oldest first.
+    /// The workflow's runs, the oldest first.
     pub runs: Vec<Turn>,
-    /// Named followers of its events.
+    /// The named followers of the workflow's events.
     pub followers: Vec<Follower>,
 }
 
@@ -83,7 +83,8 @@ impl<'de> Deserialize<'de> for WorkflowView {
             runs: Vec<Turn>,
             followers: Vec<Follower>,
         }
-        // serde's default for flattened members goes through values, which would change numbers.
+        // serde's default for flattened members parses numbers and prints them again, which can change them. The raw
+        // JSON keeps their text.
         let raw = Box::<RawValue>::deserialize(from)?;
         let wrong = serde::de::Error::custom::<serde_json::Error>;
         let Rest { runs, followers } = serde_json::from_str(raw.get()).map_err(wrong)?;
@@ -100,17 +101,17 @@ impl<'de> Deserialize<'de> for WorkflowView {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StuckRun {
-    /// The workflow.
+    /// The id of the workflow.
     pub workflow_id: String,
-    /// The run.
+    /// The id of the run.
     pub run_id: String,
-    /// Who works on it; unverified, and unknown for runs of other programs.
+    /// The name of the engine that works on the run; not verified, and unknown for runs of other programs.
     pub owner: Option<String>,
-    /// Its last heartbeat.
+    /// The time of the run's last heartbeat.
     pub heartbeat: Option<Stamp>,
-    /// Its last activity: the heartbeat, or its last change.
+    /// The time of the run's last activity: its heartbeat, else its last change, else its creation.
     pub last_sign: Option<Stamp>,
-    /// Milliseconds since the last activity; `None` if no time is recorded.
+    /// Milliseconds since `last_sign`; `None` if no time is recorded.
     #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub silent_ms: Option<i64>,
 }
@@ -162,8 +163,8 @@ pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
     })
 }
 
-/// Returns the list entries of workflows, with the facts of their newest runs. Runs are read in parts, because a
-/// guarded connection accepts 64 values.
+/// Returns the list entries of workflows, with the status, message and question of their newest runs. Runs are read in
+/// parts, because a guarded connection accepts at most 64 values per statement.
 pub(super) fn summarised(rows: &dyn Rows, found: &[Row]) -> Result<Vec<WorkflowSummary>, Fault> {
     let mut lines = Vec::with_capacity(found.len());
     for some in found.chunks(AT_ONCE) {
@@ -268,15 +269,15 @@ pub fn stuck(rows: &dyn Rows, silent: i64, now: i64) -> Result<Vec<StuckRun>, Fa
     Ok(stuck)
 }
 
-/// Returns the id of the workflow that a name means: an id, a unique prefix of one, or `latest`.
+/// Returns the id of the workflow that `name` means: a whole id, a unique beginning of an id, or `latest`.
 ///
 /// # Errors
-/// [`WriteError::NotFound`]; a refusal if several ids have the prefix; the store's fault.
+/// [`WriteError::NotFound`]; a refusal if several ids begin with `name`; the store's fault.
 pub fn find_workflow(rows: &dyn Rows, name: &str) -> Result<String, WriteError> {
     find(rows, Table::Workflows, name, || no_workflow(name))
 }
 
-/// Returns the id of the run that a name means.
+/// Returns the id of the run that `name` means: a whole id, a unique beginning of an id, or `latest`.
 ///
 /// # Errors
 /// See [`find_workflow`].

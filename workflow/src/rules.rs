@@ -56,7 +56,7 @@ pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, Write
                 action.word()
             ),
             match (action, status) {
-                (_, WorkflowStatus::Cancelled) => "begin a new workflow: a cancelled one stays so",
+                (_, WorkflowStatus::Cancelled) => "begin a new workflow: a cancelled workflow cannot be resumed",
                 (Action::Pause, _) | (_, WorkflowStatus::Paused | WorkflowStatus::Error) => {
                     "`prosescope workflow resume WORKFLOW` makes it active again"
                 }
@@ -89,7 +89,7 @@ pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, Write
                 action.word()
             ),
             match (action, status) {
-                (Action::Heartbeat, _) => "stop working on it",
+                (Action::Heartbeat, _) => "stop working on the run",
                 (Action::Finish | Action::Fail | Action::Ask, TurnStatus::WaitingForInput) => {
                     "answer it with `prosescope workflow input`, or cancel it"
                 }
@@ -114,7 +114,7 @@ pub(super) fn no_run(id: &str) -> WriteError {
     )
 }
 
-/// Returns whether two ids are equal; some databases store UUIDs without dashes.
+/// Returns whether two ids are equal apart from dashes and case: some databases store UUIDs without dashes.
 pub(super) fn is_id(a: &str, b: &str) -> bool {
     let plain = |id: &str| id.replace('-', "").to_ascii_lowercase();
     plain(a) == plain(b)

@@ -1,4 +1,4 @@
-//! Searches all texts of a workflow, step by step: first the page's contents, then the events.
+//! Searches all texts of a workflow in steps: the first step searches the page's contents, each later step some events.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use super::{Rows, events_from};
 use prosescope_core::session::search::Needle;
 use prosescope_core::write::Fault;
 
-/// The number of hits that are listed for one kind; a second limit counts for one text.
+/// The most hits that are listed for one kind of text, and for one text.
 const HITS: usize = 50;
 const HITS_OF_TEXT: usize = 5;
 
-/// Number of events that one step reads.
+/// The number of events that one step reads.
 const EVENTS: u32 = 500;
 
 /// The kinds of text that are searched.
@@ -40,7 +40,7 @@ impl Kind {
         Kind::Data,
     ];
 
-    /// Returns the heading for people.
+    /// Returns the heading above the hits of this kind.
     pub fn title(self) -> &'static str {
         match self {
             Kind::Messages => "Messages",
@@ -52,16 +52,16 @@ impl Kind {
     }
 }
 
-/// The target of a hit.
+/// The part of a workflow that a hit opens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum To {
-    /// The thread.
+    /// The thread of messages, runs and questions.
     Thread,
     /// A message, by its key.
     Message(String),
     /// A run, by its id.
     Run(String),
-    /// An event.
+    /// An event, by its id.
     Event(i64),
     /// Other data of the workflow.
     Data,
@@ -70,11 +70,11 @@ pub enum To {
 /// A line that matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
-    /// The place in words.
+    /// The place of the hit in words, such as `run 2, output`.
     pub place: String,
     /// The target to open.
     pub to: To,
-    /// The line of the text, from 1.
+    /// The number of the line in the text, from 1.
     pub line: u64,
     /// The matching line, or the part of a long line around the match.
     pub text: String,
@@ -93,12 +93,12 @@ pub struct Group {
     pub more: u64,
 }
 
-/// The results so far.
+/// The results of a search so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The hits by kind; a kind without a hit is left out.
     pub groups: Vec<Group>,
-    /// Events that were read.
+    /// The number of events that were read.
     pub events: u64,
     /// Whether the search has ended.
     pub done: bool,

@@ -1,11 +1,12 @@
-//! The tables that a database contains, ours or another program's, and the SQL statements for them.
+//! Describes the workflow tables that a database contains, ours or another program's, and builds SQL statements for
+//! them.
 
 use super::tables::{Change, Filter, Op, Select, Table, Value};
 use super::{Kind, Row, Turn, TurnStatus, Workflow, WorkflowStatus};
 use prosescope_core::time::Stamp;
 use prosescope_core::write::Fault;
 
-/// A column.
+/// A column of a workflow table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Column {
     /// The name of the column.
@@ -16,7 +17,7 @@ pub struct Column {
     pub labels: Vec<String>,
 }
 
-/// A table.
+/// A workflow table as the database contains it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableShape {
     /// The table's name, quoted for statements.
@@ -42,11 +43,11 @@ pub struct Shape {
 /// The reason why the tables cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
-    /// No table exists.
+    /// No workflow table exists.
     Empty,
-    /// A table is missing.
+    /// A required table is missing.
     NoTable(Table),
-    /// A column is missing.
+    /// A required column is missing.
     NoColumn(Table, &'static str),
 }
 
@@ -70,8 +71,8 @@ impl Shape {
             .is_some_and(|table| table.column(column).is_some())
     }
 
-    /// Finds out in which case a table of another program writes its words: SQLAlchemy stores an enum in a text column
-    /// as the name of its member. `select` reads rows.
+    /// Detects whether a table of another program contains OpenProse's words in capitals. SQLAlchemy stores an enum in
+    /// a text column as the name of its member, such as `ACTIVE`. `select` reads the first row of each table.
     ///
     /// # Errors
     /// The error of `select`.
@@ -87,7 +88,7 @@ impl Shape {
             let found = self.tables.iter_mut().find(|(known, _)| *known == table);
             let columns = found.map(|(_, found)| found.columns.iter_mut());
             let column = columns.and_then(|mut all| all.find(|column| column.name == name));
-            // The column's enum type or CHECK already lists the words.
+            // A column whose enum type or CHECK lists its words already has labels.
             let Some(column) = column.filter(|column| column.labels.is_empty()) else {
                 continue;
             };
@@ -140,7 +141,7 @@ impl std::fmt::Display for Unfit {
     }
 }
 
-/// The differences between the two databases in SQL.
+/// The differences between SQLite and PostgreSQL in SQL.
 pub trait Dialect {
     /// Returns the expression that reads a column as text.
     fn read(&self, column: &Column) -> String;
@@ -150,7 +151,7 @@ pub trait Dialect {
     fn value(&self, value: &Value, column: &Column) -> Value;
 }
 
-/// Returns a name quoted for a statement.
+/// Returns a name in the quotes that a statement needs: `"name"`.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -200,7 +201,8 @@ impl Shape {
         })
     }
 
-    /// Returns the statement for a change; `None` if the table does not exist. A statement for an event returns its id.
+    /// Returns the statement for a change; `None` if the table does not exist. A statement that inserts an event
+    /// returns the event's id.
     pub fn change(&self, change: &Change, dialect: &dyn Dialect) -> Option<Statement> {
         let table = self.table(change.table)?;
         let known = change.values.iter();
@@ -257,7 +259,7 @@ impl Shape {
         })
     }
 
-    /// Returns the statement that removes rows.
+    /// Returns the statement that removes rows; `None` if the table or a column of a condition is missing.
     pub fn remove(
         &self,
         table: Table,
@@ -312,7 +314,7 @@ fn conditions(
     })
 }
 
-/// Returns the word of an enum in the case that a column accepts: SQLAlchemy's enums use the names of their members.
+/// Returns the word of an enum in the case that a column accepts: SQLAlchemy stores `active` as `ACTIVE`.
 pub fn label(word: &str, column: &Column) -> String {
     let known = column
         .labels
@@ -438,7 +440,7 @@ impl Turn {
         }
     }
 
-    /// Returns whether the status of the run is open.
+    /// Returns whether the run is running or waits for input.
     pub fn is_open(&self) -> bool {
         self.known_status().is_some_and(TurnStatus::is_open)
     }

@@ -1,5 +1,5 @@
-//! Workflow tables in SQLite, through a connection that the shell opened: our file (`.prose/workflows.db`), or a
-//! database of another program.
+//! Reads and writes workflow tables in a SQLite database: our file (`.prose/workflows.db`), or a database of another
+//! program. The shell opens the connection.
 
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
@@ -15,7 +15,7 @@ use prosescope_core::database::Limits;
 use prosescope_core::source::SourceError;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
-/// Limit for a value of an unknown column, in bytes.
+/// The most bytes of a BLOB that are read; the rest is cut off.
 const SHOWN: usize = 64 << 10;
 
 /// Workflow tables in a SQLite database, open for reading and writing.
@@ -46,7 +46,7 @@ impl SqliteTables {
     /// Opens the workflow tables of a database read-only, for [`Source`](prosescope_core::source::Source)s.
     ///
     /// # Errors
-    /// See [`guard()`]; the error names the path in the source's form.
+    /// See [`guard()`]; the error contains `path`.
     pub fn of_source(
         mut conn: Connection,
         path: &str,
@@ -62,7 +62,7 @@ impl SqliteTables {
         })
     }
 
-    /// Creates the missing tables and discovers them again.
+    /// Creates the missing tables, adds our missing columns, and discovers the tables again.
     ///
     /// # Errors
     /// The fault of the database.
@@ -159,7 +159,7 @@ impl SqliteTables {
         Ok(ids)
     }
 
-    /// Removes events; returns their number.
+    /// Removes the events that meet all conditions; returns how many were removed.
     ///
     /// # Errors
     /// The fault of the database.
@@ -192,7 +192,8 @@ impl SqliteTables {
     /// Returns the newest id that AUTOINCREMENT assigned to an event; `None` if the table does not use AUTOINCREMENT.
     fn counted(&self) -> Result<Option<i64>, Fault> {
         let name = Table::Events.name();
-        // SQLite creates `sqlite_sequence` with the first AUTOINCREMENT table; the second statement needs that table.
+        // SQLite creates `sqlite_sequence` together with the first AUTOINCREMENT table, so the second statement is
+        // valid only if the first one finds such a table.
         let counts = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
         let counts: i64 = self
             .conn
@@ -212,7 +213,8 @@ impl SqliteTables {
     }
 
     fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
-        // A reading statement needs no check, because it never selects a computed column.
+        // The check refuses statements with which the schema would run code. A SELECT of this module cannot run any,
+        // because it never selects a computed column.
         if statement.sql.starts_with("SELECT") {
             return self.rows(statement);
         }
@@ -391,7 +393,7 @@ fn missing(table: Table) -> Fault {
     .hint("`prosescope workflow setup --apply` makes it")
 }
 
-/// Returns a fault of the database; the shell adds the path.
+/// Converts an error of SQLite to a fault; the shell adds the database's path.
 fn fault(error: rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode;
     let kind = match error.sqlite_error_code() {

@@ -9,7 +9,7 @@ use super::tables::{Change, Command, Facts, Plan, Select, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, WorkflowStatus};
 use prosescope_core::write::WriteError;
 
-/// Begins a run; also creates a workflow if none is named.
+/// The command that begins a run; also creates a workflow if none is named.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Start {
@@ -32,16 +32,16 @@ pub struct Start {
     pub tail: u32,
 }
 
-/// A run that began.
+/// The result of beginning a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Started {
-    /// The workflow.
+    /// The id of the workflow.
     pub workflow_id: String,
-    /// The run.
+    /// The id of the run.
     pub run_id: String,
-    /// Whether the workflow was created.
+    /// Whether the command created the workflow.
     pub created: bool,
     /// The number of the person's message in the context.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
@@ -83,7 +83,7 @@ impl Command for Start {
                 return Err(WriteError::refused(
                     "run-exists",
                     format!("there is a run {} already, with another input", self.run),
-                    "leave the id out: each run gets one of its own",
+                    "leave the id out: the run then gets a new id",
                 ));
             }
             done.workflow_id = before.workflow_id;
@@ -109,7 +109,7 @@ impl Command for Start {
                         "run {} of workflow {} is {}",
                         turn.id, workflow.id, turn.status
                     ),
-                    "finish, answer or cancel it first; --parallel begins another beside it",
+                    "finish, answer or cancel this run first; --parallel begins another run beside it",
                 ));
             }
         }

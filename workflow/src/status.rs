@@ -9,27 +9,27 @@ use super::turns::Turned;
 use super::{Json, Kind, TurnStatus, WorkflowStatus, context};
 use prosescope_core::write::WriteError;
 
-/// Pauses or resumes a workflow, or records that it failed.
+/// The command that changes a workflow's status. Each variant contains the id of the workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Move {
     /// Pauses: the workflow accepts no new runs.
     Pause(String),
     /// Resumes: the workflow accepts runs again; its error is kept as an event.
     Resume(String),
-    /// Records an error, with this payload.
+    /// Records that the workflow itself failed, with this error.
     Error(String, Json),
 }
 
-/// The status of a workflow.
+/// The result of a command on a workflow's status.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Moved {
-    /// The workflow.
+    /// The id of the workflow.
     pub workflow_id: String,
-    /// Its status now.
+    /// The workflow's status after the command.
     pub status: String,
-    /// Runs that were cancelled with it.
+    /// The ids of the runs that the command cancelled.
     pub cancelled_runs: Vec<String>,
     /// Whether the status was already the same, so that nothing was changed.
     pub already: bool,
@@ -87,7 +87,7 @@ impl Command for Move {
     }
 }
 
-/// Cancels a workflow with its open runs, or one run.
+/// The command that cancels a workflow with its open runs, or one run.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Cancel {
     /// The id of the workflow to cancel, or of the run's workflow.
@@ -153,7 +153,7 @@ impl Command for Cancel {
     }
 }
 
-/// Ends a run with its error.
+/// The command that ends a run with its error.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Fail {
     /// The id of the run that failed.
@@ -198,9 +198,9 @@ fn moved(id: &str, status: WorkflowStatus) -> Moved {
     }
 }
 
-/// Conversion of an error: JSON stays as it is; any other text becomes the message of an object.
+/// Conversion of a text to the JSON of an error.
 impl Json {
-    /// Returns the text if it is JSON, else `{"message": TEXT}`.
+    /// Returns the text as it is if it is a JSON object, else `{"message": TEXT}`.
     pub fn of_message(text: &str) -> Json {
         Json::parse(text)
             .ok()

@@ -1,10 +1,10 @@
-//! The interface of a workflow store: rows out, changes in. Stores contain no rules.
+//! The interface of a workflow store: a store returns rows and applies changes. The rules are in the commands.
 
 use super::shape::Shape;
 use super::{Json, Turn, TurnStatus, Workflow};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
-/// A table.
+/// A table of workflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Table {
     /// `workflows`.
@@ -36,7 +36,7 @@ pub enum Value {
     Null,
     /// A text; in a column of ids, the text of an id.
     Text(String),
-    /// A word of an enum, which a table may write in another case.
+    /// A word of an enum, such as `active`; a table may store the word in another case.
     Word(&'static str),
     /// JSON.
     Json(Json),
@@ -60,27 +60,27 @@ impl From<Option<String>> for Value {
     }
 }
 
-/// A comparison.
+/// A comparison of a column with values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Op {
-    /// Equals the value.
+    /// The column equals the value.
     Is(Value),
     /// The column equals one of these values.
     In(Vec<Value>),
     /// The column is larger than the value.
     Above(Value),
-    /// Is at most the value.
+    /// The column is at most the value.
     UpTo(Value),
-    /// Begins with the text.
+    /// The column begins with the text.
     Begins(String),
-    /// Is NULL.
+    /// The column is NULL.
     Missing,
 }
 
-/// A condition.
+/// A condition that the selected rows must meet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
-    /// The column.
+    /// The name of the column.
     pub column: &'static str,
     /// The comparison.
     pub op: Op,
@@ -89,7 +89,7 @@ pub struct Filter {
 /// A selection of rows of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Select<'a> {
-    /// The table.
+    /// The table to read.
     pub table: Table,
     /// The columns to read; `None` for all, including unknown ones.
     pub columns: Option<&'a [&'static str]>,
@@ -97,7 +97,7 @@ pub struct Select<'a> {
     pub filters: Vec<Filter>,
     /// The columns to order by; true means descending.
     pub order: &'a [(&'static str, bool)],
-    /// Most rows to return.
+    /// The most rows to return; `None` for no limit.
     pub limit: Option<u32>,
 }
 
@@ -127,21 +127,21 @@ impl<'a> Select<'a> {
         self
     }
 
-    /// Sets the order.
+    /// Sets the columns to order by; true means descending.
     #[must_use]
     pub fn order(mut self, order: &'a [(&'static str, bool)]) -> Select<'a> {
         self.order = order;
         self
     }
 
-    /// Sets the columns.
+    /// Sets the columns to read.
     #[must_use]
     pub fn columns(mut self, columns: &'a [&'static str]) -> Select<'a> {
         self.columns = Some(columns);
         self
     }
 
-    /// Sets the limit.
+    /// Sets the most rows to return.
     #[must_use]
     pub fn limit(mut self, limit: u32) -> Select<'a> {
         self.limit = Some(limit);
@@ -164,7 +164,7 @@ impl Row {
 /// A change of one row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The table.
+    /// The table that contains the row.
     pub table: Table,
     /// The id of the row to update; `None` inserts a row.
     pub row: Option<String>,
@@ -212,7 +212,7 @@ pub trait Facts {
     /// The fault of the store.
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault>;
 
-    /// Returns the discovered tables.
+    /// Returns the workflow tables that the database contains.
     fn shape(&self) -> &Shape;
 
     /// Returns the locked workflow; `None` if it does not exist.
@@ -220,7 +220,7 @@ pub trait Facts {
 }
 
 impl dyn Facts + '_ {
-    /// Returns a run of the locked workflow.
+    /// Returns a run of the locked workflow; `None` if that workflow has no run with this id.
     ///
     /// # Errors
     /// The fault of the store.
@@ -257,7 +257,7 @@ pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteEr
 
 /// Read access to workflow tables.
 pub trait Rows {
-    /// Returns the discovered tables.
+    /// Returns the workflow tables that the database contains.
     fn shape(&self) -> &Shape;
 
     /// Returns rows of one table, all from one moment.
@@ -266,7 +266,7 @@ pub trait Rows {
     /// The fault of the store.
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault>;
 
-    /// Returns the newest assigned event id, and the transactions that may still add an older one.
+    /// Returns the newest assigned event id, and the transactions that may still add a smaller one.
     ///
     /// # Errors
     /// The fault of the store.
@@ -284,15 +284,15 @@ pub trait Rows {
 
 /// Write access to workflow tables.
 pub trait Tables: Rows {
-    /// Locks the target's workflow, calls `work` for the changes, and applies them: all or none, durably, and one
-    /// writer of a workflow at a time. A store that has to start over calls `work` again. Returns the ids of the
+    /// Locks the target's workflow, calls `work` for the changes, and applies all of them durably, or none. A workflow
+    /// has one writer at a time. A store that repeats its transaction calls `work` again. Returns the ids of the
     /// appended events.
     ///
     /// # Errors
     /// The error of `work`, or the [`Fault`] of the store.
     fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError>;
 
-    /// Removes the events for which all conditions hold; returns their number.
+    /// Removes the events that meet all conditions; returns how many were removed.
     ///
     /// # Errors
     /// The fault of the store.
@@ -311,7 +311,7 @@ pub trait Tables: Rows {
     ) -> Result<(), Fault>;
 }
 
-/// A recording command.
+/// A command that changes workflow tables.
 pub trait Command {
     /// The result that a command returns to its caller.
     type Done;
@@ -322,14 +322,14 @@ pub trait Command {
     /// Returns the changes and the result. `now` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
-    /// A refusal; [`WriteError::NotFound`] if a named thing does not exist; the store's fault.
+    /// A refusal; [`WriteError::NotFound`] if a named workflow or run does not exist; the store's fault.
     fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Self::Done>, WriteError>;
 
-    /// Receives the ids of the appended events.
+    /// Adds the ids of the appended events to the result; does nothing by default.
     fn appended(_done: &mut Self::Done, _ids: Vec<i64>) {}
 }
 
-/// The plan of a command.
+/// The changes that a command makes, and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<D> {
     /// The changes to apply, in this order.

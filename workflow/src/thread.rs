@@ -1,8 +1,9 @@
 //! Arranges a conversation as one thread: which run a message began, between which messages a run belongs, and which
 //! question an answer belongs to.
 //!
-//! Messages of our own commands record their run and the question that they answer. For other programs, text and time
-//! decide; if neither does, the place stays unknown ([`Part::Run::is_placed`], [`Part::Message::is_loose`]).
+//! Messages that our commands wrote record their run and the question that they answer. For messages of other programs,
+//! text and time decide. If neither decides, the position is marked as unknown ([`Part::Run::is_placed`],
+//! [`Part::Message::is_loose`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use super::rules::is_id;
 use super::{Turn, TurnStatus};
 use prosescope_core::time::Stamp;
 
-/// Tolerance in milliseconds between two records of one moment.
+/// The most milliseconds by which two recorded times of the same moment may differ.
 const SLACK: i64 = 1000;
 
 /// Limit for a title, in characters.
@@ -24,7 +25,8 @@ pub enum Part {
     Message {
         /// The index of the message in the list of messages.
         at: usize,
-        /// Whether this message neither began a run nor answers a recorded question, although other messages did.
+        /// Whether the purpose of this message is unknown: a person wrote it after the first run began, but it began no
+        /// run and answers no recorded question.
         is_loose: bool,
     },
     /// A run.
@@ -36,7 +38,7 @@ pub enum Part {
     },
     /// A question that was asked and no longer waits for an answer.
     Question {
-        /// The index of the run that asked the question.
+        /// The index of the run that asked the question; `None` if no such run is known.
         run: Option<usize>,
         /// The question.
         text: Shown,
@@ -47,7 +49,7 @@ pub enum Part {
     },
 }
 
-/// Returns the title of a conversation: its first message, as one short line.
+/// Returns the title of a conversation as one short line: the first run's input, else the person's first message.
 pub(super) fn title(messages: &[Message], runs: &[Turn]) -> Option<String> {
     let of_runs = runs.iter().filter_map(|run| run.user_input.as_deref());
     let said = messages.iter().filter(|message| is_user(message));
@@ -59,12 +61,12 @@ pub(super) fn title(messages: &[Message], runs: &[Turn]) -> Option<String> {
         return Some(line);
     };
     let head = line.get(..end).unwrap_or_default();
-    // Cuts inside a word only if that word is longer than half of the line.
+    // The title ends between two words, unless that would drop half of the line.
     let end = head.rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
     Some(format!("{}…", head.get(..end).unwrap_or_default()))
 }
 
-/// Returns the thread of a conversation.
+/// Returns the messages, runs and questions of a conversation as one thread.
 pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     let named = named(messages, runs);
     let begins = begins(messages, runs, &named);
@@ -86,7 +88,7 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     let mut begun: Vec<usize> = begins.iter().flatten().copied().collect();
     begun.sort_unstable();
     for (run, turn) in runs.iter().enumerate() {
-        // A question that still waits is shown at the end of the thread.
+        // A question that still waits is not placed here: the page shows it at the end of the thread.
         let waits = turn.known_status() == Some(TurnStatus::WaitingForInput);
         let Some(question) = turn.question().filter(|_| !waits) else {
             continue;
@@ -147,7 +149,7 @@ fn millis(stamp: Option<&Stamp>) -> Option<i64> {
     stamp.and_then(Stamp::millis)
 }
 
-/// Returns, for each message, the index of the run that it names.
+/// Returns, for each message, the index of the run whose id the message records; `None` without such a run.
 fn named(messages: &[Message], runs: &[Turn]) -> Vec<Option<usize>> {
     let mut last = None;
     let run = |message: &Message| {
@@ -162,8 +164,8 @@ fn named(messages: &[Message], runs: &[Turn]) -> Vec<Option<usize>> {
     messages.iter().map(run).collect()
 }
 
-/// Returns the message that began each run: a person's message whose text equals the run's input. Searches from the
-/// newest, because the oldest messages are dropped.
+/// Returns the index of the message that began each run: a person's message whose text equals the run's input. The
+/// search begins with the newest run, because a context drops its oldest messages.
 fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<Option<usize>> {
     let mut begins = vec![None; runs.len()];
     let mut limit = messages.len();
@@ -198,8 +200,8 @@ fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<O
     begins
 }
 
-/// Returns the message before which a run belongs, and whether that is known. `said` contains the times of the
-/// messages, if all have one.
+/// Returns the index of the message before which a run is placed, and whether this position is known. `said` contains
+/// the times of the messages, if every message has one.
 fn place(
     said: Option<&[i64]>,
     runs: &[Turn],
@@ -219,13 +221,14 @@ fn place(
         let later = said.iter().position(|at| *at > created);
         return (later.unwrap_or(said.len()), true);
     }
-    // Places a run no later than the runs after it, so that runs keep their order.
+    // The run is placed no later than the next runs, so that runs keep their order.
     let next = (run + 1..runs.len()).find_map(begun);
     (next.unwrap_or(named.len()), named.is_empty())
 }
 
-/// Returns the message that answers a recorded question of a run that no longer waits: the first one after the
-/// question, or, if the time is unknown, the last one of a run that continued.
+/// Returns the index of the message that answers a recorded question of a run that no longer waits. If the time of the
+/// question is known, the answer is the first message after it. Otherwise it is the last message of a run that
+/// continued.
 fn answer(
     messages: &[Message],
     turn: &Turn,

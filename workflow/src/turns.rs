@@ -15,13 +15,13 @@ use prosescope_core::write::WriteError;
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Turned {
-    /// The workflow.
+    /// The id of the workflow.
     pub workflow_id: String,
-    /// The run.
+    /// The id of the run.
     pub run_id: String,
-    /// The run's status now.
+    /// The run's status after the command.
     pub status: String,
-    /// The number of the message that was appended to the context.
+    /// The number of the message that was appended to the context, if one was.
     #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub seq: Option<i64>,
     /// Number of messages dropped from the context that no summary covers.
@@ -48,7 +48,7 @@ impl Turned {
     }
 }
 
-/// Asks the person a question; the run then waits.
+/// The command that asks the person a question; the run then waits.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Ask {
     /// The id of the run that asks.
@@ -111,7 +111,7 @@ impl Command for Ask {
     }
 }
 
-/// Answers the question of a waiting run.
+/// The command that answers the question of a waiting run.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Input {
     /// The id of the workflow.
@@ -173,8 +173,8 @@ impl Command for Input {
 }
 
 impl Input {
-    /// Returns the run to answer (errata M5): the named run, else the newest one if it waits, else the only waiting
-    /// one.
+    /// Returns the run to answer (errata M5): the named run, else the newest run if it waits, else the only waiting
+    /// run.
     fn waiting(&self, facts: &dyn Facts, workflow: &Workflow) -> Result<Turn, WriteError> {
         if let Some(id) = &self.run {
             let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
@@ -209,7 +209,7 @@ impl Input {
     }
 }
 
-/// Ends a run with its output.
+/// The command that ends a run with its output.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Finish {
     /// The id of the run that ends.
@@ -238,7 +238,7 @@ impl Command for Finish {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Finish, workflow)?;
         let mut done = Turned::of(&turn, TurnStatus::Completed);
-        // The JSON word null counts as a missing output.
+        // Reading drops a recorded JSON null, so a missing output is compared as null.
         let before = turn.final_output.clone().unwrap_or_default();
         if may(Action::Finish, &turn, before.is_same(&self.output))? {
             return Ok(done.already());
@@ -283,7 +283,7 @@ impl Command for Finish {
     }
 }
 
-/// Records that a run is still worked on.
+/// The command that records that an engine still works on a run.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Heartbeat {
     /// The id of the run that is still worked on.

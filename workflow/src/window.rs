@@ -8,13 +8,13 @@ use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::{Event, TurnStatus};
 use prosescope_core::write::Fault;
 
-/// Number of ids in one statement: a guarded connection accepts 64 values.
+/// The most ids in one statement: a guarded connection accepts 64 values per statement.
 pub(super) const AT_ONCE: usize = 50;
 
-/// Limit for the listed events of a workflow: the newest are kept.
+/// The most events of a workflow that are listed; of more, the newest are listed.
 pub const MOST_EVENTS: u32 = 200_000;
 
-/// Returns the ids of the wanted workflows, the newest first.
+/// Returns the ids of the workflows that meet the conditions, the newest first.
 ///
 /// # Errors
 /// The fault of the store.
@@ -61,7 +61,7 @@ pub fn summaries(rows: &dyn Rows, ids: &[String]) -> Result<Vec<WorkflowSummary>
 pub struct EventIds {
     /// The ids of all events of the workflow.
     pub all: Vec<i64>,
-    /// Ids of the events of each run.
+    /// The ids of the events of each run, by the run's id.
     pub by_run: BTreeMap<String, Vec<i64>>,
 }
 
@@ -104,7 +104,7 @@ pub fn event_ids(rows: &dyn Rows, workflow: &str) -> Result<EventIds, Fault> {
     Ok(found)
 }
 
-/// Returns the events of a workflow, or of one run, from an id on.
+/// Returns the events of a workflow, or of one run, whose ids are at least `first`.
 ///
 /// # Errors
 /// The fault of the store.

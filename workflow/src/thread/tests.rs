@@ -27,8 +27,8 @@ fn run(id: &str, input: &str, minute: Option<i64>) -> Turn {
     }
 }
 
-/// Returns a thread in short words: `m0` a message, `?m0` a loose one, `r1` a run, `(r1)` one at an unknown place,
-/// `q:text` a question, `q!:text` one without an answer.
+/// Returns a thread in short words: `m0` a message, `?m0` a loose message, `r1` a run, `(r1)` a run at an unknown
+/// position, `q:text` a question, `q!:text` a question without an answer.
 fn told(messages: &[Message], runs: &[Turn]) -> String {
     let word = |part: Part| match part {
         Part::Message { at, is_loose } => format!("{}m{at}", if is_loose { "?" } else { "" }),
