@@ -35,7 +35,7 @@ impl Exact {
         }
     }
 
-    /// Creates a name of a person or a machine, such as `user` or `host`; it is replaced only as a whole word.
+    /// Creates an exact value for personal data, such as a user or host name; it is replaced only as a whole word.
     pub fn personal(name: &str, value: &str) -> Self {
         Exact {
             kind: Kind::Personal,
@@ -64,7 +64,7 @@ impl fmt::Debug for Exact {
     }
 }
 
-/// The name of what [`crate::Rules::asked`] finds, in replacements (`asked #1`) and in reports.
+/// The name that hits of [`crate::Rules::asked`] have in replacements (`asked #1`) and in reports.
 pub const ASKED: &str = "asked";
 
 /// Returns the part of a name that a replacement may contain.
@@ -181,7 +181,7 @@ pub fn variables(text: &str) -> Vec<Variable> {
     found
 }
 
-/// Returns where a quoted value ends.
+/// Returns the position of the quote that ends a value; `None` if this quote is missing.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| {

@@ -12,7 +12,7 @@ pub(crate) struct Form {
     pub(crate) partial: (bool, bool),
 }
 
-/// Returns every form of a value that differs from the others; the value itself first.
+/// Returns every form of a value that differs from the others; the value itself first. `wide` adds UTF-16.
 pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
     let mut forms = vec![form("plain", value.as_bytes().to_vec())];
     for alignment in 0..3 {

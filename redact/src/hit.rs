@@ -35,7 +35,7 @@ impl Hit {
 /// Returns the text with each hit replaced. The number of lines stays the same: line breaks of a hit follow its
 /// replacement, each with the indentation of the next line.
 ///
-/// Expects the hits of one scan of this text, in order, without those to keep.
+/// Expects the hits of one scan of this text, in order, without the hits that the user keeps.
 pub fn replace(text: &str, hits: &[Hit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -101,7 +101,7 @@ pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (St
     )
 }
 
-/// Returns a part of the text with its hits replaced, including those that cross its edges.
+/// Returns a part of the text with its hits replaced, including the hits that cross the edges of the part.
 fn masked(text: &str, hits: &[Hit], part: Range<usize>) -> String {
     let mut out = String::new();
     let mut at = part.start;

@@ -16,12 +16,12 @@ pub(crate) struct Raw<'a> {
     pub(crate) kind: Kind,
     pub(crate) rank: u8,
     pub(crate) form: &'static str,
-    /// The secret as it was given, if the text contains it in another form.
+    /// The exact value that was found; `None` if the secret is the text at `range`.
     pub(crate) value: Option<&'a str>,
 }
 
-/// Merges overlapping hits. The merged hit covers all their ranges. Its name is the one of a secret rather than of
-/// personal data, then of the longest hit, then of the rule with the highest rank.
+/// Merges overlapping hits. The merged hit covers all their ranges. Its name is that of the preferred hit: a secret
+/// before personal data, then the longest hit, then the highest rank.
 pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
     let mut raws = raws.to_vec();
     raws.sort_by_key(|raw| (raw.range.start, Reverse(raw.range.end), Reverse(raw.rank)));
@@ -58,7 +58,7 @@ pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
 }
 
 /// Returns the text with a replacement for each place, and for each replacement its start and end in the new text and
-/// the end of the place in the old one.
+/// the end of the place in the old text.
 pub(crate) fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]>) {
     const STANDS: &str = "[x #1]";
     let (mut rest, mut cuts, mut at) = (String::with_capacity(text.len()), Vec::new(), 0);

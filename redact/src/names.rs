@@ -6,8 +6,8 @@ use std::fmt;
 /// The name of each secret: equal secrets get equal names, numbered in order of appearance, so that a trace stays
 /// understandable.
 ///
-/// One value serves all texts of one shared file, in the order in which a reader meets them. It holds the secrets
-/// themselves, so it must never be written; its `Debug` prints only names.
+/// One `Names` serves all texts of one shared file, in the order in which a reader meets them. The struct contains the
+/// secrets themselves, so it must never be written; its `Debug` prints only names.
 #[derive(Default, Clone)]
 pub struct Names {
     by_secret: BTreeMap<String, Named>,
@@ -34,7 +34,7 @@ impl Names {
         Self::default()
     }
 
-    /// Returns the name of a secret: `github-token #1`. A caller may use it to replace a whole cell.
+    /// Returns the name of a secret: `github-token #1`. A caller may also replace a whole cell by this name.
     pub fn name(&mut self, secret: &str, stem: &str) -> String {
         if let Some(named) = self.by_secret.get(secret) {
             return named.name();
@@ -74,7 +74,7 @@ impl Names {
             .map(|(secret, named)| (secret.as_str(), named.name()))
     }
 
-    /// Returns how many different secrets were replaced, by the stem of their names.
+    /// Returns how many different secrets were replaced, by the first part of their names: `github-token`.
     pub fn counts(&self) -> BTreeMap<&str, usize> {
         let mut counts = BTreeMap::new();
         for named in self.by_secret.values().filter(|named| named.replaced) {

@@ -27,7 +27,7 @@ pub(crate) struct Found {
 }
 
 impl Needles {
-    /// Prepares the values; the flag of a value requires a whole word, `wide` also searches for UTF-16.
+    /// Prepares values for a search. The flag of a value requires a whole word; `wide` also searches for UTF-16.
     pub(crate) fn new<'a>(values: impl Iterator<Item = (&'a str, bool)>, wide: bool) -> Self {
         let mut owners = Vec::new();
         let mut words = Vec::new();
@@ -51,8 +51,8 @@ impl Needles {
         }
     }
 
-    /// Returns every place in order of their ends, with overlapping ones of a value merged; stops as soon as `enough`
-    /// returns true.
+    /// Returns the places that contain a value: first those of unsplit values, then those of split ones, each in order
+    /// of their ends. Overlapping places of one value are merged. The search stops as soon as `enough` returns true.
     pub(crate) fn find(&self, text: &[u8], enough: &mut dyn FnMut(&Found) -> bool) -> Vec<Found> {
         let mut found = Vec::new();
         if self.pass(text, &mut found, None, enough) {
@@ -86,8 +86,8 @@ impl Needles {
             };
             let mut range = hit.start()..hit.end();
             if let Some(squeezed) = squeezed {
-                // This pass is only for split values: the first pass found the others, and a short value can be split
-                // by chance.
+                // This pass is only for split values: the first pass found the unsplit ones, and a short value can be
+                // split by chance.
                 if self.words[*value] || form.bytes.len() < SHORTEST {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! A user's patterns: `--redact /regex/`.
+//! Compiles the patterns that a user passes as `--redact /regex/`, within limits of size.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use regex_lite::{Regex, RegexBuilder};
 
 /// The longest pattern, in bytes.
 const LONGEST: usize = 1000;
-/// The largest compiled pattern, in bytes. `regex-lite` does not backtrack, so a search takes time proportional to
-/// this and to the length of the text: the limit bounds time too.
+/// The largest compiled pattern, in bytes. `regex-lite` does not backtrack, so a search takes time proportional to this
+/// size and to the length of the text: the limit bounds time too.
 const LARGEST: usize = 16 << 10;
 
 /// The reason why a pattern or an exact value is rejected, and what to do.

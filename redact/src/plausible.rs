@@ -28,7 +28,7 @@ const PLACEHOLDERS: [&str; 24] = [
     "<secret",
 ];
 
-/// Values that are never a secret.
+/// Words that are never a secret when they are the whole value.
 const ORDINARY: [&str; 34] = [
     "password",
     "passwd",
@@ -71,7 +71,7 @@ pub(crate) fn any(_: &str) -> bool {
     true
 }
 
-/// Accepts random texts, not examples made of one letter, of `x` or of a word in capitals.
+/// Accepts a token unless it looks like an example: few different characters, `EXAMPLE`, `xxxxxx`, a replacement.
 pub(crate) fn token(value: &str) -> bool {
     distinct(value) >= 8
         && !value.contains("EXAMPLE")
@@ -79,7 +79,7 @@ pub(crate) fn token(value: &str) -> bool {
         && !marked(value)
 }
 
-/// Accepts a value at a place where a secret is expected.
+/// Accepts a value unless it is a placeholder: for places where a secret is expected.
 pub(crate) fn value(value: &str) -> bool {
     !placeholder(value)
 }
@@ -108,7 +108,7 @@ fn dated(value: &str) -> bool {
     })
 }
 
-/// Returns whether people write this value instead of a secret.
+/// Returns whether people write this value in place of a secret, such as `$TOKEN` or `changeme`.
 pub(crate) fn placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let first = value.bytes().next().unwrap_or(b' ');
@@ -135,7 +135,7 @@ pub(crate) fn placeholder(value: &str) -> bool {
         })
 }
 
-/// Returns whether the value contains a replacement of this crate.
+/// Returns whether the value contains a replacement of this crate, such as `[github-token #1]`.
 pub(crate) fn marked(value: &str) -> bool {
     value.contains(" #")
         && value
@@ -163,7 +163,7 @@ pub(crate) fn marker(text: &str) -> Option<usize> {
     (digits > 0 && rest.get(digits) == Some(&b']')).then_some(1 + name + 2 + digits + 1)
 }
 
-/// Counts the different bytes.
+/// Returns the number of different bytes in a value.
 pub(crate) fn distinct(value: &str) -> usize {
     let mut seen = [false; 256];
     value
@@ -172,7 +172,7 @@ pub(crate) fn distinct(value: &str) -> usize {
         .count()
 }
 
-/// Counts how often the class changes between small letters, capitals and digits: in random texts at every second
+/// Counts the changes between small letters, capitals and digits. In random texts the class changes at every second
 /// character, in words and names at every fifth. A sign between words does not count.
 fn turns(value: &str) -> usize {
     let class = |byte: u8| match byte {

@@ -1,4 +1,4 @@
-//! The check after writing: searches the bytes of a file for secrets that were replaced.
+//! The check after writing: searches the bytes of the written file for secrets that should have been replaced.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,15 +8,15 @@ use crate::names::Names;
 use crate::needles::Needles;
 use crate::plausible;
 
-/// Searches bytes for secrets: as UTF-8 and UTF-16, in base64 at each of three alignments (both alphabets),
-/// URL-encoded, JSON-escaped, as `\u` escapes, HTML-escaped, hexadecimal, and each of these split over line breaks
-/// with indentation.
+/// A search for secrets in bytes: as UTF-8 and UTF-16, in base64 at each of three alignments (both alphabets),
+/// URL-encoded, JSON-escaped, as `\u` escapes, HTML-escaped, hexadecimal, and each of these split over line breaks with
+/// indentation.
 pub struct Remains {
     needles: Needles,
     names: Vec<String>,
 }
 
-/// A place that still contains a secret. It holds the secret's name, never the secret.
+/// A place that still contains a secret. Its fields contain the secret's name, never the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The range of bytes that contains the secret.
@@ -28,8 +28,8 @@ pub struct Place {
 }
 
 impl Remains {
-    /// Searches for every secret replaced under these names that has at least [`SHORTEST`] characters: shorter ones
-    /// occur by chance, and the rules find them again in their original form.
+    /// Prepares a search for every replaced secret of at least [`SHORTEST`] characters. Shorter secrets occur by
+    /// chance, and the rules find them again in their original form.
     pub fn of(names: &Names) -> Self {
         Self::new(
             names
@@ -77,7 +77,7 @@ impl Remains {
     }
 }
 
-/// Prints only names.
+/// Prints only the names of the secrets, so that no log contains a secret.
 impl fmt::Debug for Remains {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Remains").field(&self.names).finish()

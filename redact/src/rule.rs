@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The kind of a finding. A user keeps secrets one by one; a switch keeps all personal data.
+/// The kind of data that a rule finds. A user keeps secrets one by one; one switch keeps all personal data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A secret, which grants access to something: a token, a key, a password.
@@ -53,7 +53,8 @@ pub struct Rule {
     pub(crate) rank: u8,
 }
 
-/// Finds the hit at a keyword's position. An error is a position before which the rule need not search again.
+/// A function that finds the hit at a keyword's position. Its error is a position before which the rule need not search
+/// again.
 pub(crate) type Code = fn(&str, Range<usize>) -> Result<Option<Range<usize>>, usize>;
 
 /// How a rule searches at the position of its keyword.
@@ -91,7 +92,7 @@ impl Rule {
         }
     }
 
-    /// Creates a rule for a secret with a known context.
+    /// Creates a rule for a secret that its context reveals, such as `Cookie: `.
     pub(crate) const fn place(
         id: &'static str,
         what: &'static str,
@@ -106,7 +107,7 @@ impl Rule {
         rule
     }
 
-    /// Creates a rule that needs a function.
+    /// Creates a rule that finds its secrets with a function.
     pub(crate) const fn code(
         id: &'static str,
         what: &'static str,
@@ -141,7 +142,7 @@ impl Rule {
         self
     }
 
-    /// Calls `check` for each match.
+    /// Accepts only the matches for which `check` returns true.
     pub(crate) const fn check(mut self, check: fn(&str) -> bool) -> Self {
         self.check = check;
         self

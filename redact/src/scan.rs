@@ -51,7 +51,7 @@ impl Rules {
         self
     }
 
-    /// Switches off one rule; returns false if there is none with this id.
+    /// Switches off one rule; returns false if no rule has this id.
     pub fn without_rule(&mut self, id: &str) -> bool {
         let rule = rules().find(|rule| rule.id == id);
         rule.is_some_and(|rule| {
@@ -93,19 +93,21 @@ impl Rules {
         }
     }
 
-    /// Keeps the secret with this name from a report: `github-token #1`. The names of the others stay the same.
+    /// Excludes the secret with this name, such as `github-token #1`, from replacement. The names of other secrets stay
+    /// the same.
     pub fn keep_name(&mut self, name: &str) {
         self.kept_names
             .insert(name.trim_matches(['[', ']']).to_owned());
     }
 
-    /// Keeps this secret wherever it occurs.
+    /// Excludes this secret from replacement wherever it occurs.
     pub fn keep_secret(&mut self, secret: &str) {
         self.kept_secrets.insert(secret.to_owned());
     }
 
-    /// Keeps a rule's hits at one place, named as in [`Rules::scan_at`]. The secret may still be replaced elsewhere;
-    /// [`crate::Remains`] does not search for it, because it remains here.
+    /// Excludes a rule's hits at one place from replacement; the place is named as in [`Rules::scan_at`]. The secret
+    /// may still be replaced elsewhere. [`crate::Remains`] does not search for the secret, because it remains at this
+    /// place.
     pub fn keep_place(&mut self, rule: &str, place: &str) {
         self.kept_places.insert((rule.to_owned(), place.to_owned()));
     }
@@ -133,7 +135,7 @@ impl Rules {
         self.scan_at("", text, names)
     }
 
-    /// Scans like [`Rules::scan`] a text whose place, such as a cell or a file, has a name.
+    /// Scans a text like [`Rules::scan`]. `place` names the cell or file of the text, for [`Rules::keep_place`].
     pub fn scan_at(&self, place: &str, text: &str, names: &mut Names) -> Vec<Hit> {
         let mut raws = self.once(text);
         let mut places = merged(text, &raws);
@@ -239,7 +241,7 @@ impl Rules {
     }
 }
 
-/// Prints no values.
+/// Prints the rules without values, so that no log contains a secret.
 impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rules")

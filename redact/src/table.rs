@@ -1,4 +1,4 @@
-//! Searches a text with the table of rules: a prefilter finds keywords, and patterns run only at their own.
+//! Searches a text with the table of rules: a prefilter finds keywords, and a pattern runs only at its own keywords.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,8 +17,8 @@ use crate::rules::rules;
 /// The number of bytes after a keyword that a pattern searches. A longer token extends over all following base64
 /// characters.
 const AHEAD: usize = 400;
-/// Limits the bytes passed to patterns, per byte of a text, plus a fixed amount (`STEPS`): a text full of secrets
-/// needs one pattern for each of them.
+/// The most bytes that patterns search in a text: this many for each byte of the text, plus `STEPS`. A text full of
+/// secrets needs one pattern search for each secret.
 const STEPS_A_BYTE: usize = 8;
 const STEPS: usize = 256 << 10;
 
@@ -28,7 +28,7 @@ pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
 /// All rules and the automaton of their keywords.
 pub(crate) struct Table {
     prefilter: Option<NFA>,
-    /// The rules of each keyword.
+    /// For each keyword, the indices of its rules in `compiled`.
     owners: Vec<Vec<usize>>,
     compiled: Vec<Compiled>,
 }
@@ -197,7 +197,8 @@ fn token_byte(byte: &&u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-+/=.~%".contains(byte)
 }
 
-/// Returns how many bytes a pattern may search: nearly every match ends at the end of the run.
+/// Returns how many bytes after its keyword a pattern usually searches: nearly every match ends before a blank or a
+/// quote.
 fn run(text: &str) -> usize {
     text.bytes()
         .take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\''))

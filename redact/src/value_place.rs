@@ -1,4 +1,4 @@
-//! Finds the value after a name, in any notation.
+//! Finds the value that follows a name such as `password`, in any notation: `NAME=value`, `"name": "value"`, …
 
 use std::ops::Range;
 
@@ -16,14 +16,14 @@ pub(crate) struct Place {
     pub(crate) element: bool,
     /// Whether the value is written as `NAME=value` without blanks, as in environments, URLs and connection strings.
     pub(crate) tight: bool,
-    /// `--name value`.
+    /// Whether the notation is `--name value`.
     pub(crate) option: bool,
-    /// `"name", "value"`.
+    /// Whether the notation is `"name", "value"`.
     pub(crate) pair: bool,
 }
 
 impl Place {
-    /// Returns the value that follows a name, if one does.
+    /// Returns the place of the value that follows a name; `None` if no value follows.
     pub(crate) fn after(text: &str, name: Range<usize>) -> Option<Place> {
         let bytes = text.as_bytes();
         let before = name.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
@@ -92,7 +92,7 @@ impl Place {
         let begin = blanks(value);
         tight &= begin == value;
         let mut open = begin;
-        // Skips a prefix of Python's and Rust's string literals.
+        // Skips the prefix of a string literal in Python or Rust, such as the `b` in `b"…"`.
         if matches!(byte(open), b'b' | b'r' | b'u' | b'f') && matches!(byte(open + 1), b'"' | b'\'')
         {
             open += 1;

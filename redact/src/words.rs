@@ -1,4 +1,4 @@
-//! Decides from a name whether its value is a secret.
+//! Decides from a name, such as `DB_PASSWORD`, whether the value of that name is a secret.
 
 /// The kind of value that a name announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub fn names_secret(name: &str) -> bool {
     says(name).is_some()
 }
 
-/// Returns the kind of value that the last words of a name announce.
+/// Returns the kind of value that the last words of a name announce; `None` if they do not announce a secret.
 pub(crate) fn says(name: &str) -> Option<Says> {
     let words = words(name);
     let mut last: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -1,5 +1,5 @@
-//! Values assigned to a name for secrets, in any notation: `TOKEN=…`, `"password": "…"`, `api_key: …`,
-//! `<password>…</password>`, `--token …`, also in JSON inside a JSON string.
+//! Rules for values that are assigned to a name for secrets, in any notation: `TOKEN=…`, `"password": "…"`,
+//! `api_key: …`, `<password>…</password>`, `--token …`, also in JSON inside a JSON string.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::words::{Says, says};
 pub(super) const RULES: &[Rule] = &[
     Rule::code(
         "secret",
-        "Values of names that say secret: TOKEN=…, \"password\": \"…\", api_key: …, --token …",
+        "Values of names for secrets: TOKEN=…, \"password\": \"…\", api_key: …, --token …",
         &["password", "passwd", "pwd", "passphrase", "passcode", "_pass", "secret", "token", "key", "credential", "creds", "auth"],
         assigned,
         ["MY_SERVICE_TOKEN=⟦{A:30}⟧", "{\"user\": \"x\", \"password\": \"⟦{p:14}⟧\"}"],
@@ -19,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::place(
         "told-secret",
-        "Passwords and keys that a sentence tells: the password is …",
+        "Passwords and keys in a sentence: the password is …",
         &["password is", "passphrase is", "token is", "api key is", "secret is", "password:", "api key:", "access key:", "secret key:"],
         r#"(?i)(?:password|passphrase|token|api key|access key|secret key|secret)(?: is:?|:) {1,2}[`"']?([^\s`"'<>\[\]{}()\\]{7,200}[^\s`"'<>\[\]{}()\\.,;:?])"#,
         ["The password is ⟦{A:14}⟧, please log in.", "API key: `⟦{A:32}⟧`"],
@@ -34,7 +34,7 @@ const NAME: usize = 64;
 /// A rejected value longer than this is skipped without a search for secrets inside it.
 const LONG: usize = 512;
 
-/// Returns the value of the name that contains the keyword.
+/// Returns the value of the name that contains the keyword; the error is the end of a long value that is rejected.
 fn assigned(text: &str, keyword: Range<usize>) -> Result<Option<Range<usize>>, usize> {
     let Some((name, says)) = named(text, keyword) else {
         return Ok(None);
@@ -98,8 +98,8 @@ fn password(name: &str, value: &str, place: &Place) -> bool {
     let phrase = name.to_ascii_lowercase().contains("passphrase");
     match place.quote {
         _ if value.bytes().any(|b| matches!(b, b' ' | b'\t')) && !phrase => false,
-        // A quoted word of eight letters can be a password; an identifier or a key of a form or a translation is not
-        // one.
+        // A quoted word of eight letters can be a password. A word with `_`, `-` or `.` is an identifier or a
+        // translation key.
         Some(_) => {
             let word = value
                 .bytes()
@@ -178,7 +178,7 @@ fn shouted(value: &str) -> bool {
         .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// Returns whether a value has two adjacent capitals and small letters, unlike the name of a type.
+/// Returns whether a value has small letters and two adjacent capitals, which names of types rarely have.
 fn two_capitals(value: &str) -> bool {
     let lower = value.bytes().any(|b| b.is_ascii_lowercase());
     lower
@@ -188,7 +188,7 @@ fn two_capitals(value: &str) -> bool {
             .any(|two| two.iter().all(u8::is_ascii_uppercase))
 }
 
-/// Returns whether a value has three adjacent capitals and small letters, unlike an identifier.
+/// Returns whether a value has small letters and three adjacent capitals, which identifiers rarely have.
 fn jumbled(value: &str) -> bool {
     let lower = value.bytes().any(|b| b.is_ascii_lowercase());
     lower
@@ -199,7 +199,7 @@ fn jumbled(value: &str) -> bool {
             .any(|three| three.iter().all(u8::is_ascii_uppercase))
 }
 
-/// Returns whether a value is a path or a URL without a secret of its own.
+/// Returns whether a value is a path or a URL, which is not itself a secret.
 fn path(value: &str) -> bool {
     value.contains("://")
         || value.starts_with(['/', '~', '.'])
@@ -209,7 +209,7 @@ fn path(value: &str) -> bool {
                 .all(|part| part.len() < 16 && !part.bytes().any(|b| b.is_ascii_uppercase()))
 }
 
-/// Returns whether a word describes a secret instead of being one.
+/// Returns whether a word describes a secret instead of being one, such as `passwordHash`.
 fn describes_secret(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     [

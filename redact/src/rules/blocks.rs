@@ -1,5 +1,5 @@
-//! Keys in blocks of several lines: PEM (RFC 7468), OpenSSH, SSH2 (RFC 4716), OpenPGP (RFC 9580), PuTTY; and JWT (RFC
-//! 7519).
+//! Rules for keys in blocks of several lines: PEM (RFC 7468), OpenSSH, SSH2 (RFC 4716), OpenPGP (RFC 9580), PuTTY; and
+//! for JWT (RFC 7519).
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::rule::Rule;
 pub(super) const RULES: &[Rule] = &[
     Rule::code(
         "private-key",
-        "Private keys in PEM, OpenSSH, SSH2 and OpenPGP blocks, whole or cut",
+        "Private keys in PEM, OpenSSH, SSH2 and OpenPGP blocks, complete or truncated",
         &["PRIVATE KEY"],
         |text, keyword| Ok(block(text, keyword)),
         [
@@ -62,8 +62,8 @@ pub(super) const RULES: &[Rule] = &[
 /// The longest block to search for, in bytes: an RSA key of 16384 bits has 13 KB.
 const LONGEST: usize = 64 << 10;
 
-/// Returns the range from `-----BEGIN …` to `-----END …-----`; without an end, as far as the text can belong to a
-/// key.
+/// Returns the range from `-----BEGIN …` to `-----END …-----`. Without an end, the range extends as far as the text can
+/// belong to a key.
 fn block(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let line = floor(text, keyword.start.saturating_sub(60));
     let before = &text[line..keyword.start];
@@ -116,8 +116,8 @@ fn block(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     real.then_some(line + dashes..from + end)
 }
 
-/// Returns how much of a text without an end can belong to a block: base64 characters, headers, blanks and escaped
-/// line breaks.
+/// Returns the length of the part of `text` that can belong to a block without an end: base64 characters, headers,
+/// blanks and escaped line breaks.
 fn cut(text: &str) -> usize {
     let mut end = 0;
     let mut at = 0;
@@ -147,7 +147,7 @@ fn cut(text: &str) -> usize {
     end
 }
 
-/// Returns the range from `Private-Lines: n` to the line of `Private-MAC`, or over the n lines.
+/// Returns the range from `Private-Lines: n` to the line of `Private-MAC`, or over n lines if that line is missing.
 fn putty(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let window = &text[keyword.start..floor(text, keyword.start + LONGEST)];
     let mut lines = window.split_inclusive('\n');

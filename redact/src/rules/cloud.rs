@@ -255,7 +255,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// Rejects hexadecimal digits, which are usually an id.
+/// Accepts tokens, but not hexadecimal digits, which are usually an id.
 fn not_hex(value: &str) -> bool {
     crate::plausible::token(value) && !value.bytes().all(|b| b.is_ascii_hexdigit())
 }

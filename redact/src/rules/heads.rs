@@ -10,7 +10,7 @@ use crate::rule::Rule;
 pub(super) const RULES: &[Rule] = &[
     Rule::place(
         "authorization",
-        "Heads Authorization and Proxy-Authorization, of any scheme",
+        "The HTTP headers Authorization and Proxy-Authorization, of any scheme",
         &["authorization"],
         r#"(?i)authorization["'`\\]{0,4}\s{0,4}[:=,]{1,2}\s{0,4}["'`\\]{0,4}(?:(?:bearer|basic|token|digest|negotiate|ssws|apikey|api-key|api-token|key|bot|splunk|flyv1|genie-?key|klaviyo-api-key|aws4-hmac-sha256)[ :]{1,4}["'`]?)?([A-Za-z0-9._~+/=:|-]{8,})"#,
         ["Authorization: Bearer ⟦{w:40}⟧", "{\"authorization\": \"Basic ⟦{b:26}==⟧\"}"],
@@ -20,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
     .check(credential),
     Rule::place(
         "bearer-token",
-        "Bearer tokens outside of a head",
+        "Bearer tokens outside an HTTP header",
         &["bearer "],
         r"(?i)bearer\s{1,4}([A-Za-z0-9._~+/-]{20,}={0,2})",
         ["-H 'x: Bearer ⟦{A:40}⟧'", "bearer ⟦{A:24}⟧"],
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     .check(plausible::random),
     Rule::place(
         "api-key-head",
-        "Heads of API keys: X-API-Key, X-Auth-Token, Api-Key, PRIVATE-TOKEN and the like",
+        "HTTP headers with API keys: X-API-Key, X-Auth-Token, Api-Key, PRIVATE-TOKEN and the like",
         &["x-api-key", "x-auth-token", "api-key", "private-token", "x-access-token", "x-vault-token", "xi-api-key", "job-token", "apikey", "x-csrf-token"],
         r#"(?i)(?:x-api-key|x-auth-token|api-key|private-token|x-access-token|x-vault-token|xi-api-key|job-token|apikey|x-csrf-token)["'`\\]{0,4}\s{0,4}[:=,]\s{0,4}["'`\\]{0,4}([A-Za-z0-9._~+/=|-]{12,})"#,
         ["X-API-Key: ⟦{A:32}⟧", "curl -H 'PRIVATE-TOKEN: ⟦{w:30}⟧'"],
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
     .check(plausible::random),
     Rule::place(
         "cookie",
-        "Heads Cookie and Set-Cookie",
+        "The HTTP headers Cookie and Set-Cookie",
         &["cookie:", "cookie\":", "cookie':", "_session="],
         r#"(?i)(?:cookie["']?:\s{0,4}["'\\]{0,3}([^\s"'\\;,=]{1,64}=[^\s"'\\;,]{6,}(?:;\s?[^\s"'\\;,=]{1,64}=[^\s"'\\;,]+)*)|_session=([A-Za-z0-9%._+/=-]{16,}))"#,
         ["Cookie: ⟦sessionid={a:32}; csrftoken={A:32}⟧", "_gitlab_session=⟦{h:32}⟧"],
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
     .check(cookie),
     Rule::code(
         "url-password",
-        "Passwords in URLs of databases, brokers, hosts of code and others, and tokens in the place of a user",
+        "Passwords in URLs of databases, brokers, code hosts and others, and tokens in place of a user name",
         &["://"],
         |text, slashes| Ok(user_of_url(text, slashes.end)),
         [
@@ -62,7 +62,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::place(
         "curl-user",
-        "Passwords that curl is given by -u",
+        "Passwords in curl's option -u",
         &["-u ", "--user "],
         r#"(?:-u|--user)\s{1,4}["']?[A-Za-z0-9_.@-]{1,64}:([^\s"'`]{6,})"#,
         ["curl -u admin:⟦{A:14}⟧ https://example.com/", "curl --user 'me:⟦{p:14}⟧' x"],
@@ -114,7 +114,7 @@ fn credential(value: &str) -> bool {
         && plausible::random(value)
 }
 
-/// Accepts a cookie that is longer than a setting.
+/// Accepts a cookie of at least 16 characters with a digit: a shorter cookie is usually a setting.
 fn cookie(value: &str) -> bool {
     !plausible::placeholder(value) && value.len() >= 16 && value.bytes().any(|b| b.is_ascii_digit())
 }
@@ -126,7 +126,7 @@ const LONGEST_USER: usize = 1024;
 fn user_of_url(text: &str, start: usize) -> Option<Range<usize>> {
     let window = &text[start..floor(text, start + LONGEST_USER)];
     let end = window.find(|c: char| c.is_whitespace() || "/\"'`<>\\".contains(c));
-    // A password can itself contain an `@`.
+    // A password can itself contain an `@`, so the last `@` ends it.
     let user = &window[..window[..end.unwrap_or(window.len())].rfind('@')?];
     let (at, secret) = match user.split_once(':') {
         Some((token, "" | "x-oauth-basic" | "x-token-auth")) => (0, token),
@@ -141,7 +141,7 @@ fn user_of_url(text: &str, start: usize) -> Option<Range<usize>> {
     real.then(|| start + at..start + at + secret.len())
 }
 
-/// Rejects example passwords and ports.
+/// Rejects placeholders, and texts with `//` or a leading `:`, which are another part of a URL.
 fn url_password(value: &str) -> bool {
     !plausible::placeholder(value) && !value.starts_with(':') && !value.contains("//")
 }

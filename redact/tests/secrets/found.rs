@@ -79,7 +79,7 @@ fn of_the_planted_kinds_at_least_98_in_100_are_found() {
     );
 }
 
-/// Each notation with one value, and the text that must remain after redaction.
+/// Checks that the rules find one value in each notation, and that the rest of the text stays.
 #[test]
 fn a_value_is_found_in_every_notation() {
     let value = prosescope_redact::shape::fill("{A:30}", 5);
@@ -133,7 +133,8 @@ fn what_no_secret_is_stays() {
 /// word.
 const OFTEN_NOT: [(&str, usize); 2] = [("mailgun-signed", 0), ("said-in-prose", 75)];
 
-/// By chance a secret can look like a word or a placeholder; of every kind at least 95 of 100 must be found.
+/// Checks that the rules find at least 95 of 100 secrets of every kind: by chance a secret can look like a word or a
+/// placeholder.
 #[test]
 fn a_kind_is_found_whatever_its_secret_is() {
     let rules = Rules::new();

@@ -29,7 +29,7 @@ fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Allows at most one false hit per megabyte of text; prints each hit.
+/// Checks that the rules find at most one false hit per megabyte of these texts; prints each hit.
 fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<Kind>) {
     let mut rules = Rules::new();
     if kind == Some(Kind::Secret) {
