@@ -24,7 +24,7 @@ const RATIO: u64 = 200;
 /// The bits of a Unix mode with the file type, and their value for a regular file.
 const KIND: u32 = 0o170_000;
 const FILE: u32 = 0o100_000;
-/// The number of bytes that are passed on at a time.
+/// The number of bytes of an entry that are unpacked at a time.
 const PIECE: usize = 64 << 10;
 
 /// The reason why a zip is not opened, or an entry of it not unpacked.
@@ -107,7 +107,7 @@ pub struct Archive<R> {
     entries: Vec<Entry>,
 }
 
-/// The number of bytes from which a file's type is recognised.
+/// The number of bytes at the beginning of a file from which its type is recognised.
 pub const HEAD: usize = 64;
 
 /// Returns whether a file with this beginning is a zip.
@@ -265,7 +265,7 @@ impl<R: ReaderAt> Archive<R> {
     }
 }
 
-/// Returns the files in the zip's directory, sorted by path, or an error for the first that must not be unpacked.
+/// Returns the files in the zip's directory, sorted by path, or an error for the first entry that must not be unpacked.
 fn list<R: ReaderAt>(
     zip: &rawzip::ZipArchive<R>,
     buffer: &mut [u8],

@@ -31,7 +31,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Decodes `len` bytes from a text of [`encode`]; `None` if the text is something else.
+/// Decodes `len` bytes from a text of [`encode`]; `None` if the text is not an encoding of `len` bytes.
 pub fn decode(text: &str, len: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len.min(text.len()));
     let mut decoder = Decoder::new(len as u64);
@@ -40,21 +40,21 @@ pub fn decode(text: &str, len: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Decodes such a text in pieces, which may end in the middle of a character.
+/// Decodes a text of [`encode`] in pieces, which may end in the middle of a character.
 #[derive(Debug)]
 pub struct Decoder {
-    /// Bytes still to decode.
+    /// The number of bytes that are still to be decoded.
     left: u64,
     held: u32,
     bits: u32,
-    /// The bits that are left over after the last whole byte.
+    /// The number of bits after the last whole byte.
     spare: u32,
     /// The first byte of a character that a later piece completes.
     lead: Option<u8>,
 }
 
 impl Decoder {
-    /// Creates a decoder of a text of `len` bytes.
+    /// Creates a decoder for the text of `len` encoded bytes.
     pub fn new(len: u64) -> Decoder {
         Decoder {
             left: len,
@@ -65,7 +65,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes a piece of the text; `None` if it is something else.
+    /// Decodes a piece of the text; `None` if the piece is not part of an encoding.
     pub fn feed(&mut self, text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
         for byte in text {
             match (self.lead.take(), byte) {
@@ -83,9 +83,10 @@ impl Decoder {
         Some(())
     }
 
-    /// Ends the text; `None` if it is shorter or longer than `len` bytes need.
+    /// Checks at the end of the text that it had the length that `len` bytes need; `None` if not.
     pub fn end(self) -> Option<()> {
-        // The last group is padded, and if its character cannot occur in a script element, another group follows it.
+        // The last group is padded, and if its character cannot occur in a script element, another group follows it:
+        // together fewer than 14 bits.
         let whole = self.left == 0 && self.lead.is_none();
         (whole && self.spare < 14).then_some(())
     }

@@ -15,10 +15,10 @@ use crate::wishes::{Known, LONGEST, in_env};
 
 /// A source whose databases can be shared.
 pub trait Shareable: Source {
-    /// Returns a reader of the source's databases.
+    /// Returns the access to the source's databases.
     ///
     /// # Errors
-    /// If there is no place for copies of them.
+    /// If there is no place for copies of the databases.
     fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError>;
 
     /// Returns secret values that only this shell can find: those of `.env` files in the source.
@@ -48,9 +48,9 @@ pub enum Form {
     /// A page with the viewer and the runs in it.
     #[default]
     Html,
-    /// The runs' files.
+    /// A zip of the runs' files.
     Zip,
-    /// A run's only database.
+    /// The only database of the shared copy.
     Db,
 }
 
@@ -103,9 +103,9 @@ pub fn file(
 pub(crate) struct Checked {
     /// The report of what was replaced and left out.
     pub(crate) report: RunShared,
-    /// The copy, packed.
+    /// The zip with the copy.
     pub(crate) zip: Vec<u8>,
-    /// The copy, opened.
+    /// The copy as a source, unpacked from the zip.
     pub(crate) copy: Rc<dyn Shareable>,
 }
 

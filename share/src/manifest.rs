@@ -23,8 +23,8 @@ pub(crate) const LONGEST: u64 = 64 << 20;
 /// The most differences that are listed.
 const SAID: usize = 20;
 
-/// The contents of a shared copy, its replacements and its omissions. Contains neither a secret nor the hash of one, from which a
-/// short secret could be guessed.
+/// The contents of a shared copy, its replacements and its omissions. Contains neither a secret nor the hash of one,
+/// from which a short secret could be guessed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of the manifest's format: [`FORMAT`].
@@ -39,21 +39,21 @@ pub struct Manifest {
     pub runs: Vec<String>,
     /// The files, sorted by path.
     pub parts: Vec<Part>,
-    /// The replacements.
+    /// The number of replacements, by rule and place.
     pub redactions: Vec<SecretsReplaced>,
-    /// The omissions.
+    /// The contents that were left out, by kind.
     pub left_out: Vec<LeftOutOfShare>,
     /// The audit logs that were sealed again because a text in them was replaced.
     pub sealed_anew: Vec<LogSealedAnew>,
     /// The row of the trace to show first, if the sharer chose one: `43`, `~7`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<String>,
-    /// Whether there is a signature beside the manifest. It is not verified: it can be anyone's, or invalid.
+    /// Whether there is a signature beside the manifest. The signature is not verified: it can be anyone's, or invalid.
     #[serde(skip)]
     pub signed: bool,
 }
 
-/// Returns whether a text names a row of a trace: its number, or its position after `~`.
+/// Returns whether a text is the name of a row of a trace: its number (`43`), or its position after `~` (`~7`).
 pub(crate) fn is_row(text: &str) -> bool {
     let digits = text.strip_prefix('~').unwrap_or(text);
     (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -70,7 +70,7 @@ pub struct Part {
     pub sha256: String,
 }
 
-/// Whether a packed run matches its manifest.
+/// The result of comparing a packed run with its manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verified {
     /// The zip has no manifest, so it was not made by `prosescope share`.
@@ -272,7 +272,7 @@ pub fn unpack<R: ReaderAt>(
     })
 }
 
-/// Formats a manifest's time, or says that it is missing. The untrusted text itself is never shown.
+/// Formats a manifest's time. Any other text becomes `an unknown day`, because untrusted text is never shown.
 fn when(at: &str) -> String {
     match Stamp::parse(at) {
         stamp @ Stamp::At(_) => format!("{} UTC", stamp.minute()),

@@ -30,8 +30,8 @@ pub struct Asked {
     pub now: Option<i64>,
 }
 
-/// Returns a run as text for a model. `sharing` must hold only that run, and `source` contains it. A run that is
-/// shared raw is not copied.
+/// Returns a run as text for a model. `sharing` must contain only this run, and `source` the run's files. A run that is
+/// shared raw is read directly, without a copy.
 ///
 /// # Errors
 /// As for [`crate::file::file`]: if the run cannot be copied, or if a replaced text would still occur in the result.
@@ -48,7 +48,7 @@ pub fn for_model(
         return Ok(text);
     }
     let called = original.map(|session| session.name());
-    // A row keeps its id and its position in the copy, so it is found by these.
+    // A row keeps its id and its position in the copy, so the asked row is found there by one of these.
     let row = asked.node.and_then(|node| original?.trace().node(node)?.id);
     let called = called.map(|name| sharing.masked(&name));
     let copy: Rc<dyn Source> = checked(sharing, source, made)?.copy;
@@ -79,7 +79,7 @@ pub fn for_model(
     Ok(text)
 }
 
-/// Returns the replacements that occur in the text.
+/// Returns the replacements that occur in the text, each with its number of occurrences.
 fn replaced(sharing: &Sharing<'_>, text: &str) -> Vec<ReplacedInText> {
     let kinds = sharing.kinds();
     let kind = |name: &str| {

@@ -1,4 +1,4 @@
-//! Packs redacted runs into a zip, and searches the zip for what was replaced.
+//! Packs redacted runs into a zip, and searches the zip for texts that should have been replaced.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -22,8 +22,8 @@ use crate::signed::{SIGNATURE, Sign};
 
 /// Bytes copied at a time.
 const PIECE: usize = 64 << 10;
-/// The number of bytes that are searched at a time, and how many of these are searched again together with the next
-/// ones, so that a secret across two pieces is found.
+/// The number of bytes that are searched at a time, and the number of these that are searched again with the next
+/// piece, so that a secret across two pieces is found.
 const SEARCHED: usize = 4 << 20;
 const OVERLAP: usize = 64 << 10;
 
@@ -36,7 +36,7 @@ pub enum ShareError {
     /// A part of the run cannot be read.
     #[error("{path} cannot be read: {cause}")]
     Read {
-        /// The file.
+        /// The path of the part.
         path: String,
         /// The reason why the part cannot be read.
         cause: String,
@@ -64,9 +64,9 @@ pub enum ShareError {
     Remains {
         /// The secret's name.
         name: String,
-        /// The file.
+        /// The path of the file that contains the secret.
         path: String,
-        /// The form in which the file contains it.
+        /// The form in which the file contains the secret: `plain`, `base64`, …
         form: String,
     },
 }
@@ -80,7 +80,7 @@ impl ShareError {
         }
     }
 
-    /// Creates an error for a database that cannot be opened; its path is named only once.
+    /// Creates an error for a database that cannot be opened. The message contains the path only once.
     pub fn not_opened(path: &str, error: &SourceError) -> ShareError {
         match error {
             SourceError::Database { cause, .. } => ShareError::unread(path, cause),
@@ -136,7 +136,7 @@ fn too_large(report: &RunShared) -> String {
     )
 }
 
-/// Opens and rebuilds databases; each shell has its own way to do so.
+/// Opens and rebuilds the databases of a run. Each shell implements this trait in its own way.
 pub trait Databases {
     /// Passes each row of a database, as it would be rebuilt, to `rows`, and writes nothing.
     ///
@@ -170,8 +170,8 @@ pub struct Made {
     pub opens: Option<String>,
 }
 
-/// Scans the runs without writing anything, so that the hits and omissions are known and [`Redactor::again`] can
-/// follow. Returns the parts, with a database at its present size.
+/// Scans the runs without writing anything, so that the hits and omissions are known before [`Redactor::again`] starts
+/// the next pass. Returns the parts; the size of a database is its size before redaction.
 ///
 /// # Errors
 /// If a part cannot be read.
@@ -280,7 +280,7 @@ pub fn pack<'a, W: Write>(
     Ok((manifest, out))
 }
 
-/// Returns the redacted bytes of a file that is not a database; `None` if it is left out.
+/// Returns the redacted bytes of a file that is not a database; `None` if the file is left out.
 fn redacted(
     shared: &Shared<'_>,
     file: &File,
@@ -291,7 +291,7 @@ fn redacted(
     bytes.map_err(|error| ShareError::unread(&file.path, &error))
 }
 
-/// Adds a file to a zip.
+/// Adds a file to a zip, and returns the file's size and checksum.
 fn add<W: Write>(
     zip: &mut ZipArchiveWriter<W>,
     deflated: bool,
@@ -331,7 +331,7 @@ fn add<W: Write>(
     })
 }
 
-/// Searches the written zip for every replaced text, in each form. `copy` is the unpacked zip; files that it lacks,
+/// Searches the written zip for every replaced text, in each form. `copy` is the unpacked zip; files that `copy` lacks,
 /// such as the manifest, are unpacked here.
 ///
 /// # Errors

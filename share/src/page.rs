@@ -1,5 +1,5 @@
-//! Reads and writes a page with a packed run: the viewer, a summary that needs no script, and the run as the text of
-//! an element.
+//! Reads and writes an HTML page with a packed run. The page contains the viewer, a summary that needs no script, and
+//! the run as the text of an element.
 
 use std::io;
 
@@ -11,7 +11,8 @@ use crate::dense::{self, Decoder};
 /// The beginning of the element with the run; the length in bytes and `">` follow. Neither the encoded run nor a
 /// summary contains `<`, so the first match is this element.
 const RUN: &str = r#"<script type="text/plain" id="prosescope-run" data-bytes=""#;
-/// A tag in the head of each page with a viewer; the run always follows it.
+/// A tag in the head of each viewer page. The run follows this tag, so a page with the tag but without a run is
+/// truncated.
 const VIEWER: &[u8] = br#"<meta name="prosescope-served""#;
 /// The places of the run, the summary and the title in the viewer's page; each must occur exactly once.
 const RUN_SLOT: &str = r#"<script type="text/plain" id="prosescope-run" data-bytes="0"></script>"#;
@@ -85,7 +86,7 @@ pub fn write(viewer: &str, title: &str, summary: &str, packed: &[u8]) -> Result<
     Ok(page)
 }
 
-/// Passes the packed run of a page to `each` in pieces, and returns its length; `None` if the page has none. Holds at
+/// Passes the packed run of a page to `each` in pieces, and returns its length; `None` if the page has no run. Holds at
 /// most one piece in memory.
 ///
 /// # Errors
@@ -101,7 +102,7 @@ pub fn unpack<R: ReaderAt>(
     found.transpose()
 }
 
-/// Returns the packed run of a page in memory, like [`unpack`].
+/// Returns the packed run of a page that is in memory; `None` if the page has no run.
 ///
 /// # Errors
 /// As for [`unpack`].
@@ -121,7 +122,7 @@ pub fn is_page(head: &[u8]) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(b"<!doctype html>"))
 }
 
-/// Returns the position in the page where the run's length is written.
+/// Returns the position of the run's length in the page; `None` if the page is not a viewer page.
 fn begin<R: ReaderAt>(page: &R) -> Result<Option<u64>, PageError> {
     let mut piece = vec![0; PIECE];
     let mut at = 0;

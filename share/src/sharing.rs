@@ -25,15 +25,15 @@ pub struct Sharing<'a> {
     sign: Option<Box<Sign<'a>>>,
     /// The report of the scan; needed because a raw copy itself records no hits.
     looked: Option<RunShared>,
-    /// Whether each rule's hits are secret or personal data.
+    /// The kind of each rule's hits, `secret` or `personal`, by the rule's name.
     kinds: BTreeMap<String, String>,
 }
 
 impl<'a> Sharing<'a> {
-    /// Shares these runs, each with its databases.
+    /// Prepares to share these runs, each with its databases.
     ///
     /// # Errors
-    /// [`ShareError::Alike`] if two of them would get the same path in the copy.
+    /// [`ShareError::Alike`] if two runs would get the same path in the copy.
     pub fn new(runs: Vec<Each<'a>>, mut redactor: Redactor) -> Result<Sharing<'a>, ShareError> {
         let (runs, databases): (Vec<Shared<'_>>, Vec<_>) = runs.into_iter().unzip();
         no_two_alike(&runs)?;
@@ -55,8 +55,8 @@ impl<'a> Sharing<'a> {
         self.sign = Some(sign);
     }
 
-    /// Calls `watch` with the number of bytes scanned and an estimate of the total: runs are scanned up to four
-    /// times.
+    /// Sets a function that is called with the number of bytes scanned and an estimate of the total. The estimate is
+    /// four times the size of the runs, because runs are scanned up to four times.
     pub fn watch(&mut self, mut watch: Box<dyn FnMut(u64, u64)>) {
         let files = self.runs.iter().flat_map(|run| run.files());
         let all = 4 * files.map(|file| file.len).sum::<u64>();
@@ -82,9 +82,9 @@ impl<'a> Sharing<'a> {
         Ok(looked)
     }
 
-    /// Writes a zip of the runs to the writer that `out` returns; each call of `out` must empty it. Secrets found
-    /// during the first writing may also occur in other forms, so unless [`Sharing::look`] ran before, the zip is
-    /// written a second time.
+    /// Writes a zip of the runs to the writer that `out` returns; each call of `out` must return an empty writer.
+    /// Secrets found during the first writing may also occur in other forms, so unless [`Sharing::look`] ran before,
+    /// the zip is written a second time.
     ///
     /// # Errors
     /// If a part cannot be read, or the zip not be written; the caller must then discard the zip.
@@ -159,7 +159,8 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Scans a copy with all rules, opened as its recipient opens it. Must be the last step.
+    /// Scans a copy with all rules, opened as its recipient opens it. This must be the last step, because the scan
+    /// discards the earlier findings.
     ///
     /// # Errors
     /// As for [`Sharing::check`].
@@ -204,7 +205,7 @@ impl<'a> Sharing<'a> {
         self.redactor.masked(text)
     }
 
-    /// Returns the names that stand for the replaced texts.
+    /// Returns the names of the replaced texts, such as `github-token #1`.
     pub(crate) fn names(&self) -> &Names {
         self.redactor.names()
     }

@@ -1,5 +1,5 @@
-//! The signature beside a manifest: its path and its length. Signing and verifying need keys, so shells do that, and
-//! the viewer does not contain code for it.
+//! Reads the signature of a manifest from a zip. Signing and verifying need keys, so the shells do both, and the viewer
+//! contains no code for them.
 
 use crate::ReaderAt;
 use crate::archive::Archive;
@@ -8,12 +8,13 @@ use crate::manifest::MANIFEST;
 /// The signature's path in the zip. It is an armored SSH signature over the bytes of the manifest, as `ssh-keygen -Y
 /// sign` writes it.
 pub const SIGNATURE: &str = "prosescope-share.json.sig";
-/// The namespace of the signature: one made for another purpose is not valid for a shared run.
+/// The namespace of the signature: a signature for another purpose is not valid for a shared run.
 pub const NAMESPACE: &str = "prosescope-share";
 /// The longest signature that is read, in bytes: with the longest keys a signature has about 3000.
 const LONGEST: u64 = 64 << 10;
 
-/// Signs the bytes of a manifest; returns the bytes of [`SIGNATURE`], or the reason why it cannot.
+/// A function that signs the bytes of a manifest. It returns the content of the file [`SIGNATURE`], or the reason why
+/// signing failed.
 pub type Sign<'a> = dyn FnMut(&[u8]) -> Result<Vec<u8>, String> + 'a;
 
 /// A manifest, byte for byte, and the signature beside it, not yet verified.
@@ -29,7 +30,7 @@ impl Signed {
     /// Reads the manifest and its signature from a zip; `None` if the zip has no signature.
     ///
     /// # Errors
-    /// The reason why one of them cannot be read.
+    /// The reason why the manifest or the signature cannot be read.
     pub fn of<R: ReaderAt>(archive: &Archive<R>) -> Option<Result<Signed, String>> {
         let len = archive.entry(SIGNATURE)?.len;
         Some(match len > LONGEST {

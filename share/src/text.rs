@@ -20,7 +20,7 @@ pub fn redacted(
     text: &str,
     redactor: &mut Redactor,
 ) -> Result<(String, Vec<SecretFound>), ShareError> {
-    // The text is scanned twice, as a run is: the second pass also finds the secrets of the first in their other
+    // The text is scanned twice, like a run: the second scan also finds the secrets of the first scan in their other
     // forms.
     redactor.text(TEXT, text);
     redactor.again();

@@ -43,7 +43,7 @@ pub struct What {
     pub without: BTreeSet<Content>,
     /// The longest value to share, in bytes.
     pub max_value: Option<u64>,
-    /// Whether to keep names of people: deciders and those who may decide.
+    /// Whether to keep the names of people who decided a gate or may decide one.
     pub people: bool,
 }
 

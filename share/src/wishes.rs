@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::copy::Redactor;
 use crate::what::{Content, What};
 
-/// A person's choices; by default secrets, personal data and earlier values are left out.
+/// A sharer's choices. By default secrets, personal data and earlier values are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Wishes {
@@ -31,7 +31,7 @@ pub struct Wishes {
     pub opens: Option<String>,
 }
 
-/// A value that only a shell can find: in `.env`, in the environment, on this machine. It is never shown.
+/// A value that only a shell can find: in `.env`, in the environment, on this machine. The value is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Known {
     /// The value's name at its source.

@@ -290,8 +290,8 @@ fn a_signature_is_read_beside_its_manifest_and_is_no_part_of_the_run() {
     );
 }
 
-/// Each altered byte is reported, except in fields without effect, such as a time or a version; a truncated zip is
-/// refused.
+/// Checks that each altered byte is reported, except in fields without effect, such as a time or a version, and that a
+/// truncated zip is refused.
 #[test]
 fn an_altered_byte_is_said_and_a_cut_is_refused() {
     let (sound, _) = shared();

@@ -117,7 +117,7 @@ test('wishes say what leaves', () => {
     [{ without: ['values'] }, '[github-token #1] of', false],
     [{ without: ['values'] }, '[left out when this run was shared: ', true],
     [{ without: ['memories', 'program'] }, '[left out when this run was shared: ', true],
-    [{ maxValue: 20 }, '[left out when this run was shared, because it is long:  ', true],
+    [{ maxValue: 20 }, '[left out when this run was shared, because it is long: ', true],
     [{ personal: true }, MAIL, true],
     [{ keep: ['github-token'] }, TOKEN, true],
     [{ keep: ['github-token #1'] }, TOKEN, true],

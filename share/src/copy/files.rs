@@ -13,7 +13,7 @@ use crate::what::Content;
 /// The longest file that is read as text, in bytes; a longer one is left out.
 const LONGEST: u64 = 64 << 20;
 
-/// A run to share.
+/// A run to share, with its place in the source and in the copy.
 pub struct Shared<'a> {
     /// The run; `None` for a database of workflows.
     pub session: Option<&'a Session>,
@@ -21,7 +21,7 @@ pub struct Shared<'a> {
     pub source: &'a dyn Source,
     /// The run's folder in the source, ending in `/`, or empty.
     pub root: String,
-    /// The run's database.
+    /// The path of the run's database in the source, if the run has one.
     pub database: Option<String>,
     /// Whether the run consists of its database alone, without the files beside it.
     pub alone: bool,
@@ -30,8 +30,8 @@ pub struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// Shares the run at this place of a source. A folder keeps its name; a lone database is shared without the files
-    /// beside it.
+    /// Describes how to share the run at this place of a source. A folder keeps its name; a lone database is shared
+    /// without the files beside it.
     pub fn run(session: &'a Session, source: &'a dyn Source, place: &str) -> Shared<'a> {
         let at = DatabaseAt::of(source, session, place);
         let root = session.run().root.to_string();
@@ -51,7 +51,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Returns what to share of a database of workflows.
+    /// Describes how to share a database of workflows.
     pub fn workflows(source: &'a dyn Source, database: &str) -> Shared<'a> {
         Shared {
             database: Some(database.to_owned()),
@@ -66,7 +66,7 @@ impl<'a> Shared<'a> {
         files.filter(|file| !self.alone || self.database.as_ref() == Some(&file.path))
     }
 
-    /// Returns a whole source to share, whatever it contains.
+    /// Describes how to share a whole source, whatever it contains.
     pub fn whole(source: &'a dyn Source) -> Shared<'a> {
         Shared {
             session: None,
@@ -79,7 +79,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// A file of a run, and its kind.
+/// A file to share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     /// The file's path in the source.
@@ -88,13 +88,13 @@ pub struct File {
     pub to: String,
     /// The file's path within its run's folder in the copy.
     pub inside: String,
-    /// The file's kind.
+    /// The file's kind, which decides how the file is redacted.
     pub kind: FileKind,
     /// The file's size in bytes.
     pub len: u64,
 }
 
-/// The kind of a file, which decides how the file is redacted.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
     /// A database.
@@ -111,8 +111,8 @@ pub enum FileKind {
 /// The paths already used in a shared copy.
 pub type Taken = BTreeSet<String>;
 
-/// Returns the files to share with their new paths; the redactor counts those that are never shared. `taken` covers
-/// all runs of the copy.
+/// Returns the files to share with their new paths; `redactor` counts the files that are never shared. `taken` contains
+/// the paths of all runs of the copy.
 pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor) -> Vec<File> {
     let folder = match shared.to.trim_end_matches('/') {
         "" => String::new(),
@@ -208,7 +208,7 @@ fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
     })
 }
 
-/// Returns the byte offset at which the value begins, for each file with a value.
+/// Returns, for each file with the value of a binding, the byte offset at which the value begins.
 pub fn values_of(session: Option<&Session>) -> BTreeMap<String, u64> {
     let bindings = session.map(|session| session.run().bindings.iter());
     let bindings = bindings.into_iter().flatten();
@@ -220,7 +220,7 @@ pub fn values_of(session: Option<&Session>) -> BTreeMap<String, u64> {
 }
 
 impl Redactor {
-    /// Returns the redacted bytes of a file that is not a database; `None` if it is left out.
+    /// Returns the redacted bytes of a file that is not a database; `None` if the file is left out.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -286,7 +286,7 @@ impl Redactor {
         Ok(Some(now.unwrap_or(text).into_bytes()))
     }
 
-    /// Records which long texts of a gate changed, so that the audit log can be given their new hashes.
+    /// Records which long texts of a gate changed, because the audit log contains hashes of these texts.
     fn gate_changed(&mut self, before: &str, now: &str) {
         let read = |text: &str| serde_json::from_str::<LogRow>(text).unwrap_or_default();
         let (before, now) = (read(before), read(now));

@@ -1,4 +1,4 @@
-//! Redacts texts in JSON: each string is scanned unescaped.
+//! Redacts texts in JSON: each string is unescaped before it is scanned.
 
 use serde::de::IgnoredAny;
 
@@ -24,18 +24,19 @@ impl Redactor {
         }
     }
 
-    /// Redacts a text that may be JSON; `None` if nothing is replaced. Numbers and blanks stay the same.
+    /// Redacts a text that may be JSON, with names of people under the keys of [`PEOPLE`]; `None` if nothing is
+    /// replaced. Numbers and blanks stay the same.
     pub(crate) fn json(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         self.json_under("", place, text)
     }
 
-    /// Redacts a text that is itself the value of a key.
+    /// Redacts a text that is itself the value of a key, such as `allow`.
     pub(crate) fn json_under(&mut self, key: &str, place: Place<'_>, text: &str) -> Option<String> {
         self.parsed(place, text, Some(key))
     }
 
-    /// Redacts JSON. With a `key` (that of the whole text, or empty), a string under a key of [`PEOPLE`] is redacted as
-    /// a name.
+    /// Redacts JSON. If `key` is given, a string under a key of [`PEOPLE`] is redacted as a name. `key` is the key of
+    /// the whole text, or empty.
     fn parsed(&mut self, place: Place<'_>, text: &str, key: Option<&str>) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
             return self.text(place, text);
@@ -55,14 +56,14 @@ impl Redactor {
             let end = start + end_of(text.get(start..)?)?;
             at = end;
             let token = text.get(start..end)?;
-            // A lone surrogate is not valid text, so this string stays as written.
+            // A string with a lone surrogate is not valid text, so it stays as written.
             let Ok(said) = serde_json::from_str::<String>(token) else {
                 continue;
             };
             let now = match text.get(end..)?.trim_start().starts_with(':') {
                 true => {
                     key.clone_from(&said);
-                    // A key without escapes is scanned with the whole text.
+                    // A key without escapes is scanned with the whole text, so only a key with escapes is scanned here.
                     match token.contains('\\') {
                         true => self.text(place, &said),
                         false => None,

@@ -32,7 +32,7 @@ const AROUND: usize = 30;
 /// The place of a text in the run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
-    /// The kind of place.
+    /// The kind of place: a column such as `bindings.value`, or a kind of file such as `memories`.
     pub(crate) of: &'a str,
     /// The row or file with the text.
     pub(crate) at: &'a str,
@@ -115,8 +115,8 @@ impl Redactor {
         }
     }
 
-    /// Collects the names in a run's gates. Those who may decide a waiting gate stay named, so that a reader can see
-    /// who they are.
+    /// Collects the names of people in a run's gates, to replace them. The names of those who may decide a waiting gate
+    /// are kept, so that a reader sees who can decide.
     pub fn meet(&mut self, session: &Session) {
         let run = session.run();
         for gate in &run.gates {
@@ -141,7 +141,7 @@ impl Redactor {
         self.add_names(by.map(|by| by.to_string()));
     }
 
-    /// Adds names; those that are long enough are replaced in every text.
+    /// Adds names of people. Each name that is long enough is replaced in every text.
     fn add_names(&mut self, names: impl IntoIterator<Item = String>) {
         for name in names {
             if !self.what.people && !self.is_nobody(&name) {
@@ -150,7 +150,7 @@ impl Redactor {
         }
     }
 
-    /// Adds names to keep everywhere.
+    /// Adds names of people that are kept in every text.
     fn keep_names(&mut self, names: Vec<String>) {
         for name in names {
             self.rules.keep_secret(&name);
@@ -210,14 +210,14 @@ impl Redactor {
         self.sealed.heads()
     }
 
-    /// Records an omission.
+    /// Counts content that is left out of the copy.
     fn leave_out(&mut self, what: &str, bytes: u64) {
         let left = self.left.entry(what.to_owned()).or_default();
         left.0 += 1;
         left.1 = left.1.saturating_add(bytes);
     }
 
-    /// Returns whether a text of this kind and length may be shared, or else the note that replaces it.
+    /// Checks that a text of this kind and length may be shared; the error is the note that replaces the text.
     fn whole(&mut self, content: Content, bytes: u64) -> Result<(), String> {
         if !self.what.has(content) {
             self.leave_out(content.word(), bytes);
@@ -228,7 +228,7 @@ impl Redactor {
         if self.what.max_value.is_some_and(|most| bytes > most) {
             self.leave_out("long values", bytes);
             return Err(format!(
-                "[left out when this run was shared, because it is long:  {bytes} bytes]"
+                "[left out when this run was shared, because it is long: {bytes} bytes]"
             ));
         }
         Ok(())
@@ -240,7 +240,7 @@ impl Redactor {
         self.replaced(place, text, &hits)
     }
 
-    /// Redacts a value with a name, which can mark it as a secret.
+    /// Redacts a value; its name, such as `DB_PASSWORD`, can mark the value as a secret.
     fn named(&mut self, place: Place<'_>, name: &str, text: &str) -> Option<String> {
         if !prosescope_redact::names_secret(name) || text.len() as u64 > LONG || text.contains('\n')
         {
@@ -258,8 +258,8 @@ impl Redactor {
 
     fn replaced(&mut self, place: Place<'_>, text: &str, hits: &[Hit]) -> Option<String> {
         for (index, hit) in hits.iter().enumerate() {
-            // The rule that first found the secret is reported, even if this hit was found by its text. A text and a
-            // pattern that the user named have one name.
+            // The report contains the rule that first found the secret, even if this hit is an exact value. Texts and
+            // patterns that the user named have one name, `asked`.
             let rule = match hit.rule {
                 "exact" | "pattern" => hit.name.split(" #").next().unwrap_or(hit.rule),
                 rule => rule,
@@ -297,7 +297,7 @@ impl Redactor {
         narrow.is_some_and(|narrow| self.masked(&narrow) != narrow)
     }
 
-    /// Redacts a text that is only the name of a person.
+    /// Redacts a text that consists of a person's name.
     pub(crate) fn person(&mut self, place: Place<'_>, name: &str) -> Option<String> {
         let stays = self.what.people || self.is_nobody(name);
         if stays || self.raw {

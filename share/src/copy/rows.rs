@@ -21,12 +21,12 @@ pub struct Rows<'a> {
 /// A column of the table.
 struct Known {
     name: String,
-    /// The kind of place that reports name for this column.
+    /// The column's name in reports, such as `bindings.value`.
     of: String,
     column: Column,
 }
 
-/// Selects how the text of a column is redacted.
+/// The way in which the text of a column is redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     /// Text that may be JSON.
@@ -35,7 +35,7 @@ enum Column {
     Content(Content),
     /// Names of people.
     People,
-    /// A list of approvers.
+    /// A list of the people who may decide a gate.
     Allow,
     /// The text of a gate, of which the audit log records a hash.
     Hashed,

@@ -66,7 +66,7 @@ impl Seals {
         self.broken.insert(run.to_owned());
     }
 
-    /// Replaces the hash of a changed text by its new hash; returns whether it did.
+    /// Replaces the hash of a changed text by its new hash; returns whether the text had changed.
     fn rehash(&self, value: Option<&mut Value>) -> bool {
         let Some(Value::String(hash)) = value else {
             return false;
@@ -85,8 +85,8 @@ impl Seals {
 pub(super) type LogRow = Map<String, Value>;
 
 impl Redactor {
-    /// Redacts a row of the log, and links it to the previous one if it was sealed. `changed`: whether the row has
-    /// already been changed.
+    /// Redacts a row of the log, and links it to the previous row if it was sealed. `changed` is true if a cell of the
+    /// row was already redacted.
     pub(super) fn log_row(&mut self, place: Place<'_>, row: &mut LogRow, mut changed: bool) {
         let run = row.get("run_id").and_then(Value::as_str);
         let run = run.unwrap_or_default().to_owned();
@@ -188,7 +188,7 @@ struct Rest {
     changed: bool,
 }
 
-/// Returns the link of a changed row.
+/// Returns the new link of a changed row; the old link if sealing fails.
 fn relinked(last: Option<&Chain>, row: &LogRow, chain: Chain) -> Chain {
     let mut hashed = row.clone();
     if let Some(id) = chain.id {
