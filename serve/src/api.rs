@@ -92,7 +92,7 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Returns the version that the client sent as `If-Match`.
+/// Returns the version that the client sent as `If-Match`; `None` without this header or for `*`.
 fn version(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
     let Some(value) = headers.get(header::IF_MATCH) else {
         return Ok(None);
@@ -138,7 +138,7 @@ fn uuid(id: &str) -> Result<String, Problem> {
     Ok(id.to_string())
 }
 
-/// Converts a client's error into the form in which it is recorded.
+/// Converts a client's error into the form in which errors are recorded: a text becomes an object with `message`.
 fn error_of(error: Json) -> Json {
     match error.value() {
         serde_json::Value::String(text) => Json::of_message(&text),

@@ -1,4 +1,4 @@
-//! The inputs of the routes: bodies and queries. An invalid one is refused with a problem.
+//! The inputs of the routes: bodies, queries and ids. An invalid input is refused with a [`Problem`].
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
@@ -20,7 +20,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Body<T>, Problem> {
-        // A form on a page of another site can send text without the browser's preflight, but it cannot send JSON.
+        // Only JSON is accepted: a form on a page of another site can send text without the browser's preflight, but
+        // not JSON.
         let of = request.headers().get(header::CONTENT_TYPE);
         let of = of
             .and_then(|of| of.to_str().ok())
@@ -73,7 +74,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// An id in the path.
+/// The id in the path of a request.
 pub(crate) struct Id(pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for Id {
@@ -86,12 +87,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
         let is_id = id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         match is_id {
             true => Ok(Id(id)),
-            false => Err(Problem::new(StatusCode::NOT_FOUND, "that is not an id")),
+            false => Err(Problem::new(StatusCode::NOT_FOUND, "the id is not valid")),
         }
     }
 }
 
-/// Deserializes a whole number, also one written as `2.0`: JSON does not distinguish them.
+/// Deserializes a whole number, including `2.0`: JSON does not distinguish `2` from `2.0`.
 fn whole_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let number = f64::deserialize(from)?;
     let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
@@ -107,7 +108,7 @@ fn whole_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Err
 pub(crate) struct StartBody {
     /// The person's message.
     pub(crate) input: String,
-    /// The workflow to continue; without it, a new one.
+    /// The id of the workflow to continue; without it, a new workflow is created.
     #[serde(default)]
     pub(crate) workflow_id: Option<String>,
     /// A UUID chosen by the caller: a repeated request with the same id and input changes nothing.
@@ -117,13 +118,13 @@ pub(crate) struct StartBody {
     /// Whether the engine may ask questions; true by default.
     #[serde(default)]
     pub(crate) ask_clarifications: Option<bool>,
-    /// Whether to begin the run even if another one of the workflow is open.
+    /// Whether to begin the run even if another run of the workflow is open.
     #[serde(default)]
     pub(crate) parallel: bool,
     /// The name of the engine that works on the run; not verified.
     #[serde(default)]
     pub(crate) owner: Option<String>,
-    /// The most messages in the context.
+    /// The most messages that the context keeps; 0 means the default.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
@@ -133,12 +134,12 @@ pub(crate) struct StartBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InputBody {
-    /// The answer.
+    /// The person's answer.
     pub(crate) text: String,
-    /// The run to answer, if several wait.
+    /// The id of the run to answer; needed if several runs wait.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
-    /// The most messages in the context.
+    /// The most messages that the context keeps; 0 means the default.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
@@ -148,12 +149,12 @@ pub(crate) struct InputBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunBody {
-    /// The run; without it, the whole workflow.
+    /// The id of the run to cancel; without it, the whole workflow is cancelled.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
 }
 
-/// An empty object.
+/// The body of a command without parameters: an empty object.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoBody {}
@@ -162,9 +163,9 @@ pub(crate) struct NoBody {}
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AskBody {
-    /// The question.
+    /// The question to the person.
     pub(crate) question: String,
-    /// Further data: an object.
+    /// Further data of the question, for programs: an object.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
@@ -195,7 +196,7 @@ pub(crate) struct FinishBody {
     /// A summary of the conversation so far.
     #[serde(default)]
     pub(crate) summary: Option<String>,
-    /// The most messages in the context.
+    /// The most messages that the context keeps; 0 means the default.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
@@ -222,11 +223,11 @@ pub(crate) struct HeartbeatBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PreferBody {
-    /// Members to set.
+    /// The members to set, with their values.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub(crate) set: std::collections::BTreeMap<String, Json>,
-    /// Members to remove.
+    /// The names of the members to remove.
     #[serde(default)]
     pub(crate) remove: Vec<String>,
 }
@@ -235,12 +236,12 @@ pub(crate) struct PreferBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StepBody {
-    /// The step.
+    /// The text of the step, for people.
     pub(crate) text: String,
-    /// The run to which the step belongs.
+    /// The id of the run to which the step belongs.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
-    /// Further data: an object.
+    /// Further data of the step, for programs: an object.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
@@ -250,15 +251,15 @@ pub(crate) struct StepBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventBody {
-    /// A text for people.
+    /// The text of the event, for people.
     pub(crate) text: String,
     /// The kind of event; `progress` by default.
     #[serde(default)]
     pub(crate) kind: Option<Kind>,
-    /// The run to which the event belongs.
+    /// The id of the run to which the event belongs.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
-    /// Data for programs: an object.
+    /// The data of the event, for programs: an object.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
@@ -319,7 +320,7 @@ pub(crate) struct StuckAsked {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventsAsked {
-    /// Only events after this one.
+    /// The cursor: only events with larger ids are returned.
     #[serde(default)]
     pub(crate) after: Option<i64>,
     /// The most events to return, up to 1,000.

@@ -1,6 +1,5 @@
 //! Completes the OpenAPI description with the parts that depend on a route's kind: authentication, `If-Match`, and
-//! refusals. Each route describes its own path, method, body and answer; this module reads those, so that a new route
-//! is described completely.
+//! refusals. Each route describes its own path, method, body and answer, from which this module derives the rest.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +35,7 @@ const REFUSALS: &[Refusal] = &[
     (408, "The request took too long", |_| true),
     (
         409,
-        "The lifecycle refuses it: `rule` names the rule",
+        "The lifecycle refuses the command: `rule` is the name of the rule",
         |has| has.command,
     ),
     (

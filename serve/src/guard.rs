@@ -24,14 +24,14 @@ use crate::problem::Problem;
 /// The access rules of a server.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// The token to send as `Authorization: Bearer`; without one, anyone who can connect has access.
+    /// The token to send as `Authorization: Bearer`; without a token, anyone who can connect has access.
     pub token: Option<String>,
     /// Allowed host names besides those of loopback, without ports.
     pub hosts: Vec<String>,
     /// The origins whose pages have access, such as `https://app.example`.
     pub origins: Vec<String>,
-    /// Requests per second and peer, and the size of a burst; 0 for no limit. Requests without the token are counted
-    /// separately, with the same limit.
+    /// The most requests per second of each peer, with bursts of twice as many; 0 for no limit. Requests without the
+    /// token are counted separately, with the same limit.
     pub rate: u32,
 }
 
@@ -148,7 +148,7 @@ impl Guard {
         }
     }
 
-    /// Returns whether a page of this origin has access: an allowed origin, or this server's own.
+    /// Returns whether a page of this origin has access: an allowed origin, or the server's own origin.
     fn is_allowed(&self, origin: &HeaderValue, host: &str) -> bool {
         let origin = origin.to_str().unwrap_or_default();
         let mut known = self.access.origins.iter();
@@ -177,8 +177,8 @@ impl Guard {
     }
 }
 
-/// The site of the page that caused a request. A plain `GET` for an image or a script has this header but no
-/// `Origin`.
+/// The header in which a browser reports the site of the page that caused a request. A plain `GET` for an image or a
+/// script has this header but no `Origin`.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
@@ -214,7 +214,8 @@ fn is_loopback(host: &str) -> bool {
         || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// The routes of event streams: a browser cannot send its own headers with them.
+/// The routes of event streams, which also accept the token in the address: a browser cannot add headers to these
+/// requests.
 const STREAM: &str = "/workflows/{id}/events/stream";
 const WEBSOCKET: &str = "/workflows/{id}/events/ws";
 
@@ -268,7 +269,8 @@ pub(crate) async fn guard(
             .get(header::CONTENT_TYPE)
             .is_some_and(|of| bare && of.as_bytes().starts_with(b"text/"))
     {
-        // axum refuses an unknown route, method or size itself, with a body that is not a problem of RFC 9457.
+        // axum itself refuses an unknown route, method or size, with a body that must be replaced by a problem of RFC
+        // 9457.
         let status = response.status();
         let said = match status {
             StatusCode::NOT_FOUND => "there is nothing at this path",

@@ -18,19 +18,19 @@ use crate::{Wake, Workplace};
 /// The most events that wait in the queue of a stream. A stream with more is too slow and is closed.
 const QUEUE: usize = 1024;
 
-/// The interval between two reads of the feed while the store does not notify it.
+/// The interval between two reads of the feed while the store does not notify the feed.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The interval while the store notifies the feed of changes.
+/// The interval between two reads of the feed while the store notifies the feed of changes.
 const WAKE: Duration = Duration::from_millis(500);
 
 /// The interval between attempts to have the store notify the feed.
 const REWAKE: Duration = Duration::from_secs(5);
 
-/// The pause after an error.
+/// The pause of the feed after a failed read.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// Events per read.
+/// The most events per read.
 const PAGE: u32 = 1000;
 
 /// A message of the feed to a stream.
@@ -82,7 +82,7 @@ impl Hub {
         Ok((hub, thread))
     }
 
-    /// Joins the feed of a workflow.
+    /// Adds a stream to the feed of a workflow, and returns the receiver of the stream's messages.
     pub(crate) fn join(&self, workflow: &str) -> Receiver<Feed> {
         let (sender, receiver) = channel(QUEUE);
         let mut state = self.state();
@@ -210,7 +210,7 @@ impl Feeding {
             return Ok(());
         }
         if !self.hub.state().streams.iter().any(|stream| stream.joined) {
-            // The feed has sent nothing yet. A stream that joins reads the past events by pages.
+            // No stream has joined yet, so no past event need be sent: a stream that joins reads these events by pages.
             self.fed = settled;
         }
         while self.fed < settled {
@@ -243,7 +243,7 @@ impl Feeding {
 }
 
 impl Hub {
-    /// Sends a message to streams, and closes those that are too slow or gone.
+    /// Sends a message to streams, and closes the streams whose clients are too slow or gone.
     fn hand_on(&self, state: &mut State, to: impl Fn(&Stream) -> bool, what: &Feed) {
         state.streams.retain(|stream| {
             if !to(stream) {

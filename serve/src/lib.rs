@@ -5,7 +5,7 @@
 //!                                                                              └─► Hub: one feed of events ─► streams
 //! ```
 //!
-//! | file | answers for |
+//! | file | contains |
 //! |---|---|
 //! | `api.rs`, `read.rs`, `body.rs` | the routes: commands, pages, and their inputs |
 //! | `stream.rs`, `hub.rs` | events from a cursor, as server-sent events and over a WebSocket |
@@ -51,8 +51,8 @@ pub trait Workplace: Send + Sync + 'static {
     /// Returns a waker that reports new events, if the store has one.
     fn wake(&self) -> Option<Box<dyn Wake>>;
 
-    /// Reports each fault in full to the operator of the server. Clients only get its kind, because its text may
-    /// contain the store's user, host and path.
+    /// Reports each fault in full to the operator of the server. Clients get only the fault's kind, because its text
+    /// may contain the store's user, host and path.
     fn failed(&self, fault: &Fault);
 }
 

@@ -31,7 +31,7 @@ use crate::pool::Pool;
 /// The server's limits.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// The largest body, in bytes.
+    /// The largest body of a request, in bytes.
     pub body: usize,
     /// The most connections. At this number, a new connection replaces the oldest one that has not yet sent a whole
     /// request.
@@ -40,7 +40,7 @@ pub struct Limits {
     pub head: Duration,
     /// The longest duration of a request; streams are exempt.
     pub request: Duration,
-    /// The longest time in which a client accepts no bytes.
+    /// The longest time in which a client accepts no bytes before its connection is closed.
     pub write: Duration,
     /// The longest time for which a shutdown waits for requests.
     pub stop: Duration,
@@ -91,7 +91,8 @@ struct Open {
 struct Connections(Mutex<VecDeque<Weak<Open>>>);
 
 impl Connections {
-    /// Adds a connection, if necessary in place of the oldest idle one. Returns false if there is no room.
+    /// Adds a connection. If `most` connections are open, the new one replaces the oldest that has not yet sent a whole
+    /// request; returns false if there is none.
     fn add(&self, open: &Arc<Open>, most: usize, metrics: &Metrics) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|known| known.strong_count() > 0);
@@ -136,13 +137,13 @@ impl Server {
     /// Returns the address, with the port that the system chose.
     ///
     /// # Errors
-    /// If the system does not report it.
+    /// If the system does not report the address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` completes; then answers the open requests, closes the streams with their cursors, and
-    /// returns. Calls `stop` before `ready`, so that the server can be stopped as soon as it is ready.
+    /// Serves until the future of `stop` completes. Then answers the open requests, closes each stream after sending
+    /// its cursor, and returns. Calls `stop` before `ready`, so that the server can be stopped as soon as it is ready.
     ///
     /// # Errors
     /// If the system cannot start threads.
@@ -160,7 +161,7 @@ impl Server {
             ready();
             self.serve(Arc::clone(&pool), stop).await
         });
-        // Every open request has been answered or has timed out.
+        // By now every open request has been answered or has timed out, so the runtime can end.
         runtime.shutdown_timeout(Duration::from_secs(1));
         // Closing a store may block, which the runtime's threads must not, so the stores are closed on this thread.
         drop(pool);
@@ -184,7 +185,8 @@ impl Server {
             Arc::clone(&metrics),
         ));
         let app = app(site, Arc::clone(&guarded), &self.limits);
-        // Each connection receives `stopping`, and holds `alive` until the connection ends.
+        // Each connection receives `stopping`, and holds `alive` until the connection ends, so `ended` completes with
+        // the last connection.
         let (stopping, stopped) = watch::channel(false);
         let (alive, mut ended) = mpsc::channel::<()>(1);
         let connections = Arc::new(Connections::default());
@@ -195,7 +197,7 @@ impl Server {
                 accepted = listener.accept() => match accepted {
                     Ok(accepted) => accepted,
                     Err(_) => {
-                        // The process has too many open files; a short wait lets connections end.
+                        // Accepting fails if the process has too many open files. A short wait lets connections end.
                         tokio::time::sleep(Duration::from_millis(20)).await;
                         continue;
                     }
@@ -258,7 +260,8 @@ impl Server {
         drop(alive);
         let all = async {
             ended.recv().await;
-            // A WebSocket is no longer counted as a connection; each ends after its client has received the cursor.
+            // A WebSocket is no longer counted as a connection, so the shutdown also waits until each stream has sent
+            // its cursor.
             while metrics.streams.get() > 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }

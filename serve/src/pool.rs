@@ -1,4 +1,4 @@
-//! A pool of stores on threads of their own, because a store blocks and the server's threads must not.
+//! A pool of stores. Each store works on a thread that may block, because the server's own threads must not.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl Pool {
         }
     }
 
-    /// Calls `work` with a store.
+    /// Calls `work` with a store, on a thread that may block.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Pool>,
         work: impl FnOnce(&mut dyn Tables) -> Result<T, WriteError> + Send + 'static,

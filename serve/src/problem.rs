@@ -1,4 +1,4 @@
-//! Errors in the form of RFC 9457.
+//! Converts errors of commands and stores to answers in the form of RFC 9457.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,7 +8,7 @@ use serde::Serialize;
 /// An error that a route returns, for programs and people.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub(crate) struct Problem {
-    /// `about:blank`, because the status already names the kind.
+    /// Always `about:blank`, which means that the status describes the kind of error (RFC 9457).
     #[serde(rename = "type")]
     kind: &'static str,
     /// The status in words.
@@ -20,7 +20,7 @@ pub(crate) struct Problem {
     /// The name of the violated rule, in kebab-case.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<&'static str>,
-    /// The next step.
+    /// The next step for the user.
     #[serde(skip_serializing_if = "String::is_empty")]
     hint: String,
 }
@@ -53,7 +53,7 @@ impl From<WriteError> for Problem {
             WriteError::Refused { rule, .. } if *rule == "version-moved" => {
                 (StatusCode::PRECONDITION_FAILED, Some(*rule))
             }
-            // The store's message names the store, and clients must not learn where it is.
+            // The store's message contains the store's address, which clients must not learn.
             WriteError::Refused { rule, hint, .. } if *rule == "not-storable" => {
                 return Problem {
                     rule: Some(*rule),

@@ -73,7 +73,7 @@ pub(crate) async fn stuck(
     Ok(Answer(stuck.await?))
 }
 
-/// Returns a workflow with its runs. Its version is the ETag.
+/// Returns a workflow with its runs. The ETag is the workflow's version.
 #[utoipa::path(get, path = "/workflows/{id}", tag = "pages", params(("id" = String, Path)),
     responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "The version for `If-Match`; missing if the tables lack Prosescope's columns")))))]
 pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response, Problem> {
@@ -94,7 +94,7 @@ pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response
     Ok(response)
 }
 
-/// Returns a run.
+/// Returns a run of a workflow.
 #[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn)))]
 pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
     let run = site.pool.run(move |store| {
@@ -159,7 +159,7 @@ pub(crate) async fn metrics(State(site): Shared) -> Response {
         .into_response()
 }
 
-/// Returns this document.
+/// Returns this OpenAPI description.
 #[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, content_type = "application/json", body = String)))]
 pub(crate) async fn document() -> Response {
     const TEXT: &str = "application/json";

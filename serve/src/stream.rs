@@ -24,7 +24,7 @@ use crate::problem::Problem;
 /// The interval between signs of life on a stream.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// Events per read.
+/// The most events per read.
 const PAGE: u32 = 500;
 
 /// A message about the stream itself.
@@ -217,7 +217,7 @@ async fn requested(
 ) -> Result<(String, i64), Problem> {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let last = last.and_then(|id| id.trim().parse().ok());
-    // On reconnecting, a browser sends `Last-Event-ID`, which is newer than the address.
+    // On reconnecting, a browser sends `Last-Event-ID`, which is newer than the cursor in the address.
     let after = last.or(asked.after).unwrap_or(0);
     let horizon = Arc::clone(&site.horizon);
     let found = site.pool.run(move |store| {
@@ -232,7 +232,7 @@ fn line<T: Serialize>(value: &T) -> String {
 }
 
 /// Streams events as server-sent events, each with its id, so that a browser that reconnects continues after the last
-/// one.
+/// event.
 #[utoipa::path(get, path = "/workflows/{id}/events/stream", tag = "events", params(("id" = String, Path), EventsAsked),
     responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` give the reason when no events come", content_type = "text/event-stream", body = String), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn sse(

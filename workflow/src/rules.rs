@@ -56,7 +56,7 @@ pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, Write
                 action.word()
             ),
             match (action, status) {
-                (_, WorkflowStatus::Cancelled) => "begin a new workflow: a cancelled workflow cannot be resumed",
+                (_, WorkflowStatus::Cancelled) => "begin a new workflow: cancelling is final",
                 (Action::Pause, _) | (_, WorkflowStatus::Paused | WorkflowStatus::Error) => {
                     "`prosescope workflow resume WORKFLOW` makes it active again"
                 }

@@ -99,8 +99,8 @@ fn who_has_no_token_or_comes_from_elsewhere_is_refused() {
     );
 }
 
-/// Programs disagree about which of two host names counts, so the server could check one while a proxy used the
-/// other.
+/// Checks that a request with two host names is refused. Programs disagree about which of the two counts, so the server
+/// could check one while a proxy used the other.
 #[test]
 fn a_request_that_names_two_hosts_is_refused() {
     let site = Site::new();
@@ -130,7 +130,8 @@ fn a_request_that_names_two_hosts_is_refused() {
     }
 }
 
-/// A browser that loads an image sends no `Origin`, but reports that a page of another site caused the request.
+/// Checks requests without `Origin`: a browser that loads an image reports that a page of another site caused the
+/// request, but sends no `Origin`.
 #[test]
 fn a_page_of_another_site_is_refused_without_an_origin_too() {
     let site = Site::new();
@@ -145,7 +146,7 @@ fn a_page_of_another_site_is_refused_without_an_origin_too() {
     assert_eq!(asked("cross-site", "navigate"), 200);
 }
 
-/// The declared length is enough to refuse the request without waiting for its body.
+/// Checks that the declared length is enough to refuse a request without waiting for its body.
 #[test]
 fn a_body_that_is_too_long_is_refused_by_its_head() {
     let limits = Limits {
@@ -273,7 +274,8 @@ fn idle_and_slow_connections_leave_others_answered() {
     assert!(matches!(last.read(&mut byte), Ok(0) | Err(_)));
 }
 
-/// A page can cause requests without a token, and they come from the same peer as those of the engine: loopback.
+/// Checks that requests without the token do not use up the rate of those with the token. A page can cause such
+/// requests, and they come from the same peer as the engine's: loopback.
 #[test]
 fn requests_without_the_token_use_up_nothing_of_those_with_it() {
     let access = Access {

@@ -72,7 +72,7 @@ fn the_description_is_a_valid_document() {
     assert!(out.status.success(), "{said}");
 }
 
-/// Requests generated from the description: allowed ones are answered as described, others are refused.
+/// Sends requests generated from the description: allowed ones must be answered as described, others refused.
 #[test]
 fn the_description_is_true() {
     let Some(schemathesis) = needs::python_tool("schemathesis") else {
