@@ -1,4 +1,4 @@
-//! Finds the host that an HTTP request names. The workflow server and the viewer's server both use this.
+//! Finds the host that an HTTP request names, for the workflow server and the viewer's server.
 
 /// Returns the host of a request, with its port, from the values of its `Host` headers (`None` for a value that is not
 /// text) and the authority of an absolute address. Returns `None` if the request names no host or more than one:

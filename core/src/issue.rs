@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How much an issue matters.
+/// The importance of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -29,24 +29,24 @@ impl Severity {
     }
 }
 
-/// The place in the run where an issue was found. Every shell links to it.
+/// The place in the run where an issue was found. Every shell links to this place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub struct Location {
-    /// File inside the run folder, or the database's name.
+    /// The file inside the run folder, or the database's name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
-    /// Table of the database.
+    /// The table of the database.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub table: Option<String>,
-    /// Row id, or execution id.
+    /// The id of the row or of the execution.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub row: Option<i64>,
-    /// Column of the table, or key of a header.
+    /// The column of the table, or the key of a header.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<String>,
-    /// Line of the file, from 1.
+    /// The line of the file, from 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<u32>,
 }
@@ -57,9 +57,9 @@ pub struct Location {
 pub struct Issue {
     /// The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it.
     pub rule: String,
-    /// How much it matters.
+    /// The importance of the issue.
     pub severity: Severity,
-    /// Where it was found.
+    /// The place where the issue was found.
     pub location: Location,
     /// What was found, in one sentence.
     pub message: String,
@@ -151,13 +151,13 @@ impl Issue {
 /// issues and counts the rest, because a hundred thousand rows with the same fault are one finding.
 #[derive(Debug)]
 pub struct Issues {
-    /// The number of issues listed for each kind.
+    /// The most issues that are listed for each kind.
     most: usize,
     list: Vec<Issue>,
     kinds: BTreeMap<Kind, (Severity, Option<String>, usize)>,
 }
 
-/// Rule, table and column.
+/// The rule, table and column of an issue.
 type Kind = (String, Option<String>, Option<String>);
 
 impl Default for Issues {

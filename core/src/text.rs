@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// A text shared by many rows: a statement, a status, an error. Cloning it is cheap.
+/// A text shared by many rows: a statement, a status, an error. A clone is cheap, because it shares the bytes.
 pub type Text = Arc<str>;
 
 /// Escapes the characters that a terminal would act on or hide: C0, C1 and DEL, bidirectional controls, other format
@@ -91,7 +91,7 @@ pub(crate) fn first_lines(text: &str, most: usize) -> &str {
     end.and_then(|(at, _)| text.get(..=at)).unwrap_or(text)
 }
 
-/// Returns a text cut at `most` characters.
+/// Returns a text cut at `most` characters, with `…` at the cut.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(text)),

@@ -1,4 +1,4 @@
-//! Times as runs record them, and how shells display them.
+//! Parses the times that runs record, and formats times and durations for display.
 //!
 //! Runs mix `YYYY-MM-DD HH:MM:SS` (SQLite's `datetime('now')`, UTC), `…T…Z` and offsets in one column
 //! (docs/reference/formats.md). All become milliseconds since 1970 UTC; an unreadable time is kept and shown as
@@ -36,8 +36,8 @@ pub enum Stamp {
 }
 
 impl Stamp {
-    /// Parses a time. A time without an offset counts as UTC if a blank separates date and time (SQLite's
-    /// `datetime('now')` writes that form); with a `T`, an offset or a `Z` is needed for that.
+    /// Parses a time. A time without an offset counts as UTC if a blank separates date and time, as in SQLite's
+    /// `datetime('now')`. If a `T` separates them, only an offset or a `Z` sets a zone.
     pub fn parse(text: &str) -> Stamp {
         let trimmed = text.trim();
         match parse_millis(trimmed) {

@@ -1,8 +1,8 @@
-//! The rules of all issues: what each means, why the fault is bad, what to do, and an input that produces the issue.
+//! Describes the rule of each issue: what it means, why the fault is bad, what to do, and an input that produces it.
 //!
 //! An [`Issue`](crate::issue::Issue) contains the name of its rule, what was found, and what to do in that case. The
 //! general meaning of a rule is described once, in the pages of the folder `rules`, one page for each area. This module
-//! reads them for `prosescope check --explain`, SARIF and the viewer; `cargo xtask docs` copies them to
+//! reads these pages for `prosescope check --explain`, SARIF and the viewer; `cargo xtask docs` copies them to
 //! docs/reference/checks/. A new rule is a new entry in one of the pages.
 //!
 //! Tests ensure that the pages contain exactly the rules that the sources use (`tests/tests/e2e/rules.rs`), and that
@@ -45,13 +45,13 @@ pub fn rules() -> &'static [RuleView] {
     &RULES
 }
 
-/// The rule of that name.
+/// Returns the rule with this name.
 pub fn rule(name: &str) -> Option<&'static RuleView> {
     rules().iter().find(|rule| rule.name == name)
 }
 
-/// Parses a page of rules. Its title is the area; each rule has a heading, a line with severities and source, the
-/// meaning, why the fault is bad, what to do, and the parts of an example.
+/// Parses a page of rules. The page's title is the area. Each rule has a heading, a line with severities and source,
+/// the meaning, why the fault is bad, what to do, and the parts of an example.
 fn read(page: &str) -> Vec<RuleView> {
     let mut rules: Vec<RuleView> = Vec::new();
     let (mut area, mut title) = ("", "");
@@ -102,7 +102,7 @@ fn read(page: &str) -> Vec<RuleView> {
     rules
 }
 
-/// Returns a text in which each link is its words alone.
+/// Returns a text in which each Markdown link is replaced by its words.
 fn without_targets(text: &str) -> String {
     let mut parts = text.split('[');
     let mut plain = parts.next().unwrap_or_default().to_owned();

@@ -4,8 +4,8 @@ use super::rule;
 use crate::issue::Severity;
 use crate::view::{CheckReport, CheckedRun, Counts};
 
-/// Combines checked runs into a report; keeps only issues of the given rules (of all, if none is given) and at least
-/// this severity.
+/// Combines checked runs into a report. Keeps only issues of the given rules (of all rules, if none is given) and of at
+/// least this severity.
 pub fn report(runs: Vec<CheckedRun>, rules: &[String], least: Severity) -> CheckReport {
     let mut report = CheckReport {
         runs,

@@ -119,7 +119,8 @@ fn uri(run: &CheckedRun, at: &Location) -> String {
     let file = at.file.as_deref().filter(|_| at.table.is_none());
     let file = match (file, at.file.as_deref()) {
         (Some(file), _) => file,
-        // An issue in an agent's own store outside the run names that store; a table without a store is in the run's.
+        // An issue in a table of another store, such as an agent's store outside the run, points to that store. Any
+        // other table is in the run's own store.
         (None, Some(store)) if store != run.store => store,
         _ => &run.store,
     };

@@ -1,5 +1,5 @@
-//! SQL over a run. A statement can read the tables of the run's own database, and tables with the run's interpreted
-//! data (`trace`, `value_list` …), which are the same for every form of run.
+//! Runs SQL statements on a run. A statement can read the tables of the run's own database, and tables with the run's
+//! interpreted data (`trace`, `value_list` …), which are the same for every form of run.
 
 mod stored;
 mod tables;
@@ -18,7 +18,7 @@ use tables::{Asked, MODEL, Model};
 /// The beginning of a query, for hints and for the placeholder of empty input fields.
 pub const EXAMPLE: &str = "SELECT … FROM trace";
 
-/// Why a query has no answer.
+/// The reason why a query has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
     /// The statement fails or is refused.
@@ -29,8 +29,9 @@ pub enum Unanswered {
     Source(#[from] SourceError),
 }
 
-/// Runs one SQL statement and returns at most `limit` rows. `limits` ends it by a clock or on a user's request; without
-/// a limit it ends after a fixed number of steps. `now` is in milliseconds since 1970 UTC.
+/// Runs one SQL statement and returns at most `limit` rows. `limits` can end the statement by a clock or on a user's
+/// request; without such limits, the statement ends after a fixed number of steps. `now` is in milliseconds since 1970
+/// UTC.
 ///
 /// # Errors
 /// Fails when the text is not one statement, does more than read tables, or takes too long, and when the run's database
@@ -86,8 +87,8 @@ pub fn ask(
     Ok(view)
 }
 
-/// Returns a function that supplies a table's rows. Values are read before the query: it opens the file once more, and
-/// both openings share the memory that SQLite may use.
+/// Returns a function that supplies a table's rows. Values and memories are read before the query, because reading them
+/// opens the database a second time, and both connections share the memory that SQLite may use.
 fn fill<'a>(model: &'static Model, asked: &'a Asked<'_>) -> Fill<'a> {
     if !matches!(model.part, Some(Part::Bindings | Part::Agents)) {
         return Box::new(|push| (model.fill)(asked, push));
@@ -141,15 +142,15 @@ pub fn tables(session: &Session) -> QueryTables {
 /// Returns the stored question with this name.
 ///
 /// # Errors
-/// [`QueryError::NoQuestion`] if there is none.
+/// [`QueryError::NoQuestion`] if no stored question has this name.
 pub fn stored(session: &Session, name: &str) -> Result<StoredQuestion, QueryError> {
     let all = stored::questions(|table| name_in(session, table));
     let found = all.into_iter().find(|question| question.name == name);
     found.ok_or_else(|| QueryError::NoQuestion(name.to_owned()))
 }
 
-/// Returns the parts of the run that a statement reads through the interpreted tables. If one of them was not read
-/// completely, the answer is incomplete.
+/// Returns the parts of the run that a statement reads through the interpreted tables. If one of these parts was not
+/// read completely, the answer is incomplete.
 pub fn parts(session: &Session, sql: &str) -> Vec<Part> {
     named(session, sql)
         .filter_map(|(_, model)| model.part)
@@ -165,8 +166,8 @@ fn named(session: &Session, sql: &str) -> impl Iterator<Item = (String, &'static
         .filter(move |(name, _)| words.contains(&name.to_lowercase()))
 }
 
-/// Returns the name of an interpreted table in this run: with a prefix if the run has a table of the same name, so that
-/// the run's own table stays readable.
+/// Returns the name of an interpreted table in this run: with the prefix `model_` if the run has a table of the same
+/// name, so that the run's own table stays readable.
 fn name_in(session: &Session, name: &str) -> String {
     let mut free = name.to_owned();
     let tables = &session.run().tables;

@@ -1,4 +1,4 @@
-//! The stored questions: SQL statements with names. `{trace}` stands for the name of that table in the run.
+//! The stored questions: SQL statements with names. `{trace}` in a statement is replaced by the name of that table.
 
 use super::tables::MODEL;
 use crate::view::StoredQuestion;

@@ -15,7 +15,7 @@ const VALUE: usize = 4 << 10;
 /// The most bytes of all values that one query reads.
 pub(super) const MOST_OF_VALUES: u64 = 16 << 20;
 
-/// How many bindings are read at a time.
+/// The number of bindings that are read at a time.
 const WINDOW: u32 = 200;
 
 /// A table of interpreted data.
@@ -25,9 +25,9 @@ pub(super) struct Model {
     pub(super) about: &'static str,
     /// The names and types of the columns.
     pub(super) columns: &'static [(&'static str, &'static str)],
-    /// The part of the run that the table shows.
+    /// The part of the run that the table shows; `None` for lists of files and tables.
     pub(super) part: Option<Part>,
-    /// The number of rows, if it is known without building them.
+    /// Returns the number of rows, if it is known before the rows are built.
     pub(super) rows: fn(&Session) -> Option<u64>,
     pub(super) fill: fn(&Asked<'_>, Push<'_>),
 }
@@ -39,13 +39,13 @@ pub(super) struct Asked<'s> {
     pub(super) now: Option<i64>,
     /// Whether the query reads the beginnings of values.
     pub(super) values: bool,
-    /// How many bytes of values may still be read.
+    /// The number of bytes of values that the query may still read.
     pub(super) left: Cell<u64>,
-    /// How many values were requested but not read.
+    /// The number of values that were requested but not read.
     pub(super) unread: Cell<u64>,
 }
 
-/// Returns whether a statement may name the column `value`, in which case every value is read.
+/// Returns whether a statement may read the column `value`; if so, every value is read.
 pub(super) fn asks_for_values(sql: &str) -> bool {
     let words = words(sql);
     sql.contains('*') || words.contains("value") || words.contains("value_cut")
@@ -163,7 +163,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "segment_list",
-        about: "An invocation of an agent: agent is that of agent_list",
+        about: "An invocation of an agent: agent is its number in agent_list",
         columns: &[
             ("agent", INTEGER),
             ("name", TEXT),
@@ -242,7 +242,7 @@ fn trace(asked: &Asked<'_>, push: Push<'_>) {
             number(node.parent.map(|parent| parent.get())),
             number(Some(row.level)),
             text(&row.kind),
-            // A query returns the whole text, which only lists cut.
+            // A query returns the whole text; only lists cut the text.
             text(&node.text),
             text(&row.detail),
             text(&row.status),

@@ -56,7 +56,7 @@ fn kind_in_words(kind: &str) -> &str {
     }
 }
 
-/// Tables whose absence is a warning, because each carries a whole area of the run.
+/// Tables whose absence is a warning, because each contains a whole area of the run, such as all values.
 const CARRYING: &[&str] = &[super::RUN, super::EXECUTION, super::BINDINGS, super::AGENTS];
 
 fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
@@ -66,12 +66,12 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
         missing.partition(|spec| CARRYING.contains(&spec.name));
     let half_made = !is_there(super::BINDINGS) && is_there(super::EXECUTION);
     let hint = match half_made {
-        // sqlite.md's own CREATE statements lead to this schema (errata S1).
+        // Executing sqlite.md's own CREATE statements produces this schema (errata S1).
         true => {
             "The document's CREATE TABLE bindings has an expression in its primary key, which SQLite refuses; \
              given as one command, the tables after it are not made either."
         }
-        false => "What it would say is not shown.",
+        false => "What this table would contain is not shown.",
     };
     let issue = |name: &str| {
         let issue = Issue::warning("missing-table", format!("there is no table {name}"));
@@ -105,7 +105,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
         // A writer probably chose this key to work around the failing CREATE statement (errata S1, S2).
         (super::BINDINGS, ["name", "execution_id"]) => (
             "the primary key of bindings is (name, execution_id)",
-            "Two root bindings of one name can stand side by side, since NULLs are never equal; \
+            "Two root bindings of one name can exist at once, since NULLs are never equal; \
              the later row counts.",
         ),
         (super::BINDINGS, ["name"]) => (
@@ -115,7 +115,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
         ),
         (super::EXECUTION, key) if key != ["id"] && table.column("id").is_some() => (
             "the primary key of execution is not its id",
-            "Two rows may carry one id; all are shown, in the order in which they are stored.",
+            "Two rows may have the same id; all are shown, in the order in which they are stored.",
         ),
         // A key of the id alone, or of the run and the id, is expected (errata G1), so neither is an issue.
         (super::GATES, key)
@@ -123,7 +123,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
         {
             (
                 "the primary key of gates is neither its id nor its run and id",
-                "One gate may stand in several rows; all are shown.",
+                "One gate may have several rows; all are shown.",
             )
         }
         _ => return None,
@@ -137,9 +137,9 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
 
 fn computed_columns(table: &Found) -> Option<Issue> {
     let (name, computed) = (&table.info.name, table.computed.join(", "));
-    let what = format!("{name} computes {computed} on reading; that is not read");
+    let what = format!("{name} computes {computed} on reading; computed values are not read");
     let issue = Issue::warning("computed-column", what).at_table(name);
-    let hint = "Its value would come from the file's own SQL, which is not trusted.";
+    let hint = "They would come from the file's own SQL, which is not trusted.";
     (!computed.is_empty()).then(|| issue.hint(hint))
 }
 

@@ -36,7 +36,7 @@ pub const WORKFLOWS_POSTGRES_SQL: &str = include_str!("workflows_postgres.sql");
 /// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.
 pub const POSTGRES_VERSION: i32 = 2;
 
-/// Prefix of a run's id in commands that name a run in PostgreSQL.
+/// The prefix of a run's id in commands that name a run in PostgreSQL: `postgres:20260125-…`.
 pub const POSTGRES_PREFIX: &str = "postgres:";
 
 /// Returns the name that commands use for a run in PostgreSQL.

@@ -2,17 +2,17 @@
 
 use crate::database::{NEAR, Want};
 
-/// `run`: one row a run.
+/// The table `run`: one row for each run.
 pub const RUN: &str = "run";
 /// The table `execution`: one row for each executed statement.
 pub const EXECUTION: &str = "execution";
-/// `bindings`: named values.
+/// The table `bindings`: named values.
 pub const BINDINGS: &str = "bindings";
 /// The table `agents`: persistent agents and their memory.
 pub const AGENTS: &str = "agents";
 /// The table `agent_segments`: an agent's invocations.
 pub const AGENT_SEGMENTS: &str = "agent_segments";
-/// `imports`: imported programs.
+/// The table `imports`: imported programs.
 pub const IMPORTS: &str = "imports";
 /// The table `gates`: approval gates. Only sqlite.md has it, not the earlier format.
 pub const GATES: &str = "gates";
@@ -23,8 +23,9 @@ pub const BINDING_HISTORY: &str = "x_binding_history";
 /// The table `x_agent_memory_history`, Prosescope's extension: earlier memories of agents (errata A1).
 pub const AGENT_MEMORY_HISTORY: &str = "x_agent_memory_history";
 
-/// Our extension column of `bindings`: the frame around the row's frame, if no row of `execution` records it. Only
-/// databases converted from a folder have it, because a binding's file header can record it.
+/// Our extension column of `bindings`: the frame that encloses the row's frame, if no row of `execution` records it.
+/// Only databases converted from a folder have this column, because the header of a binding's file can record the
+/// enclosing frame.
 pub const FRAME_AROUND: &str = "x_parent_execution_id";
 
 /// A table as OpenProse defines it.

@@ -9,12 +9,12 @@ use crate::program::{Statement, StatementKind};
 use crate::timeout::Timeout;
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-/// Reports what ran differently than its program demands: gates that admit other principals or wait longer, loops with
-/// more rounds, retries with more attempts.
+/// Reports where the run deviates from its program: gates that admit other principals or wait longer, loops with more
+/// rounds, retries with more attempts.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
     let begun_at = |line| listing.get(listing.begun_at(line)?);
-    // The program line to which the first node of a gate is tied with certainty.
+    // For each gate, the program line of its first node, if that line is certain.
     let mut lines: BTreeMap<&str, Option<u32>> = BTreeMap::new();
     for node in &at.trace.nodes {
         if let NodeKind::Gate { gate } = &node.kind {
@@ -22,7 +22,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         }
     }
     for gate in &at.run.gates {
-        // The statement to which the gate's execution is tied; otherwise the only gate statement of this name.
+        // The statement at the line of the gate's node, or else the only gate statement of this name.
         let statement = match lines.get(&*gate.id).copied().flatten() {
             Some(line) => begun_at(line).filter(|s| s.kind == StatementKind::Gate),
             None => match listing.gates_named(visit(&gate.id).0) {
@@ -44,7 +44,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         findings.add(
             Issue::warning("gate-against-program", message)
                 .at_table("gates")
-                .hint("The gate's own row counts. Find out who created it so: `prosescope gate create` logs `overridden`."),
+                .hint("The gate's own row counts. Find out who created the gate like this: `prosescope gate create` logs `overridden`."),
         );
     }
     for (nth, node) in at.trace.nodes.iter_enumerated() {
@@ -83,7 +83,7 @@ fn differences(gate: &Gate, statement: &Statement) -> Vec<String> {
 fn over(trace: &Trace, nth: NodeId, node: &Node, statement: &Statement, findings: &mut Findings) {
     let add = |rule: &str, message: String, findings: &mut Findings| {
         let issue = Issue::warning(rule, message)
-            .hint("What was recorded counts, and the program said otherwise.");
+            .hint("The recorded number counts, although the program allows less.");
         findings.add(issue.at_execution(node.id));
     };
     if node.kind == NodeKind::Loop

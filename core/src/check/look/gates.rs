@@ -35,8 +35,8 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
                     .at_table("gates")
                     .at_column("allow")
                     .hint(match gate.timeout_at {
-                        Some(_) => "It will stand until its deadline.",
-                        None => "It has no deadline either: the run will stand there for ever.",
+                        Some(_) => "It stays pending until its deadline.",
+                        None => "It has no deadline either, so the run waits for ever.",
                     }),
             );
         }

@@ -14,7 +14,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
                 meta.forced.join(", ")
             );
             let issue = Issue::noted("recorded-by-force", message).at_row("execution", row.id);
-            findings.add(issue.hint("Something was open, or waited, that should have come first."));
+            findings.add(issue.hint("These rules would have refused it without `--force`."));
         }
         if meta.overridden {
             let message = format!(
@@ -22,7 +22,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
                 row.id
             );
             let issue = Issue::noted("recorded-by-override", message).at_row("execution", row.id);
-            findings.add(issue.hint("Its metadata says what differs, under `override`."));
+            findings.add(issue.hint("The difference is in its metadata, under `override`."));
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Finds the issues of `prosescope check` that follow from the decoded run and its trace alone. [`crate::session`]
-//! finds those that need the run's files or its database.
+//! finds the issues that need the run's files or its database.
 
 mod against;
 mod gates;

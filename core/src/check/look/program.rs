@@ -7,7 +7,7 @@ use crate::model::{Form, Run};
 use crate::program::{Listing, Statement, StatementKind, TiedBy};
 use crate::trace::{Node, NodeKind};
 
-/// Reports doubtful ties between the run's records and the program.
+/// Reports a missing program, and records whose line in the program is a guess or is not found.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
     let listing = at
@@ -22,7 +22,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         if at.run.form != Form::Agents {
             findings.add(
                 Issue::noted("no-program", missing)
-                    .hint("Nothing is tied to lines, and what would run next is not known."),
+                    .hint("Rows are not tied to lines, and the next statement is not known."),
             );
         }
         return;
@@ -51,14 +51,14 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             n => format!("{n} rows fit no line of the program, `{text}` first"),
         };
         let issue = Issue::noted("untied-row", message)
-            .hint("The program may have been changed since, or the row says something of its own.");
+            .hint("The program may have changed since the run, or the text of the row is not from the program.");
         findings.add(issue.at_execution(first.id));
     }
 }
 
-/// Whether a guessed tie needs no report, because the words of the log or the state file fit the line and its kind. A
-/// row contains the whole text of its statement, so its guesses are always reported. `alone` returns whether the
-/// program has only one statement of a kind.
+/// Returns whether a guessed line needs no report, because the words of the log or the state file fit the line and its
+/// kind. A row of a database contains the whole text of its statement, so a guess for a row is always reported. `alone`
+/// returns whether the program has only one statement of a kind.
 fn fits(node: &Node, line: u32, listing: &Listing, alone: impl Fn(StatementKind) -> bool) -> bool {
     let own = listing.statement_at(line).and_then(|at| listing.get(at));
     let Some(own) = own.filter(|_| node.first_row.is_none()) else {
@@ -96,7 +96,7 @@ fn guessed(run: &Run, node: &Node, line: u32, listing: &Listing) -> Issue {
     let message = format!("`{said}` is taken for line {line}, `{}`", one_line(source));
     let why = match node.line_by {
         Some(by) => format!("It is a guess: {}.", by.why_guessed()),
-        None => "Its text was shortened or reworded, or stands more than once in the program."
+        None => "Its text was shortened or reworded, or occurs more than once in the program."
             .to_owned(),
     };
     let issue = Issue::noted("guessed-tie", message).hint(why);

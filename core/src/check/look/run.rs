@@ -18,11 +18,11 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             "the run is taken for running by the {by}; its last sign of life was on {last} ({from})"
         );
         let issue = Issue::warning("no-sign-of-life", message);
-        findings.add(issue.hint("It was probably cut off."));
+        findings.add(issue.hint("The run was probably interrupted."));
     }
     backwards(at, findings);
     empty(at.run, findings);
-    // A rejected gate does not need a reason.
+    // A rejected gate needs no error message, so it is not reported.
     let cause = at.trace.first_cause.and_then(|n| at.trace.nodes.get(n));
     if let Some(cause) = cause.filter(|node| !node.kind.is_gate())
         && cause.error(at.run).is_none_or(|e| e.trim().is_empty())
@@ -30,7 +30,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         let text = one_line(&cause.text);
         let message = format!("`{text}` failed first, and no message says why");
         let issue = Issue::noted("failure-without-message", message)
-            .hint("Its binding or its agent's last segment may tell.");
+            .hint("Its binding or its agent's last segment may contain the reason.");
         findings.add(issue.at_execution(cause.id));
     }
     if verdict.status == RunStatus::Completed.word() {
@@ -38,7 +38,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
 }
 
-/// Reports binding files without any byte of a value, since their statements are shown as completed all the same.
+/// Reports binding files without a value, because their statements are shown as completed nevertheless.
 fn empty(run: &Run, findings: &mut Findings) {
     for binding in run.bindings.iter().filter(|b| !b.superseded) {
         let ValueAt::File { path, len: 0, .. } = &binding.value else {
@@ -69,7 +69,7 @@ fn backwards(at: Looked<'_>, findings: &mut Findings) {
         let before = human_duration(before);
         let message = format!("the {what}, {end}, is {before} before the start, {start}{from}");
         findings.add(Issue::warning("end-before-start", message).hint(
-            "Local time that is written as UTC is the usual cause. How long the run took is not told.",
+            "Local time that is written as UTC is the usual cause. The run's duration is not shown.",
         ));
     }
 }
@@ -85,7 +85,7 @@ fn outputs(at: Looked<'_>, findings: &mut Findings) {
     }
 }
 
-/// Returns the outputs at the top of a program that no binding has, with their lines.
+/// Returns the outputs at the top level of a program for which no binding exists, with their lines.
 pub(crate) fn missing_outputs<'a>(
     run: &'a Run,
     listing: &'a Listing,
@@ -136,7 +136,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns a statement as one line, for quoting in a message.
+/// Returns the first line of a statement, cut at 60 characters, for quoting in a message.
 pub(super) fn one_line(text: &str) -> String {
     cut(text.trim().lines().next().unwrap_or_default(), 60)
 }

@@ -51,8 +51,8 @@ fn the_earlier_document_has_no_gates_and_that_is_no_issue() {
     assert_eq!(check(&found), []);
 }
 
-/// If one command executes all of sqlite.md's CREATE statements, it stops at bindings (errata S1); a message explains
-/// that.
+/// Checks that a hint explains a half-made schema: if one command executes all of sqlite.md's CREATE statements, it
+/// stops at bindings (errata S1).
 #[test]
 fn s1_half_made_schema_is_explained() {
     let mut found = whole();
