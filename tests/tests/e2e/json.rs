@@ -63,11 +63,11 @@ const HEADS: &str = "
 
 /// A command, a sample call of it, and the form of its output.
 struct Example {
-    /// Where the command runs.
+    /// The place in which the command runs.
     at: At,
     /// The words of the command. They are also the title of its section.
     command: &'static str,
-    /// The arguments after those words.
+    /// The arguments after the words of the command.
     args: &'static [&'static str],
     /// The standard input of the command.
     stdin: &'static str,

@@ -22,8 +22,8 @@ fn a_wasm_of_the_core_alone_has_no_imports() {
     );
 }
 
-/// In a browser that gives the module no imports, the module decodes a database, folds it, builds its views and renders
-/// it.
+/// Checks that the module of the core works in a browser that gives it no imports: it decodes a database, folds it,
+/// builds its views and renders it.
 #[test]
 fn a_wasm_of_the_core_alone_reads_a_run_without_any_import() {
     let (Some(wasm), Some(chromium)) = (needs::purity_wasm(), needs::chromium()) else {

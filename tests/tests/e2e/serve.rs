@@ -163,12 +163,13 @@ fn a_page_follows_across_restarts() {
         page.wait(&format!("{way}.length >= 40"));
         assert_eq!(page.eval(way), serde_json::json!(all), "{way}");
     }
-    // The server refuses a page of another origin, whatever token the page sends.
+    // The server refuses a wrong token, although the page's origin is allowed.
     let refused = page.eval(&format!("fetch('http://{}/workflows', {{headers: {{Authorization: 'Bearer x'}}}}).then(r => r.status)", served.address));
     assert_eq!(refused, 401);
 }
 
-/// A Python process opens the connections, because one process may not open enough files for both ends.
+/// Checks that five thousand idle connections do not block other clients. A Python process opens the connections,
+/// because one process may not open enough files for both ends.
 #[cfg(target_os = "linux")]
 #[test]
 fn five_thousand_idle_connections_leave_others_answered() {

@@ -1,5 +1,5 @@
-//! Tests that `prosescope convert` reports, with its place, each part without a place in the other form, and copies
-//! everything else byte for byte.
+//! Tests that `prosescope convert` reports each part that the other form cannot contain, with the part's path, and
+//! copies everything else byte for byte.
 
 use std::fs;
 use std::path::Path;
@@ -357,8 +357,8 @@ fn a_chain_that_cannot_be_carried_is_told() {
     assert_reported(&left, "column gate_audit_log.x_ip", "not copied");
 }
 
-/// A state file without marks still records, together with the values beside it, which statements ran. Without that
-/// file and without rows, only the values are copied, and the lost statements are reported.
+/// Checks a state file without marks: together with the values beside it, the file still records which statements ran.
+/// Without that file and without rows, only the values are copied, and the lost statements are reported.
 #[test]
 fn statements_that_only_values_show_are_carried_with_their_file_or_named() {
     let Some(project) = project() else { return };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::project::{FORMS, Project, text};
 
-/// How many conversions may end before the test interrupts one.
+/// The most conversions that may end before the test interrupts one.
 const TRIES: usize = 20;
 
 /// Builds a run that is large enough to be interrupted while it is converted.
@@ -64,8 +64,8 @@ fn begun(project: &Project, run: &str, form: &str) -> Child {
     child
 }
 
-/// Converts a run, and calls `act` in the middle. On a busy machine the conversion may end first; then it is repeated.
-/// Returns how the interrupted conversion ended.
+/// Converts a run, and calls `meanwhile` in the middle. On a busy machine the conversion may end first; then it is
+/// repeated. Returns how the interrupted conversion ended.
 fn in_the_middle(
     project: &Project,
     run: &str,

@@ -103,7 +103,7 @@ fn sql_works(document: &str, least: usize) {
         blocks.len()
     );
     assert_eq!(worked + ERRATA.len(), blocks.len());
-    // The result of all examples in one database is still a run that opens.
+    // After all examples ran in one database, the database is still a run that opens.
     let out = project.give(&["show", RUN], b"");
     assert!(
         matches!(out.status.code(), Some(0 | 1)),
@@ -187,7 +187,7 @@ fn shell_works(document: &str) {
     assert_eq!(gates[0]["status"], "approved");
 }
 
-/// In the other direction, the queries of sqlite.md read what `prosescope` recorded.
+/// Checks that the queries of sqlite.md read what `prosescope` recorded.
 #[test]
 fn the_queries_of_the_document_read_what_prose_wrote() {
     let Some(project) = Project::new(

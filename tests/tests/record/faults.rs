@@ -34,7 +34,7 @@ output report = session: writer
   prompt: "Report"
 "#;
 
-/// The time of the recording, and the time of the commands. The clock stands still, so that equal commands record
+/// The time of the recording, and the times of the commands. The clock stands still, so that equal commands record
 /// equal data.
 const THEN: &str = "2026-01-15T14:30:00Z";
 const NOW: &str = "2026-01-15T14:40:00Z";
@@ -101,7 +101,8 @@ const WRITERS: &[(&[&str], &str, &str)] = &[
     (&["check", "r1", "--fix"], "", NOW),
 ];
 
-/// The commands that read. The flag tells whether a command may print less if its output names what is missing.
+/// The commands that read. The flag is true if a command may print less, provided that its output names the missing
+/// part.
 const READERS: &[(&[&str], bool)] = &[
     (&["show", "r1"], true),
     (&["trace", "r1"], false),
@@ -151,7 +152,7 @@ fn files_that_cannot_be_read_are_never_said_to_be_empty() {
     sweep("filesystem", false);
 }
 
-/// Tries the faults of all commands of a kind; in CI only some of them, evenly spread.
+/// Makes the commands of a kind fail; in CI only at some of the system calls, evenly spread.
 fn sweep(form: &'static str, writing: bool) {
     let Some(place) = Place::new(form) else {
         return;
@@ -182,8 +183,8 @@ fn sweep(form: &'static str, writing: bool) {
 /// Counts how the tried faults ended.
 #[derive(Default)]
 struct Counts {
-    /// How many faults were passed over since the last one that was tried. The count continues over all commands, so
-    /// that not only the first calls of each are tried.
+    /// The number of faults that were skipped since the last one that was tried. The count continues over all commands,
+    /// so that not only the first calls of each command are tried.
     passed: usize,
     kept: usize,
     done: usize,
@@ -212,7 +213,7 @@ enum Verdict {
     Odd(String),
 }
 
-/// Judges a recording command: the state must be the old or the new one, and the exit code must tell which.
+/// Judges a recording command: the state must be the old or the new one, and the exit code must match the state.
 fn recorded(tried: &Tried<'_>) -> Verdict {
     let said = text(&tried.out.stderr);
     let now = tried.place.facts();
@@ -332,7 +333,7 @@ fn names_cause(said: &str) -> bool {
     .any(|cause| said.contains(cause))
 }
 
-/// Returns where two texts of facts first differ.
+/// Returns the parts of two texts of facts around their first difference.
 fn differs(now: &Value, then: &Value) -> String {
     let (now, then) = (now.to_string(), then.to_string());
     let at = now
@@ -475,7 +476,8 @@ impl Place {
                 self.restore();
             }
             let out = fault.run(&command, input.as_bytes());
-            // The fault hit libfaketime, the library that changes the clock, in a child process of the command.
+            // The fault hit libfaketime, the library that changes the clock, in a child process. It says nothing about
+            // the command.
             if out.stderr.starts_with(b"libfaketime: ") {
                 continue;
             }

@@ -145,7 +145,7 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
         if name == "anon" {
             r.go(&["brief", "--execution", id], "");
             // One command writes the value and ends the execution. In a folder, a separate `put` would be another
-            // event, and change the ids of later ones.
+            // event, and change the ids of later events.
             r.go(&["put", "--anon", "--execution", id, "--done"], value);
             return;
         }

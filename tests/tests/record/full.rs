@@ -43,7 +43,7 @@ impl Drop for Mount {
     }
 }
 
-/// The disk has room for more bytes, but not for another file.
+/// Checks a disk that has room for more bytes, but not for another file.
 #[test]
 fn a_disk_that_takes_no_further_file_is_said_to_be_full() {
     let Some(project) = Project::new("session \"Work\"\n") else {
@@ -141,8 +141,9 @@ fn a_read_only_file_system_is_said() {
     }
 }
 
-/// A limit on file sizes makes every write beyond it fail, as on a broken disk. Each attempt allows a little more, so
-/// that each write of a command is the first to fail once.
+/// Checks that the old state survives each failing write. A limit on file sizes makes every write beyond the limit
+/// fail, as on a broken disk. Each attempt raises the limit a little, so that each write of a command is once the first
+/// to fail.
 #[test]
 fn whichever_write_fails_the_old_state_is_there() {
     let Some(project) = Project::new("session \"Work\"\n\napprove go:\n  prompt: \"Go?\"\n") else {

@@ -212,7 +212,7 @@ fn output_of(out: &Output) -> String {
     )
 }
 
-/// Runs commands on the changed run. Returns what was wrong with how they ended.
+/// Runs commands on the changed run. Returns a description of a command that ended in a wrong way, if any did.
 fn wrong_ending(project: &Project, run: &str, what: &str) -> Option<String> {
     let put = limited(project, &["put", "Note", "--run", run], b"007");
     let check = limited(project, &["check", run], b"");
@@ -282,7 +282,7 @@ fn whatever_a_schema_calls_each_command_ends() {
     assert!(done >= 40, "{done}");
 }
 
-/// Schema texts that take long to compile, or to run without a jump.
+/// Checks schema texts that take long to compile, or long to run without a jump.
 #[test]
 fn however_long_a_schema_is_each_command_ends() {
     let Some((project, run, bytes)) = base() else {

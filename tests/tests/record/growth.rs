@@ -10,8 +10,8 @@ use crate::project::Project;
 
 const PROGRAM: &str = "session \"A\"\nsession \"B\"\n";
 
-/// Recording in a folder does not read the files of unchanged bindings. So ten times as many bindings cost only a few
-/// more system calls, for the longer listing and the longer state.md.
+/// Checks that recording in a folder does not read the files of unchanged bindings. Ten times as many bindings cost
+/// only a few more system calls, for the longer listing and the longer state.md.
 #[test]
 fn a_folder_of_many_bindings_is_not_looked_through() {
     if needs::strace().is_none() {
@@ -64,7 +64,7 @@ fn a_folder_of_many_bindings_is_not_looked_through() {
     }
 }
 
-/// The index of a run that ended is correct, even if another program changed the file of a binding.
+/// Checks that the index of a run that ended is correct, even if another program changed the file of a binding.
 #[test]
 fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
     let Some(project) = Project::new(PROGRAM) else {
@@ -117,9 +117,9 @@ fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
     assert!(index().contains("| edited | const |"), "{}", index());
 }
 
-/// A long list is read without a lock for each value: 1,000 bindings take as many locks as 100 (`PROSE_SWEEP=1`:
-/// 10,000). Their times are stored after values that a list does not read, so the writer of each is looked up in its
-/// own row.
+/// Checks that a long list is read without a lock for each value: 1,000 bindings take as many locks as 100
+/// (`PROSE_SWEEP=1`: 10,000). A binding's times are stored after its value, which a list does not read, so the writer
+/// of each binding is looked up in the binding's own row.
 #[test]
 fn reading_takes_as_many_locks_for_many_bindings_as_for_few() {
     if needs::strace().is_none() {

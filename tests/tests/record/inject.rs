@@ -118,7 +118,7 @@ pub(crate) fn faults(
     (out, faults)
 }
 
-/// Counts the system calls of a command by kind, after a first run of it.
+/// Counts the system calls of a command by kind, after the command has run once.
 pub(crate) fn calls(command: &Command, input: &[u8], log: &Path) -> BTreeMap<String, usize> {
     let out = given(
         &mut strace(command, &["-f", "-o", &log.to_string_lossy()]),

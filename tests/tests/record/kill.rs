@@ -58,7 +58,7 @@ fn what_was_acknowledged_is_there_however_writers_are_killed() {
     }
 }
 
-/// If a command printed an id, the row with this id exists.
+/// Checks that an execution exists if a killed command printed the execution's id.
 #[test]
 fn an_execution_whose_id_was_printed_is_there() {
     let Some(project) = Project::new("loop:\n  session \"Work\"\n") else {

@@ -236,7 +236,7 @@ fn whatever_stands_in_a_files_place_is_not_nothing() {
     assert!(done > 100, "{done}");
 }
 
-/// Runs a command. Returns a forbidden message that it printed, or that it did not end.
+/// Runs a command. Returns a description if the command printed a forbidden message or did not end.
 fn wrong_ending(
     project: &Project,
     run: &str,

@@ -258,8 +258,9 @@ fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> 
     conn.execute_batch(sql)
 }
 
-/// Runs a command with at most 256 MB of memory and 2 s of processor time, or twice that at the machine's present
-/// speed if a build with checks needs more; exceeding a limit ends it by a signal.
+/// Runs a command with at most 256 MB of memory and 2 s of processor time; exceeding a limit ends the command by a
+/// signal. Further tries have twice the time, at the machine's present speed, because a build with checks may need
+/// more.
 pub(crate) fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
     // Two processes that share a core take up to twice their time each. So a command that was ended by the limit is
     // tried again.
@@ -392,7 +393,7 @@ fn a_heavy_run_is_refused_or_recorded_within_the_limits() {
     assert!(odd.is_empty(), "{}", odd.join("\n"));
 }
 
-/// A hostile or unreadable run is named, and the other runs are still checked.
+/// Checks that a hostile or unreadable run is named, and that the other runs are still checked.
 #[test]
 fn checking_all_goes_on_after_a_hostile_run() {
     let Some((project, run, bytes)) = base() else {

@@ -7,7 +7,8 @@ use prosescope_tests::work::SQLITE3_WAITS;
 
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
-/// Half of the processes are `prosescope`, the other half `sqlite3` with a timeout, as OpenProse instructs.
+/// Checks concurrent writers: half of the processes are `prosescope`, the other half `sqlite3` with a timeout, as
+/// OpenProse instructs.
 #[test]
 fn processes_write_at_once_and_nothing_fails_or_is_lost() {
     let Some(project) = Project::new("session \"Work\"\n") else {
@@ -64,7 +65,7 @@ fn by_hand(project: &Project, run: &str, name: &str, value: &str) {
     );
 }
 
-/// Two sessions that write anonymous values at the same time get different names (B13).
+/// Checks that two sessions that write anonymous values at the same time get different names (B13).
 #[test]
 fn anonymous_names_are_never_taken_twice() {
     let Some(project) = Project::new("session \"Work\"\n") else {

@@ -52,7 +52,7 @@ output report = session "Report"
 "#;
 
 /// The states of a run in which invalid commands are tried, each with the commands that lead to it. An argument with
-/// blanks is in single quotes. The comments say what each open execution is, by its number.
+/// blanks is in single quotes. The comments list the open executions by their numbers.
 const STAGES: &[(&str, &[&str])] = &[
     ("fresh", &[]),
     // Execution 1 is the outline.

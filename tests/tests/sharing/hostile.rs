@@ -1,5 +1,5 @@
-//! Opens malicious and damaged shared files with the program itself. It takes at most 2 s of processor time and 256 MB,
-//! names the reason of an error, and writes nothing outside of the place for unpacking.
+//! Opens malicious and damaged shared files with the program itself. The program takes at most 2 s of processor time
+//! and 256 MB, names the reason of an error, and writes nothing outside of the place for unpacking.
 
 use std::fs;
 use std::io::Write;
@@ -79,8 +79,8 @@ const MB: usize = 1 << 20;
 fn zips() -> Vec<(String, Vec<u8>, Comes)> {
     let mut cases = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>, comes| cases.push((name.to_owned(), bytes, comes));
-    // These are the largest files that are unpacked from a small zip and read. Files that take more memory than their
-    // length are smaller.
+    // These are the largest files that are unpacked from a small zip and read. A file that takes more memory than its
+    // length is smaller here.
     for (file, text, size) in [
         ("r/state.md", "\0", 60),
         ("r/state.md", "1→ a ✓\n", 60),
@@ -323,8 +323,9 @@ fn pages() -> Vec<(String, Vec<u8>, Comes)> {
     cases
 }
 
-/// Runs a command with the processor time and memory allowed for an opened file; the time is doubled, at the
-/// machine's present speed, if a build with checks needs more. Exceeding a limit ends it by a signal.
+/// Runs a command with the processor time and memory allowed for an opened file; exceeding a limit ends the command by
+/// a signal. Further tries have twice the time, at the machine's present speed, because a build with checks may need
+/// more.
 fn limited(project: &Project, args: &[&str]) -> Output {
     let once = |seconds: f64| {
         let command = project.command(args);

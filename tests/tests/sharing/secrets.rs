@@ -8,10 +8,10 @@ use crate::made::Made;
 use crate::project::{Parts, Project, page_parts, parts};
 use crate::sown::Sower;
 
-/// How many shares all combinations of kinds and places take. CI runs one of them.
+/// The number of shares that cover all combinations of kinds and places. CI runs one of them.
 const TURNS: usize = 180;
 
-/// The secrets that were found in shared files: kind and place of each, with the file and the encoding.
+/// The secrets that were found in shared files: kind and place of each secret, with the file and the encoding.
 #[derive(Default)]
 struct Left {
     all: BTreeMap<String, usize>,
@@ -115,7 +115,7 @@ fn of_workflows() {
     none_is_left(Made::Workflows);
 }
 
-/// A value is replaced if only its name marks it as secret, in each form of a run.
+/// Checks that a value is replaced if only its name marks it as secret, in each form of a run.
 #[test]
 fn of_values_whose_names_say_so() {
     for form in ["filesystem", "sqlite"] {
@@ -141,8 +141,8 @@ fn of_values_whose_names_say_so() {
     }
 }
 
-/// Queries use the names of tables, so these cannot be replaced: a table whose name contains a secret is not shared.
-/// A run's own name is replaced.
+/// Checks secrets in names. Queries use the names of tables, so these cannot be replaced: a table whose name contains a
+/// secret is not shared. A run's own name is replaced.
 #[test]
 fn of_names() {
     let Some(project) = Project::new() else {

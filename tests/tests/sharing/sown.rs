@@ -7,8 +7,8 @@ use prosescope_redact::{Names, Rules, replace};
 use crate::leaks::Sought;
 use crate::planted::{Kind, kinds, plant};
 
-/// How many random secrets are tried, to get one that the rules find when it stands alone. The tests of the rules
-/// measure how many kinds and secrets are found.
+/// The number of random secrets that are tried, to get one that the rules find when it is alone in a text. The tests of
+/// the rules measure how many kinds and secrets are found.
 const TRIES: u64 = 20;
 
 /// Kinds of secrets that are found in no place, as docs/reference/sharing.md says.

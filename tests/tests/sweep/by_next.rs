@@ -1,5 +1,5 @@
-//! An interpreter that does not read programs: it runs the commands offered by `next`, and fills in the words in
-//! capitals.
+//! An interpreter that does not read programs: it runs the commands that `next` offers, and replaces their placeholders
+//! in capitals.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct State<'a> {
     thrown: bool,
 }
 
-/// Records a run to its end.
+/// Records a run to its end by following `next`.
 pub(crate) fn interpret(vm: &mut Vm, seed: u64, fail: Option<Fail>) -> Result<(), Stop> {
     let mut state = State {
         vm,
@@ -94,7 +94,7 @@ impl State<'_> {
         Ok(!command.starts_with("finish"))
     }
 
-    /// Ends the run as failed. A program that throws ends there; after a failure that the test caused, the run is
+    /// Ends the run as failed. A program that throws ends there. After a failure that the test caused, the run is
     /// resumed once.
     fn finish_failed(&mut self, command: &str) -> Result<bool, Stop> {
         self.vm.go(command, "")?;
@@ -146,7 +146,7 @@ impl State<'_> {
             self.thrown |= !self.outwards;
             return throws.clone();
         }
-        // The number of rounds and items is limited.
+        // The number of rounds and items is limited, so that the run ends.
         let again = choices
             .iter()
             .find(|choice| choice.contains(" loop iterate ") || choice.contains("--item NAME"));

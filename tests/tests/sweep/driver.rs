@@ -42,10 +42,10 @@ impl Stop {
     }
 }
 
-/// Maximum number of commands for one run. A run with more would probably never end.
+/// Maximum number of commands for one run. A run with more commands would probably never end.
 const MOST: usize = 5_000;
 
-/// A folder with a program, and the run of it that is being recorded.
+/// A folder with a program, and the run of the program that is being recorded.
 pub(crate) struct Vm {
     dir: tempfile::TempDir,
     prose: PathBuf,

@@ -9,7 +9,7 @@ pub(crate) struct Did {
     pub(crate) status: &'static str,
     pub(crate) attempts: u32,
     pub(crate) rounds: u32,
-    /// Whether the last of these rounds is the one in which the loop failed.
+    /// Whether the loop failed in the last of its `rounds`.
     in_round: bool,
     pub(crate) branch: Option<String>,
     pub(crate) wrote: Vec<String>,
@@ -21,8 +21,7 @@ pub(crate) struct Log {
     pub(crate) by_id: BTreeMap<i64, Did>,
     /// The gates in the order of their creation: id, line, decision.
     pub(crate) gates: Vec<(String, Option<u32>, &'static str)>,
-    /// The items, each with the line that began in it. An item begins with its first statement, and prints no id of its
-    /// own.
+    /// The items of parallels and lists, each with the line that began in the item. No command prints an item's id.
     pub(crate) items: Vec<(u32, String)>,
     loops: Vec<i64>,
     pub(crate) finished: Option<String>,
@@ -66,7 +65,7 @@ impl Log {
             }
             ("exec", "complete") => self.ended(number(2), "completed"),
             ("exec", "fail") => {
-                // A failing loop fails in one of its rounds.
+                // A failing loop fails in one of its rounds, so this round is counted.
                 if self.loops.contains(&number(2)) {
                     self.round(number(2));
                     if let Some(did) = self.by_id.get_mut(&number(2)) {

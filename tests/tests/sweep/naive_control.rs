@@ -174,7 +174,8 @@ impl Naive<'_> {
         Ok(all)
     }
 
-    /// Ends an item of several lines. No command prints an item's id, so `next` is asked for it.
+    /// Ends an item of several lines. No command prints an item's id, so `next` provides the command that ends the
+    /// item.
     fn end_item(&mut self, flow: Flow) -> Result<(), Stop> {
         let next = self.vm.json("next")?;
         let verb = if flow == Flow::Failed {

@@ -3,7 +3,7 @@
 /// A failure: which statement fails, and how the run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fail {
-    /// Which value is not written, so that its statement fails: its number, counted from 1.
+    /// The number of the value that is not written, counted from 1; the statement of this value fails.
     pub(crate) nth: usize,
     pub(crate) after: After,
 }
@@ -11,8 +11,8 @@ pub(crate) struct Fail {
 /// How the interpreter continues after the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
-    /// It retries the failed statement.
+    /// The interpreter retries the failed statement.
     Retry,
-    /// It also fails the enclosing statements, and then reopens the failed run.
+    /// The interpreter also fails the enclosing statements, and then reopens the failed run.
     Outwards,
 }

@@ -13,10 +13,10 @@ use crate::programs::{Program, below, made};
 use crate::report::{Ended, table};
 use crate::{by_next, compare, naive};
 
-/// How many programs are generated: in plain `cargo test`, and in the whole sweep.
+/// The number of generated programs: in plain `cargo test`, and in the whole sweep.
 const MADE: (u64, u64) = (40, 300);
 
-/// Which interpreter records a program.
+/// The interpreter that records a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     /// The interpreter that reads indentation and `help vm`.
@@ -25,7 +25,7 @@ enum By {
     Next,
 }
 
-/// In how many ways each interpreter records a program.
+/// The number of ways in which each interpreter records a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ways {
     /// Each interpreter records in one form, with or without a failure.
@@ -193,7 +193,7 @@ fn carried(
     server: Option<&'static Cluster>,
     commands: &mut usize,
 ) -> Result<Vec<Stop>, Stop> {
-    // One database for all programs, because each takes several megabytes.
+    // One database serves all programs, because each database takes several megabytes.
     static DATABASE: OnceLock<String> = OnceLock::new();
     let url = server.map(|server| DATABASE.get_or_init(|| server.database()).clone());
     let mut chance = Chance::new(task.seed ^ 0x5eed);

@@ -1,5 +1,5 @@
-//! Tests `npx prosescope`: the npm package starts the program in another package, of which there is one for each
-//! system. In the tests, a shell script replaces the program.
+//! Tests `npx prosescope`: the npm package starts the program that another package contains, one for each system. In
+//! the tests, a shell script replaces the program.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

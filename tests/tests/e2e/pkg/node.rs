@@ -112,8 +112,8 @@ fn the_readme_s_examples_print_what_the_readme_says() {
     assert!(project.path().join("run.html").is_file());
 }
 
-/// The package is fit to be published: its files contain no path of the build machine, and every file in its manifest
-/// exists.
+/// Checks that the package is fit to be published: its files contain no path of the build machine, and every file in
+/// its manifest exists.
 #[test]
 fn it_is_whole_and_holds_no_path_of_this_machine() {
     let Some(package) = needs::package() else {

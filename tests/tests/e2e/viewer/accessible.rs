@@ -12,8 +12,8 @@ const FOUND: &str =
     `${v.id} (${v.help}): ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + ' ' +
     (n.any[0]?.message ?? n.all[0]?.message ?? '')).join(' | ')}`)))";
 
-/// The rules about colours. In dark colours only these are checked, because the others give the same result as in
-/// light.
+/// The rules about colours. In dark colours only these rules are checked, because the other rules give the same result
+/// as in light.
 const COLOURS: &str = "{runOnly: {type: 'rule', values: ['color-contrast', 'link-in-text-block']}}";
 
 /// Checks the page in light or dark colours.

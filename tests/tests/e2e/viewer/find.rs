@@ -82,8 +82,8 @@ fn a_text_is_found_while_it_is_typed_and_marked_where_it_is() {
     viewer.assert_quiet();
 }
 
-/// A match far down in a long value, which is drawn line by line, is scrolled into view, also within a very long
-/// line.
+/// Checks that a match far down in a long value, which is drawn line by line, is scrolled into view, also within a very
+/// long line.
 #[test]
 fn a_hit_in_a_long_value_opens_at_its_line() {
     if needs::sqlite3().is_none() {
@@ -272,7 +272,7 @@ fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
     viewer.assert_quiet();
 }
 
-/// While the browser still lists a large folder, the newest runs are already shown.
+/// Checks that the newest runs are shown while the browser still lists a large folder.
 #[test]
 fn the_newest_of_many_runs_are_shown_while_the_folder_is_listed() {
     // More than a hundred runs are needed, because fewer are listed in one step.

@@ -214,7 +214,7 @@ fn the_number_beside_gates_counts_those_that_wait() {
     viewer.assert_quiet();
 }
 
-/// The last write to this run was in January, so nothing of it can be running, whatever its rows record.
+/// Checks a run whose last write was in January: nothing of it is shown as running, whatever its rows record.
 #[test]
 fn a_run_that_went_silent_is_not_shown_as_under_way() {
     let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
@@ -390,8 +390,8 @@ fn a_saved_value_never_has_the_ending_of_a_program() {
     viewer.assert_quiet();
 }
 
-/// Copying a run changes the dates of its files. The viewer shows such a date as a file's date, never as the start of a
-/// run or as a sign of life.
+/// Checks that a file's date is shown as such, never as the start of a run or as a sign of life: copying a run changes
+/// the dates of its files.
 #[test]
 fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -438,8 +438,8 @@ fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     viewer.assert_quiet();
 }
 
-/// Sections unknown to OpenProse, and bindings without a trace, are reported above the tree, so that readers know it
-/// is incomplete.
+/// Checks that sections unknown to OpenProse, and bindings without a trace, are reported above the tree, so that
+/// readers know that the tree is incomplete.
 #[test]
 fn what_a_runs_files_remark_stands_above_its_trace() {
     let Some(mut viewer) = Viewer::from_disk() else {

@@ -34,7 +34,7 @@ fn fill() -> Fill {
 }
 
 /// Visits all pages of the open run, opens up to `most` rows of each list, and returns the numbers of the texts that
-/// were shown. Each of these lists must have rows.
+/// were shown. Each list of `lists` must have rows.
 fn walk(viewer: &mut Viewer, most: usize, lists: &[&str]) -> BTreeSet<u64> {
     viewer.look(1400, 2000, false);
     let (mut seen, mut rows) = (BTreeSet::new(), serde_json::Map::new());

@@ -80,7 +80,8 @@ fn fifty_thousand_rows_scroll() {
     viewer.assert_quiet();
 }
 
-/// The number of fetches is limited, because each takes one to three milliseconds, however few bytes it returns.
+/// Checks that a run opens with few fetches, because each fetch takes one to three milliseconds, however few bytes it
+/// returns.
 #[test]
 fn runs_open_in_few_fetches() {
     if needs::sqlite3().is_none() {

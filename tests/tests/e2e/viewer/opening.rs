@@ -169,8 +169,8 @@ fn a_state_file_is_pasted_as_text() {
     viewer.assert_quiet();
 }
 
-/// Files that the viewer refuses, each with the required parts of the message: the file, what was found, and a next
-/// step.
+/// Checks the files that the viewer refuses, each with the required parts of the message: the file, what was found, and
+/// a next step.
 #[test]
 fn what_is_no_run_is_refused_with_its_name_and_what_was_found() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -325,7 +325,8 @@ fn prose_view_of_a_prose_folder_lists_its_runs_and_takes_drops_too() {
     viewer.assert_no_errors();
 }
 
-/// The failed statement began after the previous statement wrote the value, so it is not shown as the value's writer.
+/// Checks that a value is shown at the statement that wrote it. The failed statement began after the previous statement
+/// wrote the value, so it is not shown as the writer.
 #[test]
 fn a_value_is_shown_at_the_statement_that_wrote_it() {
     let Some(mut viewer) = Viewer::from_disk() else {

@@ -20,7 +20,7 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     viewer.click_text(".peek button", "Asked, given, answered");
     viewer.wait("document.querySelector('.detail:not(.peek) .given')");
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
-    // Esc shrinks it again, and a second Esc closes it.
+    // Esc shrinks the details again, and a second Esc closes them.
     viewer.key("Escape");
     viewer.wait("document.querySelector('.detail.peek')");
     viewer.key("Escape");

@@ -241,7 +241,7 @@ fn nothing_of_a_hostile_run_acts_in_its_page() {
     assert_eq!(viewer.eval(scripts), own, "nothing was asked for");
 }
 
-/// If JavaScript is off, or if the viewer cannot start, the page shows its summary.
+/// Checks that the page shows its summary if JavaScript is off, or if the viewer cannot start.
 #[test]
 fn a_page_that_cannot_start_still_says_what_happened() {
     let dir = tempfile::tempdir().unwrap();

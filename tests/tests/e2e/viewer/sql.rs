@@ -144,8 +144,9 @@ fn names_are_put_into_the_field_and_earlier_questions_come_back() {
     viewer.assert_quiet();
 }
 
-/// The query calls a function during which SQLite never checks for interruption, so only ending its worker stops it.
-/// Meanwhile the rest of the viewer works, and the next query is answered.
+/// Checks that any query can be cancelled. This query calls a function during which SQLite never checks for
+/// interruption, so only ending its worker stops the query. Meanwhile the rest of the viewer works, and the next query
+/// is answered.
 #[test]
 fn a_question_is_cancelled_whatever_it_computes() {
     let Some(mut viewer) = opened(FAILED) else {

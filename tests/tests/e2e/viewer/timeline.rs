@@ -179,7 +179,7 @@ fn what_is_open_is_told_and_has_the_focus() {
     viewer.assert_quiet();
 }
 
-/// The remaining statements of a run are listed below its trace, with their lines.
+/// Checks that the remaining statements of a run are listed below its trace, with their lines.
 #[test]
 fn what_is_left_stands_below_the_trace() {
     let Some(mut viewer) = Viewer::from_disk() else {

@@ -162,7 +162,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     viewer.assert_quiet();
 }
 
-/// If a table about agents cannot be read, its content is shown as unknown, not as "none".
+/// Checks that the content of a table about agents is shown as unknown, not as "none", if the table cannot be read.
 #[test]
 fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
@@ -195,7 +195,7 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     viewer.assert_quiet();
 }
 
-/// After a wrong file was dropped, the list that was being read still appears, and sets the title of the window.
+/// Checks that a list that was being read still appears after a wrong file was dropped, and sets the window's title.
 #[test]
 fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     let Some(mut viewer) = Viewer::from_disk() else {
