@@ -55,7 +55,7 @@ pub struct Location {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Issue {
-    /// The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it.
+    /// The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on this name.
     pub rule: String,
     /// The importance of the issue.
     pub severity: Severity,

@@ -3,7 +3,7 @@
 //! The path from a run's files to a page has these steps, one module each:
 //!
 //! 1. **Source**: a shell offers files and databases through [`source::Source`].
-//! 2. **Decode** ([`decode`]): their content decides the format; rows, headers and lengths become a
+//! 2. **Decode** ([`decode`]): the content decides the format; rows, headers and lengths become a
 //!    [`model::Run`], and every irregularity an [`issue::Issue`].
 //! 3. **Scan** ([`program`]): each line of the program gets a kind and a block.
 //! 4. **Fold** ([`trace`]): rows become instances, rounds, frames, positions, and the first cause of a failure.

@@ -1,7 +1,7 @@
 //! Parses the times that runs record, and formats times and durations for display.
 //!
 //! Runs mix `YYYY-MM-DD HH:MM:SS` (SQLite's `datetime('now')`, UTC), `…T…Z` and offsets in one column
-//! (docs/reference/formats.md). All become milliseconds since 1970 UTC; an unreadable time is kept and shown as
+//! (docs/reference/formats.md). All these become milliseconds since 1970 UTC; an unreadable time is kept and shown as
 //! written. Missing times are shown as missing.
 //!
 //! ```

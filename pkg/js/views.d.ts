@@ -518,11 +518,11 @@ export type ImportsView = {
 
 /** An odd finding in an input, with its place and advice. */
 export type Issue = {
-  /** The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it. */
+  /** The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on this name. */
   rule: string;
-  /** How much it matters. */
+  /** The importance of the issue. */
   severity: Severity;
-  /** Where it was found. */
+  /** The place where the issue was found. */
   location: Location;
   /** What was found, in one sentence. */
   message: string;
@@ -570,17 +570,17 @@ export type LeftOutOfShare = {
   bytes: number;
 };
 
-/** The place in the run where an issue was found. Every shell links to it. */
+/** The place in the run where an issue was found. Every shell links to this place. */
 export type Location = {
-  /** File inside the run folder, or the database's name. */
+  /** The file inside the run folder, or the database's name. */
   file?: string | null;
-  /** Table of the database. */
+  /** The table of the database. */
   table?: string | null;
-  /** Row id, or execution id. */
+  /** The id of the row or of the execution. */
   row?: number | null;
-  /** Column of the table, or key of a header. */
+  /** The column of the table, or the key of a header. */
   column?: string | null;
-  /** Line of the file, from 1. */
+  /** The line of the file, from 1. */
   line?: number | null;
 };
 
@@ -1087,7 +1087,7 @@ export type SegmentView = {
   changes: Array<[string, string]>;
 };
 
-/** How much an issue matters. */
+/** The importance of an issue. */
 export type Severity = "note" | "warning" | "error";
 
 /** A part of the shared runs, such as a file or a table. */

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::rule::Kind;
 use crate::words::names_secret;
 
-/// The fewest characters of an exact value that the user did not name: a shorter one (`USER=mm`) occurs by chance,
+/// The fewest characters of an exact value that the user did not name. A shorter value (`USER=mm`) occurs by chance,
 /// and replacing it would corrupt the shared file.
 pub const SHORTEST: usize = 8;
 

@@ -7,7 +7,7 @@ use crate::plausible;
 
 /// The fewest characters of a hint.
 const SHORTEST: usize = 24;
-/// The longest run of letters and digits that can be a hint: a longer one is data.
+/// The longest run of letters and digits that can be a hint: a longer run is data, not a key.
 const LONGEST: usize = 512;
 
 /// Returns up to `most` runs of letters and digits that are as random as a key and that no hit covers. Common ids are

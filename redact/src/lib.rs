@@ -1,6 +1,6 @@
 //! Finds secrets in texts and replaces them. No I/O: callers pass texts and get places and texts.
 //!
-//! - [`Rules`] holds the rules of one share: the table ([`rules`]), exact values ([`Exact`], [`variables`]), the
+//! - [`Rules`] contains the rules of one share: the table ([`rules`]), exact values ([`Exact`], [`variables`]), the
 //!   user's patterns, and exceptions.
 //! - [`Rules::scan`] returns the [`Hit`]s of one text, named by [`Names`]; [`replace`] returns the text without them.
 //! - [`Remains`] searches the bytes of the written file for every secret that was replaced.

@@ -148,7 +148,7 @@ fn whole(text: &[u8], range: &Range<usize>) -> bool {
 /// A text without its line breaks, the blanks around them, and their escapes (`\n` as two characters).
 struct Squeezed {
     bytes: Vec<u8>,
-    /// For each omission, its position in `bytes` and how many bytes were omitted up to there.
+    /// For each omission, its position in `bytes` and the number of bytes omitted up to this position.
     cuts: Vec<(usize, usize)>,
 }
 

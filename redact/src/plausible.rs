@@ -1,6 +1,6 @@
 //! Decides whether a value can be a secret or is a placeholder.
 
-/// Words that stand in place of a secret in examples.
+/// Words that examples contain in place of a secret.
 const PLACEHOLDERS: [&str; 24] = [
     "example",
     "placeholder",

@@ -38,7 +38,7 @@ pub struct Rule {
     pub found: [&'static str; 2],
     /// The shapes of similar texts in which the rule finds nothing.
     pub kept: [&'static str; 2],
-    /// The keywords of the rule: it applies only to a text that contains one of them, in any case.
+    /// The keywords of the rule. The rule applies only to a text that contains one of these keywords, in any case.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) how: How,
     /// The distances in bytes from the keyword back to where a match may begin, the largest first.
@@ -154,13 +154,13 @@ impl Rule {
         self
     }
 
-    /// Returns the keywords: the rule applies only to a text that contains one of them, in any case.
+    /// Returns the keywords. The rule applies only to a text that contains one of these keywords, in any case.
     pub fn keywords(&self) -> &'static [&'static str] {
         self.keywords
     }
 
-    /// Returns texts in which the rule finds something, then texts in which it finds nothing; the same ones each
-    /// time.
+    /// Returns texts in which the rule finds something, then texts in which it finds nothing. Each call returns the
+    /// same texts.
     pub fn examples(&self) -> ([String; 2], [String; 2]) {
         let plain = |shape| crate::shape::fill(shape, 1).replace(['⟦', '⟧'], "");
         (self.found.map(plain), self.kept.map(plain))

@@ -130,7 +130,7 @@ impl Rules {
 
     /// Returns the hits of this text, in order, without overlaps.
     ///
-    /// Takes time proportional to the length of the text. One value of `names` serves all texts of a file.
+    /// Takes time proportional to the length of the text. Pass the same `names` for all texts of a file.
     pub fn scan(&self, text: &str, names: &mut Names) -> Vec<Hit> {
         self.scan_at("", text, names)
     }

@@ -2,7 +2,7 @@
 //!
 //! The examples of the rules and the lists of the tests are shapes, so that no file of this repository contains a
 //! text that a secret scanner of a code host would report. A shape is text with fields `{class:length}`, such as
-//! `ghp_{A:36}`; a brace that does not open a field stands for itself.
+//! `ghp_{A:36}`; a brace that does not open a field stays as it is.
 
 /// The characters of each class, by the class's name.
 const CLASSES: [(&str, &str); 11] = [

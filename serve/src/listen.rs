@@ -91,8 +91,8 @@ struct Open {
 struct Connections(Mutex<VecDeque<Weak<Open>>>);
 
 impl Connections {
-    /// Adds a connection. If `most` connections are open, the new one replaces the oldest that has not yet sent a whole
-    /// request; returns false if there is none.
+    /// Adds a connection. If `most` connections are open, the new connection replaces the oldest one that has not yet
+    /// sent a whole request; returns false if no connection can be replaced.
     fn add(&self, open: &Arc<Open>, most: usize, metrics: &Metrics) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|known| known.strong_count() > 0);

@@ -72,8 +72,8 @@ impl From<WriteError> for Problem {
     }
 }
 
-/// Reports the kind of a fault. The store's own text, which may contain its user, host, name or path, goes only to
-/// the operator ([`crate::Workplace::failed`]).
+/// Reports the kind of a fault. The store's own text, which may contain the store's user, host, name or path, goes only
+/// to the operator ([`crate::Workplace::failed`]).
 impl From<&Fault> for Problem {
     fn from(fault: &Fault) -> Problem {
         const NEXT: &str = "the request was not recorded; the server's output gives the reason";

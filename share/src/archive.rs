@@ -1,8 +1,8 @@
 //! Reads a zip from an untrusted sender: checks every entry before unpacking a byte.
 //!
-//! [`Archive::open`] reads the directory at the end of the zip and checks every entry; [`Archive::unpack`] passes on
-//! one entry in pieces, at most its declared length, and checks length and CRC-32. This module writes nothing and
-//! holds at most one piece in memory.
+//! [`Archive::open`] reads the directory at the end of the zip and checks every entry. [`Archive::unpack`] passes one
+//! entry to its caller in pieces, at most the declared length, and checks length and CRC-32. This module writes nothing
+//! and keeps at most one piece in memory.
 
 use std::io::{self, Read};
 

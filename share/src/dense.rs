@@ -83,7 +83,7 @@ impl Decoder {
         Some(())
     }
 
-    /// Checks at the end of the text that it had the length that `len` bytes need; `None` if not.
+    /// Checks at the end that the text was as long as `len` bytes need; `None` if it was shorter or longer.
     pub fn end(self) -> Option<()> {
         // The last group is padded, and if its character cannot occur in a script element, another group follows it:
         // together fewer than 14 bits.

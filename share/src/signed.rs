@@ -5,8 +5,8 @@ use crate::ReaderAt;
 use crate::archive::Archive;
 use crate::manifest::MANIFEST;
 
-/// The signature's path in the zip. It is an armored SSH signature over the bytes of the manifest, as `ssh-keygen -Y
-/// sign` writes it.
+/// The path of the signature in the zip. The signature is an armored SSH signature over the bytes of the manifest, as
+/// `ssh-keygen -Y sign` writes it.
 pub const SIGNATURE: &str = "prosescope-share.json.sig";
 /// The namespace of the signature: a signature for another purpose is not valid for a shared run.
 pub const NAMESPACE: &str = "prosescope-share";

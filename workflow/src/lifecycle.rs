@@ -40,7 +40,7 @@ pub enum Action {
 pub enum Allowed {
     /// The action is allowed.
     Yes,
-    /// The status is already the wanted one: nothing changes, and the caller learns why.
+    /// The status is already the wanted one, so nothing changes; the result reports that.
     Already,
     /// The action changes nothing if the new content equals the recorded content; otherwise it is refused.
     Same,

@@ -47,11 +47,11 @@ macro_rules! words {
 words! {
     /// The status of a workflow.
     WorkflowStatus {
-        /// Accepts new runs.
+        /// The workflow accepts new runs.
         Active = "active",
-        /// Accepts no new runs until it is resumed.
+        /// The workflow accepts no new runs until it is resumed.
         Paused = "paused",
-        /// Was cancelled for good: accepts nothing except events.
+        /// The workflow was cancelled for good: it accepts nothing except events.
         Cancelled = "cancelled",
         /// The workflow itself failed, not only one run.
         Error = "error",

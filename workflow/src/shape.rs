@@ -88,7 +88,7 @@ impl Shape {
             let found = self.tables.iter_mut().find(|(known, _)| *known == table);
             let columns = found.map(|(_, found)| found.columns.iter_mut());
             let column = columns.and_then(|mut all| all.find(|column| column.name == name));
-            // A column whose enum type or CHECK lists its words already has labels.
+            // A column whose enum type or CHECK lists its words already has labels, so it is skipped.
             let Some(column) = column.filter(|column| column.labels.is_empty()) else {
                 continue;
             };

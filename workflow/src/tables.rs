@@ -204,7 +204,7 @@ pub enum Target<'a> {
     Run(&'a str),
 }
 
-/// The data that a command may read. Its content stays unchanged until the command is applied.
+/// The data that a command may read. The data stay unchanged until the command is applied.
 pub trait Facts {
     /// Returns rows, read in the command's transaction.
     ///

@@ -88,7 +88,7 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     let mut begun: Vec<usize> = begins.iter().flatten().copied().collect();
     begun.sort_unstable();
     for (run, turn) in runs.iter().enumerate() {
-        // A question that still waits is not placed here: the page shows it at the end of the thread.
+        // A question that still waits is skipped, because the page shows it at the end of the thread.
         let waits = turn.known_status() == Some(TurnStatus::WaitingForInput);
         let Some(question) = turn.question().filter(|_| !waits) else {
             continue;

@@ -1,4 +1,4 @@
-//! Reports where a database's schema differs from the one that OpenProse defines.
+//! Reports where a database's schema differs from the schema that OpenProse defines.
 
 use super::{TABLES, TableSpec, table_spec};
 use crate::database::Found;

@@ -1,4 +1,4 @@
-//! The tables and columns of OpenProse as data, used to find missing ones and to read rows.
+//! The tables and columns of OpenProse as data, used to find missing tables and columns and to read rows.
 
 use crate::database::{NEAR, Want};
 

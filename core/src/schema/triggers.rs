@@ -11,7 +11,7 @@ pub fn audit_triggers() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// Returns whether a stored trigger, `CREATE TRIGGER name …`, equals the one in [`STATE_SQL`].
+/// Returns whether a stored trigger, `CREATE TRIGGER name …`, equals the trigger of that name in [`STATE_SQL`].
 pub fn is_audit_trigger(name: &str, sql: &str) -> bool {
     audit_triggers().any(|(known, body)| {
         known.eq_ignore_ascii_case(name) && plain(sql) == format!("CREATE TRIGGER {known} {body}")

@@ -126,7 +126,7 @@ const LONGEST_USER: usize = 1024;
 fn user_of_url(text: &str, start: usize) -> Option<Range<usize>> {
     let window = &text[start..floor(text, start + LONGEST_USER)];
     let end = window.find(|c: char| c.is_whitespace() || "/\"'`<>\\".contains(c));
-    // A password can itself contain an `@`, so the last `@` ends it.
+    // A password can itself contain an `@`, so the last `@` before the host ends the password.
     let user = &window[..window[..end.unwrap_or(window.len())].rfind('@')?];
     let (at, secret) = match user.split_once(':') {
         Some((token, "" | "x-oauth-basic" | "x-token-auth")) => (0, token),

@@ -103,8 +103,8 @@ pub enum FileKind {
     Text,
     /// Text of a kind that the user can leave out.
     Content(Content),
-    /// The audit log. It sorts last, because it records hashes of texts in the other files, which must be redacted
-    /// first.
+    /// The audit log. This kind sorts last: the log contains hashes of texts in the other files, so these files must be
+    /// redacted first.
     Log,
 }
 

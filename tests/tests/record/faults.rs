@@ -476,8 +476,8 @@ impl Place {
                 self.restore();
             }
             let out = fault.run(&command, input.as_bytes());
-            // The fault hit libfaketime, the library that changes the clock, in a child process. It says nothing about
-            // the command.
+            // The fault hit libfaketime, the library that changes the clock, in a child process. Such a fault says
+            // nothing about the command.
             if out.stderr.starts_with(b"libfaketime: ") {
                 continue;
             }

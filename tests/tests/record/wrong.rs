@@ -1072,8 +1072,8 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
 const NOON: &str = "2026-01-25 12:00:00";
 const LATE: &str = "2026-01-25 15:00:00";
 
-/// Splits a command into words. `RUN` stands for the id of its run, which is added as an option if neither the command
-/// nor its environment names the run.
+/// Splits a command into words. `RUN` is replaced by the id of the run. The run is added as an option if neither the
+/// command nor its environment names it.
 fn words(command: &str, run: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (set, command) = environment(command);

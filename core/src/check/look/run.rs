@@ -22,7 +22,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
     backwards(at, findings);
     empty(at.run, findings);
-    // A rejected gate needs no error message, so it is not reported.
+    // A rejected gate needs no error message, so this check skips gates.
     let cause = at.trace.first_cause.and_then(|n| at.trace.nodes.get(n));
     if let Some(cause) = cause.filter(|node| !node.kind.is_gate())
         && cause.error(at.run).is_none_or(|e| e.trim().is_empty())

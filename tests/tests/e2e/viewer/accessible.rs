@@ -42,7 +42,7 @@ fn axe_finds_nothing_wrong_with_any_page() {
     let Ok(axe) = fs::read_to_string(&axe) else {
         return needs::skip("axe-core is not installed (`npm ci` in tests/js)");
     };
-    // Evaluated instead of loaded, because the page's policy forbids other scripts.
+    // axe is evaluated instead of loaded as a script, because the page's policy forbids other scripts.
     viewer.eval(&format!("{axe}; 0"));
     let mut wrong = Vec::new();
     look(&mut viewer, "empty", &mut wrong);

@@ -109,7 +109,7 @@ fn damaged_inputs_are_borne_in_the_worker() {
     viewer.assert_quiet();
 }
 
-/// Returns the files in the form for the script; `None` if a browser cannot have any of them.
+/// Returns the files in the form for the script; `None` if one of the files cannot exist in a browser.
 fn entries(case: &Case) -> Option<Value> {
     let entries = case.entries.iter().map(|entry| match &entry.what {
         What::File(bytes) => Some(json!([entry.path, BASE64.encode(bytes)])),

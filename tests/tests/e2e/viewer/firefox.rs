@@ -23,7 +23,7 @@ fn a_failed_run_is_understood_in_firefox() {
     page.wait("document.querySelector('.detail .given table')");
     // The finder shows where a text is.
     page.keys("/");
-    // `:focus` is not used, because it also requires that the window has the focus, which a headless one has not.
+    // `:focus` is not used, because it also requires that the window has the focus, which a headless window has not.
     page.wait("document.activeElement.matches('dialog.finder input')");
     page.keys("footnote");
     page.wait("document.querySelector('#found .entry mark')");
