@@ -139,7 +139,7 @@ fn computed_columns(table: &Found) -> Option<Issue> {
     let (name, computed) = (&table.info.name, table.computed.join(", "));
     let what = format!("{name} computes {computed} on reading; computed values are not read");
     let issue = Issue::warning("computed-column", what).at_table(name);
-    let hint = "They would come from the file's own SQL, which is not trusted.";
+    let hint = "Computed values would come from the file's own SQL, which is not trusted.";
     (!computed.is_empty()).then(|| issue.hint(hint))
 }
 
