@@ -176,7 +176,7 @@ impl Issues {
         }
     }
 
-    /// Adds an issue.
+    /// Adds an issue, or only counts it if enough issues of its kind are listed.
     pub fn add(&mut self, issue: Issue) {
         let Location {
             table,

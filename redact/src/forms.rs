@@ -2,7 +2,7 @@
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// A form of a value.
+/// A form in which a text can contain a value.
 pub(crate) struct Form {
     /// The form's name in reports.
     pub(crate) name: &'static str,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::hit::Hit;
 use crate::plausible;
 
-/// The fewest characters of a hint.
+/// The fewest characters of a run that can be a hint.
 const SHORTEST: usize = 24;
 /// The longest run of letters and digits that can be a hint: a longer run is data, not a key.
 const LONGEST: usize = 512;

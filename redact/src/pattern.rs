@@ -4,7 +4,7 @@ use std::fmt;
 
 use regex_lite::{Regex, RegexBuilder};
 
-/// The longest pattern, in bytes.
+/// The longest pattern that is accepted, in bytes.
 const LONGEST: usize = 1000;
 /// The largest compiled pattern, in bytes. `regex-lite` does not backtrack, so a search takes time proportional to this
 /// size and to the length of the text: the limit bounds time too.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::hit::floor;
 
-/// The longest value, in bytes.
+/// The longest value that is read, in bytes.
 const VALUE: usize = 8 << 10;
 
 /// The place of a value in a text: where it begins, and how to find its end.

@@ -106,7 +106,7 @@ fn whole_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Err
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StartBody {
-    /// The person's message.
+    /// The person's message that begins the run.
     pub(crate) input: String,
     /// The id of the workflow to continue; without it, a new workflow is created.
     #[serde(default)]
@@ -292,11 +292,11 @@ impl<'de> Deserialize<'de> for EventsBody {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListAsked {
-    /// Only workflows with this status.
+    /// If given, only workflows with this status are listed.
     #[serde(default)]
     #[param(value_type = Option<WorkflowStatus>, inline)]
     pub(crate) status: Option<String>,
-    /// Only workflows with a run that waits for input.
+    /// Whether to list only workflows with a run that waits for input.
     #[serde(default)]
     pub(crate) waiting: bool,
     /// The most workflows to return, up to 1,000.

@@ -58,7 +58,7 @@ struct State {
     stopping: bool,
 }
 
-/// The feed of events.
+/// The feed of events, which all streams join.
 pub(crate) struct Hub {
     state: Mutex<State>,
     changed: Condvar,
@@ -103,7 +103,7 @@ impl Hub {
         self.changed.notify_all();
     }
 
-    /// Closes all streams.
+    /// Closes all streams when the server stops.
     pub(crate) fn stop(&self) {
         let mut state = self.state();
         state.stopping = true;

@@ -28,7 +28,7 @@ use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::pool::Pool;
 
-/// The server's limits.
+/// The server's limits on connections and requests.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// The largest body of a request, in bytes.

@@ -1,4 +1,4 @@
-//! Metrics for Prometheus.
+//! The metrics that the server reports to Prometheus.
 
 use std::sync::atomic::AtomicU64;
 

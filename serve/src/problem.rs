@@ -11,9 +11,9 @@ pub(crate) struct Problem {
     /// Always `about:blank`, which means that the status describes the kind of error (RFC 9457).
     #[serde(rename = "type")]
     kind: &'static str,
-    /// The status in words.
+    /// The status code in words, such as `Not Found`.
     title: String,
-    /// The status code.
+    /// The HTTP status code.
     status: u16,
     /// The sentence that describes the fault and why the request is refused.
     detail: String,

@@ -22,7 +22,7 @@ use crate::problem::Problem;
 type Shared = State<Arc<Site>>;
 type Done<T> = Result<Answer<T>, Problem>;
 
-/// The most items per page.
+/// The most items that one answer contains.
 const MOST: u32 = 1000;
 
 /// The default time without a sign of life, in milliseconds.

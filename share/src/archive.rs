@@ -101,7 +101,7 @@ pub struct Entry {
     way: rawzip::ZipArchiveEntryWayfinder,
 }
 
-/// An opened zip.
+/// An opened zip, whose entries were checked.
 pub struct Archive<R> {
     zip: rawzip::ZipArchive<R>,
     entries: Vec<Entry>,

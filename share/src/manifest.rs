@@ -35,9 +35,9 @@ pub struct Manifest {
     pub made_at: String,
     /// Whether the copy is raw: nothing was replaced.
     pub raw: bool,
-    /// The runs, by id.
+    /// The ids of the runs.
     pub runs: Vec<String>,
-    /// The files, sorted by path.
+    /// The files of the copy, sorted by path.
     pub parts: Vec<Part>,
     /// The number of replacements, by rule and place.
     pub redactions: Vec<SecretsReplaced>,

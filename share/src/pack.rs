@@ -20,7 +20,7 @@ use crate::manifest::{FORMAT, MANIFEST, Manifest, Part, is_row};
 use crate::page::PageError;
 use crate::signed::{SIGNATURE, Sign};
 
-/// Bytes copied at a time.
+/// The number of bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
 /// The number of bytes that are searched at a time, and the number of these that are searched again with the next
 /// piece, so that a secret across two pieces is found.

@@ -35,7 +35,7 @@ pub struct Append {
     pub notes: Vec<Note>,
 }
 
-/// Events that were appended.
+/// The result of appending events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -129,7 +129,7 @@ pub struct Prefer {
 pub struct DataSet {
     /// The id of the workflow.
     pub workflow_id: String,
-    /// The new value of the column.
+    /// The new value of the preferences or important steps.
     pub value: Json,
     /// Whether the value was already the same, so that nothing was changed.
     pub already: bool,

@@ -133,7 +133,7 @@ impl Horizon {
     }
 }
 
-/// Events of a workflow.
+/// A page of a workflow's events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -247,7 +247,7 @@ pub struct Prune {
 pub struct Pruned {
     /// The id of the workflow.
     pub workflow_id: String,
-    /// Number of removed events.
+    /// The number of removed events.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub removed: u64,
     /// The named follower whose cursor limited the removal, if one did.

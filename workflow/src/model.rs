@@ -84,15 +84,15 @@ impl TurnStatus {
 words! {
     /// The kind of an event.
     Kind {
-        /// Progress of the work.
+        /// The event reports progress of the work.
         Progress = "progress",
-        /// A status change.
+        /// The event reports a change of status.
         Status = "status",
-        /// A warning.
+        /// The event is a warning.
         Warning = "warning",
-        /// A failure.
+        /// The event reports a failure.
         Error = "error",
-        /// The run's answer.
+        /// The event contains the run's answer.
         Final = "final",
     }
 }
@@ -117,9 +117,9 @@ pub struct Workflow {
     /// The error of the workflow itself, not of a run.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub error: Option<Json>,
-    /// Time of creation.
+    /// The time at which the workflow was created, if recorded.
     pub created_at: Option<Stamp>,
-    /// Time of the last change.
+    /// The time of the workflow's last change, if recorded.
     pub updated_at: Option<Stamp>,
     /// A number that increases with every change (errata M3); `None` in tables without `x_version`.
     pub version: Option<i64>,
@@ -162,9 +162,9 @@ pub struct Turn {
     pub owner: Option<String>,
     /// The time of the engine's last heartbeat.
     pub heartbeat: Option<Stamp>,
-    /// Time of creation.
+    /// The time at which the run was created, if recorded.
     pub created_at: Option<Stamp>,
-    /// Time of the last change.
+    /// The time of the run's last change, if recorded.
     pub updated_at: Option<Stamp>,
     /// A number that increases with every change (errata M3); `None` in tables without `x_version`.
     pub version: Option<i64>,
@@ -219,7 +219,7 @@ pub struct Event {
     /// The event's data, for programs.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub payload: Option<Json>,
-    /// Time of recording.
+    /// The time at which the event was recorded.
     pub created_at: Option<Stamp>,
     /// Columns unknown to OpenProse, with their values as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -50,7 +50,7 @@ pub struct Message {
     pub question: Option<Shown>,
     /// The content of the message or step, if recorded.
     pub content: Option<Shown>,
-    /// The time of writing.
+    /// The time at which the message or step was written, if recorded.
     pub at: Option<Stamp>,
     /// The other members of the message or step.
     pub more: Vec<Member>,
@@ -92,9 +92,9 @@ pub struct TurnShown {
     pub owner: Option<String>,
     /// The time of the engine's last heartbeat.
     pub heartbeat: Option<Stamp>,
-    /// Time of creation.
+    /// The time at which the run was created, if recorded.
     pub created_at: Option<Stamp>,
-    /// Time of the last change.
+    /// The time of the run's last change, if recorded.
     pub updated_at: Option<Stamp>,
     /// Milliseconds from the run's beginning to its last change, if the run has ended.
     pub took_ms: Option<i64>,
@@ -117,9 +117,9 @@ pub struct WorkflowPage {
     pub status: String,
     /// The error of the workflow itself, not of a run.
     pub error: Option<Shown>,
-    /// Time of creation.
+    /// The time at which the workflow was created, if recorded.
     pub created_at: Option<Stamp>,
-    /// Time of the last change.
+    /// The time of the workflow's last change, if recorded.
     pub updated_at: Option<Stamp>,
     /// The version of the workflow, which increases with every change.
     pub version: Option<i64>,
@@ -131,7 +131,7 @@ pub struct WorkflowPage {
     pub messages: Vec<Message>,
     /// The members of the context other than the summary and the messages.
     pub context: Vec<Member>,
-    /// Settings of the conversation.
+    /// The settings of the conversation.
     pub preferences: Vec<Member>,
     /// Steps worth keeping across runs.
     pub steps: Vec<Message>,
@@ -158,7 +158,7 @@ pub struct EventLine {
     pub text: String,
     /// The id of the run that the event belongs to.
     pub run: Option<String>,
-    /// Time of recording.
+    /// The time at which the event was recorded.
     pub at: Option<Stamp>,
 }
 

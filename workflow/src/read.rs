@@ -56,9 +56,9 @@ pub struct WorkflowSummary {
     pub input: Option<String>,
     /// The beginning of the newest run's question, if this run waits for an answer.
     pub question: Option<String>,
-    /// Time of creation.
+    /// The time at which the workflow was created, if recorded.
     pub created_at: Option<Stamp>,
-    /// Time of the last change.
+    /// The time of the workflow's last change, if recorded.
     pub updated_at: Option<Stamp>,
 }
 

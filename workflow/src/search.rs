@@ -31,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of text.
     pub const ALL: [Kind; 5] = [
         Kind::Messages,
         Kind::Questions,
@@ -72,7 +72,7 @@ pub enum To {
 pub struct Hit {
     /// The place of the hit in words, such as `run 2, output`.
     pub place: String,
-    /// The target to open.
+    /// The part of the workflow that the hit opens.
     pub to: To,
     /// The number of the line in the text, from 1.
     pub line: u64,
@@ -82,10 +82,10 @@ pub struct Hit {
     pub range: (u32, u32),
 }
 
-/// Hits of one kind.
+/// The hits of one kind of text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// The kind.
+    /// The kind of text.
     pub kind: Kind,
     /// The hits: at most fifty of the kind, and at most five of one text.
     pub hits: Vec<Hit>,

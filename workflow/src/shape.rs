@@ -36,7 +36,7 @@ impl TableShape {
 /// The workflow tables of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// The tables that exist.
+    /// The tables that exist, each with its columns.
     pub tables: Vec<(Table, TableShape)>,
 }
 

@@ -7,13 +7,13 @@ use prosescope_core::write::{Fault, FaultKind, WriteError};
 /// A table of workflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Table {
-    /// `workflows`.
+    /// The table `workflows`: conversations.
     Workflows,
-    /// `workflow_runs`.
+    /// The table `workflow_runs`: the turns of conversations.
     Runs,
-    /// `workflow_events`.
+    /// The table `workflow_events`: reports of progress.
     Events,
-    /// `x_workflow_followers`: our table with the cursors of named followers.
+    /// The table `x_workflow_followers`, which Prosescope adds: the cursors of named followers.
     Followers,
 }
 
@@ -32,17 +32,17 @@ impl Table {
 /// A value that is written to a column, or with which a column is compared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// NULL.
+    /// The SQL value NULL.
     Null,
     /// A text; in a column of ids, the text of an id.
     Text(String),
     /// A word of an enum, such as `active`; a table may store the word in another case.
     Word(&'static str),
-    /// JSON.
+    /// A JSON value.
     Json(Json),
     /// A truth value.
     Bool(bool),
-    /// A number.
+    /// A whole number.
     Int(i64),
     /// A time, in milliseconds since 1970 UTC.
     Time(i64),
@@ -82,7 +82,7 @@ pub enum Op {
 pub struct Filter {
     /// The name of the column.
     pub column: &'static str,
-    /// The comparison.
+    /// The comparison that must hold for the column.
     pub op: Op,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Select<'a> {
         self.filter(column, Op::Is(value))
     }
 
-    /// Adds a condition.
+    /// Adds a condition on a column.
     #[must_use]
     pub fn filter(mut self, column: &'static str, op: Op) -> Select<'a> {
         self.filters.push(Filter { column, op });
@@ -316,7 +316,7 @@ pub trait Command {
     /// The result that a command returns to its caller.
     type Done;
 
-    /// Returns the workflow to lock.
+    /// Returns the workflow whose row is locked for the command.
     fn target(&self) -> Target<'_>;
 
     /// Returns the changes and the result. `now` is in milliseconds since 1970 UTC.

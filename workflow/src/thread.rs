@@ -18,10 +18,10 @@ const SLACK: i64 = 1000;
 /// Limit for a title, in characters.
 const TITLE: usize = 90;
 
-/// A part of a thread.
+/// A part of a thread: a message, a run or a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
-    /// A message.
+    /// A message of the conversation.
     Message {
         /// The index of the message in the list of messages.
         at: usize,
@@ -29,7 +29,7 @@ pub enum Part {
         /// run and answers no recorded question.
         is_loose: bool,
     },
-    /// A run.
+    /// A run of the workflow.
     Run {
         /// The index of the run in the list of runs.
         at: usize,
@@ -40,7 +40,7 @@ pub enum Part {
     Question {
         /// The index of the run that asked the question; `None` if no such run is known.
         run: Option<usize>,
-        /// The question.
+        /// The text of the question.
         text: Shown,
         /// The time at which the question was asked.
         at: Option<Stamp>,

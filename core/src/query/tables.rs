@@ -18,7 +18,7 @@ pub(super) const MOST_OF_VALUES: u64 = 16 << 20;
 /// The number of bindings that are read at a time.
 const WINDOW: u32 = 200;
 
-/// A table of interpreted data.
+/// A table of a run's interpreted data.
 pub(super) struct Model {
     pub(super) name: &'static str,
     /// What one row of the table describes, for the list of tables.

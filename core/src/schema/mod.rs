@@ -15,22 +15,22 @@ pub use names::{
 };
 pub use triggers::{audit_triggers, is_audit_trigger};
 
-/// The corrected schema of a `state.db` (errata S1, G1, G7), with history tables for earlier values and memories
-/// (errata B6, A1). Executing it again changes nothing.
+/// SQL with the corrected schema of a `state.db` (errata S1, G1, G7), and with history tables for earlier values and
+/// memories (errata B6, A1). Executing this SQL again changes nothing.
 pub const STATE_SQL: &str = include_str!("state.sql");
 
-/// The schema of an `agents.db`. Executing it again changes nothing.
+/// SQL with the schema of an `agents.db`. Executing this SQL again changes nothing.
 pub const AGENTS_SQL: &str = include_str!("agents.sql");
 
-/// The corrected schema `openprose` of a PostgreSQL database (errata P1–P13), in its own transaction. Executing it
-/// again changes nothing.
+/// SQL with the corrected schema `openprose` of a PostgreSQL database (errata P1–P13), in its own transaction.
+/// Executing this SQL again changes nothing.
 pub const POSTGRES_SQL: &str = include_str!("postgres.sql");
 
-/// The tables of workflows in SQLite (errata M1 to M4). Executing it again changes nothing.
+/// SQL with the tables of workflows in SQLite (errata M1 to M4). Executing this SQL again changes nothing.
 pub const WORKFLOWS_SQL: &str = include_str!("workflows.sql");
 
-/// The tables of workflows in PostgreSQL (errata M1 to M4), in their own transaction. Executing it again changes
-/// nothing.
+/// SQL with the tables of workflows in PostgreSQL (errata M1 to M4), in their own transaction. Executing this SQL again
+/// changes nothing.
 pub const WORKFLOWS_POSTGRES_SQL: &str = include_str!("workflows_postgres.sql");
 
 /// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.

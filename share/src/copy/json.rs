@@ -122,7 +122,7 @@ mod tests {
                 r#"{"a" : "x hunter2 y", "n": 1e2}"#.to_owned(),
                 Some(r#"{"a" : "x [asked #1] y", "n": 1e2}"#),
             ),
-            // The scan sees escaped letters as letters.
+            // Escaped letters are unescaped before the scan.
             (
                 r#"["h\u0075nter2", "\"hunter2\""]"#.to_owned(),
                 Some(r#"["[asked #1]", "\"[asked #1]\""]"#),
@@ -140,7 +140,7 @@ mod tests {
                 format!(r#"{{"{token}": 1}}"#),
                 Some(r#"{"[github-token #1]": 1}"#),
             ),
-            // A key with escapes.
+            // A key with escapes is unescaped and scanned, too.
             (
                 r#"{"h\u0075nter2": {"\u0061": 1}}"#.to_owned(),
                 Some(r#"{"[asked #1]": {"\u0061": 1}}"#),

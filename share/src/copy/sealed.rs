@@ -20,7 +20,7 @@ pub(super) struct Seals {
     broken: BTreeSet<String>,
 }
 
-/// The log of a run.
+/// The audit log of a run.
 #[derive(Default)]
 struct Log {
     /// The run's id in the copy.

@@ -15,11 +15,11 @@ const CALLS: &str = "openat,openat2,read,pread64,readv,write,pwrite64,writev,cop
 /// A failing system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The name of the call.
+    /// The name of the call, such as `openat`.
     pub(crate) call: String,
     /// The number of the call among the calls of that name, counted from 1.
     nth: u32,
-    /// The name of the error.
+    /// The name of the error, such as `EIO`.
     error: &'static str,
     /// How often the call fails, in strace's syntax.
     times: &'static str,

@@ -41,7 +41,7 @@ pub(crate) enum Made {
     Ours,
     /// A database that OpenProse's own SQL creates, in UTF-16 and with additional columns.
     Documents,
-    /// A run in files.
+    /// A run that is stored in files.
     Files,
     /// A database of workflows.
     Workflows,

@@ -5,7 +5,7 @@ use crate::chance::Chance;
 /// Maximum depth of nested statements.
 const DEEPEST: usize = 3;
 
-/// Returns the program for a seed.
+/// Returns the program that is generated from a seed.
 pub(crate) fn program(seed: u64) -> String {
     let mut maker = Maker {
         chance: Chance::new(seed),

@@ -18,7 +18,7 @@ pub(crate) use run::missing_outputs;
 /// The run to look at, with its trace and its program.
 #[derive(Debug, Clone, Copy)]
 pub struct Looked<'a> {
-    /// The run.
+    /// The decoded run.
     pub run: &'a Run,
     /// The trace: what happened in the run.
     pub trace: &'a Trace,
