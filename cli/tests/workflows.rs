@@ -250,7 +250,7 @@ fn errors_say_what_to_do_next() {
             "q",
         ],
     );
-    assert!(said.contains("without clarifications"), "{said}");
+    assert!(said.contains("may not ask"), "{said}");
 }
 
 #[test]

@@ -132,7 +132,9 @@ fn a_cursor_beyond_all_events_is_refused_and_pruned_events_still_count() {
     assert_eq!(horizon.advance(&store).unwrap(), 0);
     let refused = events(&store, &horizon, &of, newest, 10).unwrap_err();
     assert!(
-        refused.to_string().contains("the table was emptied"),
+        refused
+            .to_string()
+            .contains("the table of events was emptied"),
         "{refused}"
     );
 }

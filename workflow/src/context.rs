@@ -122,8 +122,8 @@ fn inner<T: Default + for<'a> serde::Deserialize<'a>>(
 fn no_object(what: &str, wanted: &str) -> WriteError {
     WriteError::refused(
         "not-an-object",
-        format!("{what} of the workflow is not {wanted}, so nothing can be added to it"),
-        "the program that wrote it must correct it",
+        format!("`{what}` of the workflow is not {wanted}, so nothing can be added to it"),
+        "correct the value with the program that wrote the workflow",
     )
 }
 

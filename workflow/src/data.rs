@@ -212,8 +212,8 @@ impl Command for Step {
             let mut list = list.map_err(|_| {
                 WriteError::refused(
                     "not-an-object",
-                    "important_steps.steps of the workflow is not a list, so nothing can be added to it",
-                    "the program that wrote it must correct it",
+                    "`important_steps.steps` of the workflow is not a list, so nothing can be added to it",
+                    "correct the value with the program that wrote the workflow",
                 )
             })?;
             list.push(context::raw(&step));
@@ -247,6 +247,6 @@ fn changed(column: &'static str, id: &str, before: &Json, value: Json, now: i64)
 fn no_payload() -> WriteError {
     WriteError::wrong(
         "the payload is not a JSON object",
-        "write it as {\"key\": …}",
+        "write the payload as {\"key\": …}",
     )
 }

@@ -125,9 +125,9 @@ impl Horizon {
             Some(newest) => Err(WriteError::refused(
                 "cursor-ahead",
                 format!(
-                    "the cursor is {cursor}, and the newest event has the id {newest}: the table was emptied, or an older copy of it restored"
+                    "the cursor {cursor} is beyond the newest event, {newest}: the table of events was emptied, or replaced by an older copy"
                 ),
-                "begin again: `prosescope events tail WORKFLOW --after 0`",
+                "read the events from the first: `prosescope events tail WORKFLOW --after 0`",
             )),
         }
     }
@@ -326,8 +326,8 @@ pub fn note_cursor(
     if tables.shape().table(Table::Followers).is_none() {
         return Err(WriteError::refused(
             "no-followers-table",
-            "the database has no table x_workflow_followers, which stores the cursors of named followers",
-            "`prosescope workflow setup --apply` adds it; or follow with --after, without a name",
+            "the database has no table `x_workflow_followers`, which stores the cursors of named followers",
+            "add the table with `prosescope workflow setup --apply`, or follow with `--after` and without a name",
         ));
     }
     Ok(tables.note_cursor(workflow, follower, cursor, now)?)

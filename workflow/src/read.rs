@@ -313,7 +313,7 @@ fn find(
         [one] => Ok(id(one)),
         _ => Err(WriteError::wrong(
             format!("several ids begin with {name}"),
-            "write more of the id",
+            "write more characters of the id",
         )),
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, Write
                 "workflow {} has the unknown status {:?}",
                 workflow.id, workflow.status
             ),
-            "the program that wrote it must correct it; only reading is allowed",
+            "correct the status with the program that wrote it; until then, Prosescope only reads",
         ));
     };
     match allowed_by_workflow(action, status) {
@@ -58,9 +58,9 @@ pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, Write
             match (action, status) {
                 (_, WorkflowStatus::Cancelled) => "begin a new workflow: cancelling is final",
                 (Action::Pause, _) | (_, WorkflowStatus::Paused | WorkflowStatus::Error) => {
-                    "`prosescope workflow resume WORKFLOW` makes it active again"
+                    "make the workflow active again: `prosescope workflow resume WORKFLOW`"
                 }
-                _ => "`prosescope workflow show WORKFLOW` shows its status",
+                _ => "look at the workflow's status: `prosescope workflow show WORKFLOW`",
             },
         )),
     }
@@ -73,7 +73,7 @@ pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, Write
         return Err(WriteError::refused(
             "run-status",
             format!("run {} has the unknown status {:?}", turn.id, turn.status),
-            "the program that wrote it must correct it; only reading is allowed",
+            "correct the status with the program that wrote it; until then, Prosescope only reads",
         ));
     };
     match allowed_by_run(action, status) {
@@ -91,10 +91,12 @@ pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, Write
             match (action, status) {
                 (Action::Heartbeat, _) => "stop working on the run",
                 (Action::Finish | Action::Fail | Action::Ask, TurnStatus::WaitingForInput) => {
-                    "answer it with `prosescope workflow input`, or cancel it"
+                    "answer the run's question with `prosescope workflow input`, or cancel the run"
                 }
-                (_, TurnStatus::Running) => "only a run that asked can be answered",
-                _ => "it ended: begin a new run with `prosescope workflow start`",
+                (_, TurnStatus::Running) => {
+                    "wait until the run asks a question: only then can you answer"
+                }
+                _ => "begin a new run with `prosescope workflow start`: this run has ended",
             },
         )),
     }
@@ -103,14 +105,14 @@ pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, Write
 pub(super) fn no_workflow(id: &str) -> WriteError {
     WriteError::not_found(
         format!("there is no workflow {id}"),
-        "`prosescope workflow list` lists them",
+        "list the workflows: `prosescope workflow list`",
     )
 }
 
 pub(super) fn no_run(id: &str) -> WriteError {
     WriteError::not_found(
-        format!("there is no run {id} of a workflow"),
-        "`prosescope workflow show WORKFLOW` lists the runs of a workflow",
+        format!("no workflow has a run {id}"),
+        "list the runs of a workflow: `prosescope workflow show WORKFLOW`",
     )
 }
 

@@ -132,10 +132,10 @@ impl Shape {
 impl std::fmt::Display for Unfit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Unfit::Empty => f.write_str("it has no tables of workflows"),
-            Unfit::NoTable(table) => write!(f, "it has no table {}", table.name()),
+            Unfit::Empty => f.write_str("the database has no tables of workflows"),
+            Unfit::NoTable(table) => write!(f, "the database has no table `{}`", table.name()),
             Unfit::NoColumn(table, column) => {
-                write!(f, "its table {} has no column {column}", table.name())
+                write!(f, "the table `{}` has no column `{column}`", table.name())
             }
         }
     }

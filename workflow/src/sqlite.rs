@@ -150,7 +150,7 @@ impl SqliteTables {
                 ids.extend(id);
             } else if change.row.is_some() && changed != 1 {
                 let message = format!(
-                    "one row of {} was to change, {changed} would have",
+                    "a change of one row in `{}` would have changed {changed} rows",
                     change.table.name()
                 );
                 return Err(Fault::new(FaultKind::Damaged, message).into());
@@ -390,7 +390,7 @@ fn missing(table: Table) -> Fault {
         FaultKind::Damaged,
         format!("the database has no table {}", table.name()),
     )
-    .hint("`prosescope workflow setup --apply` makes it")
+    .hint("make the table with `prosescope workflow setup --apply`")
 }
 
 /// Converts an error of SQLite to a fault; the shell adds the database's path.

@@ -82,8 +82,11 @@ impl Command for Start {
             if !is_same {
                 return Err(WriteError::refused(
                     "run-exists",
-                    format!("there is a run {} already, with another input", self.run),
-                    "leave the id out: the run then gets a new id",
+                    format!(
+                        "run {} exists already, with another input or in another workflow",
+                        self.run
+                    ),
+                    "leave out the id: the new run then gets its own id",
                 ));
             }
             done.workflow_id = before.workflow_id;
@@ -106,10 +109,10 @@ impl Command for Start {
                 return Err(WriteError::refused(
                     "run-open",
                     format!(
-                        "run {} of workflow {} is {}",
+                        "run {} of workflow {} is still {}, so no second run is started",
                         turn.id, workflow.id, turn.status
                     ),
-                    "finish, answer or cancel this run first; --parallel begins another run beside it",
+                    "finish, answer or cancel the open run first, or begin a second run beside it with `--parallel`",
                 ));
             }
         }

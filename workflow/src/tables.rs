@@ -360,10 +360,10 @@ pub fn record<C: Command>(
             return Err(WriteError::refused(
                 "version-moved",
                 format!(
-                    "workflow {} has version {found}, not {wanted}: it changed after it was read",
+                    "workflow {} has version {found}, not {wanted}: the workflow changed after it was read",
                     workflow.id
                 ),
-                "read it again, and decide again",
+                "read the workflow again, and decide again",
             ));
         }
         let plan = command.plan(facts, now)?;
@@ -374,5 +374,7 @@ pub fn record<C: Command>(
         C::appended(&mut done, ids);
         done
     });
-    done.ok_or_else(|| Fault::new(FaultKind::Damaged, "the store asked for no plan").into())
+    done.ok_or_else(|| {
+        Fault::new(FaultKind::Damaged, "the store did not execute the command").into()
+    })
 }

@@ -81,8 +81,11 @@ impl Command for Ask {
         if turn.ask_clarifications == Some(false) {
             return Err(WriteError::refused(
                 "no-clarifications",
-                format!("run {} was started without clarifications", turn.id),
-                "go on without asking, or fail the run",
+                format!(
+                    "run {} may not ask: its questions were turned off at its start",
+                    turn.id
+                ),
+                "continue the run without asking, or fail the run",
             ));
         }
         let mut pending = match &self.payload {
@@ -90,7 +93,7 @@ impl Command for Ask {
             Some(payload) => payload.members().ok_or_else(|| {
                 WriteError::wrong(
                     "the payload is not a JSON object",
-                    "write it as {\"key\": …}",
+                    "write the payload as {\"key\": …}",
                 )
             })?,
         };
@@ -191,18 +194,18 @@ impl Input {
             (None, 0) => Err(WriteError::refused(
                 "nothing-waits",
                 format!("no run of workflow {} waits for input", workflow.id),
-                "`prosescope workflow start --workflow ID --input TEXT` begins a new run",
+                "begin a new run: `prosescope workflow start --workflow ID --input TEXT`",
             )),
             (None, _) => {
                 let ids: Vec<&str> = waiting.iter().map(|turn| turn.id.as_str()).collect();
                 Err(WriteError::refused(
                     "several-wait",
                     format!(
-                        "several runs of workflow {} wait: {}",
+                        "several runs of workflow {} wait for input: {}",
                         workflow.id,
                         ids.join(", ")
                     ),
-                    "choose one with --run",
+                    "choose a run with `--run`",
                 ))
             }
         }
@@ -307,8 +310,8 @@ impl Command for Heartbeat {
         if !facts.shape().has(Table::Runs, "x_heartbeat") {
             return Err(WriteError::refused(
                 "no-heartbeat-column",
-                "the table workflow_runs has no column x_heartbeat",
-                "`prosescope workflow setup --apply` adds it",
+                "the table `workflow_runs` has no column `x_heartbeat`",
+                "add the column with `prosescope workflow setup --apply`",
             ));
         }
         let mut values = vec![("x_heartbeat", Value::Time(now))];
