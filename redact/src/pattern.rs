@@ -15,22 +15,22 @@ const LARGEST: usize = 16 << 10;
 pub enum Refused {
     /// The pattern is not a regular expression.
     #[error(
-        "the pattern is not a regular expression: {0}. Next: correct it, or name the text itself without slashes"
+        "the pattern is not a regular expression: {0}. Next: correct the pattern, or write the text itself without slashes"
     )]
     NoPattern(String),
     /// The pattern is too long, or too large once its repetitions are unrolled.
     #[error(
-        "the pattern is too large: at most {LONGEST} bytes, and about 250 steps once its repetitions are unrolled. Next: shorten its repetitions such as {{1,500}}"
+        "the pattern is too large: at most {LONGEST} bytes, and about 250 steps with all repetitions written out, are allowed. Next: shorten repetitions such as {{1,500}}"
     )]
     TooLarge,
     /// The pattern matches the empty text, so it would match everywhere.
     #[error(
-        "the pattern matches the empty text, so it is found everywhere. Next: let it match at least one character"
+        "the pattern matches the empty text, so it would match everywhere. Next: write a pattern that matches at least one character"
     )]
     Empty,
     /// The exact value is too short, and the user did not name it.
     #[error(
-        "a text of fewer than {} characters occurs by chance. Next: name a longer one",
+        "a text of fewer than {} characters is too short to search for: it also occurs by chance. Next: name a longer text",
         crate::exact::SHORTEST
     )]
     TooShort,

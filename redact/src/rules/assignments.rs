@@ -11,7 +11,7 @@ use crate::words::{Says, says};
 pub(super) const RULES: &[Rule] = &[
     Rule::code(
         "secret",
-        "Values of names for secrets: TOKEN=…, \"password\": \"…\", api_key: …, --token …",
+        "Values whose names say that they are secret: TOKEN=…, \"password\": \"…\", api_key: …, --token …",
         &["password", "passwd", "pwd", "passphrase", "passcode", "_pass", "secret", "token", "key", "credential", "creds", "auth"],
         assigned,
         ["MY_SERVICE_TOKEN=⟦{A:30}⟧", "{\"user\": \"x\", \"password\": \"⟦{p:14}⟧\"}"],

@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::token(
         "jwt",
-        "JSON Web Tokens, and sessions that are signed the same way",
+        "JSON Web Tokens, and session tokens that are signed in the same way",
         &["eyJ"],
         r"eyJ[\w-]{8,}\.(?:eyJ[\w-]{8,}|[\w-]{20,})(?:\.[\w-]*)*",
         [

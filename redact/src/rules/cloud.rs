@@ -67,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
     .back(&[4]),
     Rule::place(
         "azure-signature",
-        "Azure: signatures of shared access",
+        "Azure: shared access signatures (SAS)",
         &["sig="],
         r"sig=([A-Za-z0-9%+/]{40,}={0,2})",
         ["?sv=2024-01-01&sp=r&sig=⟦{A:43}%3D⟧", "sig=⟦{b:43}=⟧&se=1"],
@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
     .back(&[76]),
     Rule::token(
         "alibaba-key-id",
-        "Alibaba Cloud: ids of access keys",
+        "Alibaba Cloud: access key ids",
         &["LTAI"],
         r"LTAI[A-Za-z0-9]{17,30}",
         ["LTAI{A:20}", "id=LTAI{A:20}"],
@@ -94,7 +94,7 @@ pub(super) const RULES: &[Rule] = &[
     .word(),
     Rule::token(
         "tencent-key-id",
-        "Tencent Cloud: ids of secrets",
+        "Tencent Cloud: secret ids",
         &["AKID"],
         r"AKID[A-Za-z0-9]{32,}",
         ["AKID{A:32}", "SecretId: ⟦AKID{A:32}⟧"],

@@ -79,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::place(
         "otp-secret",
-        "Secrets of one-time passwords in key URIs",
+        "Secrets of one-time passwords in otpauth:// URIs",
         &["otpauth://"],
         r#"otpauth://[^\s"'<>]{1,256}?secret=([A-Za-z2-7]{16,})"#,
         ["otpauth://totp/x:me?secret=⟦{32:32}⟧&issuer=x", "otpauth://hotp/a?counter=1&secret=⟦{32:16}⟧"],

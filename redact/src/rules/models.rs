@@ -36,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::token(
         "model-key",
-        "DeepSeek, Moonshot, Qwen and others that write `sk-` and hexadecimal digits or letters",
+        "Keys of DeepSeek, Moonshot, Qwen and others: `sk-` and then hexadecimal digits or letters",
         &["sk-"],
         r"sk-(?:[0-9a-f]{32}|[A-Za-z0-9]{48,})",
         ["sk-{h:32}", "OPENAI: sk-{A:48}"],

@@ -9,7 +9,7 @@ use crate::rule::Rule;
 pub(super) const RULES: &[Rule] = &[
     Rule::place(
         "home",
-        "Home directories: /home/…, /Users/…, C:\\Users\\…, and these in URLs, in JSON, and in names of Claude's projects",
+        "Home directories: /home/…, /Users/…, C:\\Users\\…, also in URLs, in JSON, and in the folder names of Claude's projects",
         &["/home/", "/Users/", "\\Users\\", "%2fhome%2f", "%2fUsers%2f", "/-home-", "/-Users-"],
         r#"((?:[A-Za-z](?::|%3[Aa])[\\/]{0,4}|/mnt/[a-z]|/[a-z]|/var|/export)?(?:/home/|/Users/|(?:\\{1,4})?Users\\{1,4}|%2[Ff]home%2[Ff]|%2[Ff]Users%2[Ff])[^\s/\\"'`<>|:;,(){}\[\]*?%$&#@!=.…-][^\s/\\"'`<>|:;,(){}\[\]*?%$&#@!=…]{0,62})|/(-(?:home|Users)-[A-Za-z0-9_]{1,62})"#,
         ["cd ⟦/home/mira⟧/work/x.md", "{\"cwd\": \"⟦C:\\\\Users\\\\mira⟧\\\\x\"}"],
