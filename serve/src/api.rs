@@ -101,10 +101,10 @@ fn version(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
     match text.trim_start_matches("W/").trim_matches('"').parse() {
         Ok(version) => Ok(Some(version)),
         Err(_) if text == "*" => Ok(None),
-        Err(_) => {
-            Err(Problem::bad("If-Match is not a version")
-                .hint("send the ETag of GET /workflows/{id}"))
-        }
+        Err(_) => Err(
+            Problem::bad("the header `If-Match` is not a version of the workflow")
+                .hint("send the `ETag` that `GET /workflows/{id}` returned"),
+        ),
     }
 }
 
@@ -134,7 +134,7 @@ fn run_of(store: &dyn Tables, run: Option<String>) -> Result<Option<String>, Wri
 
 fn uuid(id: &str) -> Result<String, Problem> {
     let id = Uuid::parse_str(id)
-        .map_err(|cause| Problem::bad(format!("run_id is not a UUID: {cause}")))?;
+        .map_err(|cause| Problem::bad(format!("`run_id` is not a UUID: {cause}")))?;
     Ok(id.to_string())
 }
 
@@ -291,8 +291,10 @@ async fn finish(
     Body(body): Body<FinishBody>,
 ) -> Done<Turned> {
     if body.output.is_null() {
-        return Err(Problem::bad("output is null, which records no output")
-            .hint("send the run's output, or end the run with /workflow/fail"));
+        return Err(
+            Problem::bad("`output` is null, but a finished run needs an output")
+                .hint("send the run's output, or end the run with `/workflow/fail/{id}`"),
+        );
     }
     recorded(&site, &headers, move |store| {
         Ok(Finish {

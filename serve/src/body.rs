@@ -34,7 +34,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => {
                     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
-                        .hint("send less at once; events are not meant for long values")
+                        .hint("send a smaller body; store long values elsewhere, not in events")
                 }
                 status => Problem::new(status, detail),
             }
@@ -57,7 +57,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 }
 
 fn wrong(cause: &serde_json::Error) -> Problem {
-    Problem::bad(format!("the body cannot be read: {cause}")).hint("/openapi.json describes it")
+    Problem::bad(format!("the body cannot be read: {cause}"))
+        .hint("see `/openapi.json` for the body of this path")
 }
 
 /// The query in the address of a request.
@@ -87,7 +88,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
         let is_id = id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         match is_id {
             true => Ok(Id(id)),
-            false => Err(Problem::new(StatusCode::NOT_FOUND, "the id is not valid")),
+            false => Err(Problem::new(
+                StatusCode::NOT_FOUND,
+                "the path contains no valid id",
+            )),
         }
     }
 }
@@ -98,7 +102,9 @@ fn whole_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Err
     let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
     // A float represents every whole number of 32 bits exactly.
     is_whole.then_some(number as u32).ok_or_else(|| {
-        serde::de::Error::custom(format!("{number} is not a whole number of 32 bits"))
+        serde::de::Error::custom(format!(
+            "{number} is not a whole number from 0 to 4294967295"
+        ))
     })
 }
 

@@ -35,7 +35,7 @@ const REFUSALS: &[Refusal] = &[
     (408, "The request took too long", |_| true),
     (
         409,
-        "The lifecycle refuses the command: `rule` is the name of the rule",
+        "The recorded state does not allow the command: `rule` is the name of the violated rule",
         |has| has.command,
     ),
     (
@@ -45,7 +45,11 @@ const REFUSALS: &[Refusal] = &[
     ),
     (413, "The body is too large", |_| true),
     (415, "The body is not JSON", |has| has.command),
-    (421, "This server does not serve that host", |_| true),
+    (
+        421,
+        "The server does not accept requests for that host",
+        |_| true,
+    ),
     (429, "Too many requests from one peer", |_| true),
     (500, "The store is damaged or unusable", |has| has.store),
     (503, "The store is busy, or does not answer", |has| {
@@ -149,7 +153,7 @@ fn if_match() -> Parameter {
         .name("If-Match")
         .parameter_in(ParameterIn::Header)
         .description(Some(
-            "The workflow's `ETag`; the command is refused with 412 if the workflow changed since",
+            "The `ETag` of the workflow that was read; if the workflow changed since, the command is refused with 412",
         ))
         .schema(Some(Schema::Object(version)))
         .build()
@@ -165,10 +169,13 @@ fn needs(scheme: &str) -> SecurityRequirement {
 
 fn schemes() -> BTreeMap<&'static str, SecurityScheme> {
     let key = |name, about| ApiKeyValue::with_description(name, about);
-    let of_address = key("access_token", "The token; only for the two streams");
+    let of_address = key(
+        "access_token",
+        "The token; accepted only by the two streams of events",
+    );
     let of_protocol = key(
         "Sec-WebSocket-Protocol",
-        "`bearer.TOKEN` among the protocols; only for the two streams",
+        "`bearer.TOKEN` as one of the protocols; accepted only by the two streams of events",
     );
     BTreeMap::from([
         (

@@ -118,8 +118,10 @@ impl Guard {
         let mut known = self.access.hosts.iter();
         if !is_loopback(name) && !known.any(|known| known.eq_ignore_ascii_case(name)) {
             let status = StatusCode::MISDIRECTED_REQUEST;
-            return Err(Problem::new(status, "this server does not serve that host")
-                .hint("name the host with --host when the server starts"));
+            return Err(
+                Problem::new(status, "this server does not accept requests for that host")
+                    .hint("start the server with `--host HOST` to allow the host"),
+            );
         }
         let mut origins = headers.get_all(header::ORIGIN).iter().peekable();
         let is_from_elsewhere = origins.peek().is_none() && is_cross_site(headers);
@@ -127,10 +129,11 @@ impl Guard {
         if !origins.all(|origin| self.is_allowed(origin, host))
             || is_from_elsewhere && !is_navigation
         {
-            return Err(
-                Problem::new(StatusCode::FORBIDDEN, "pages of that origin have no access")
-                    .hint("name the origin with --origin when the server starts"),
-            );
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "web pages of this origin may not use the server",
+            )
+            .hint("start the server with `--origin ORIGIN` to allow the origin"));
         }
         let open = request.method() == Method::OPTIONS || request.uri().path() == "/health";
         match &self.access.token {
@@ -206,7 +209,7 @@ fn without_port(host: &str) -> &str {
 fn too_large(most: u64) -> Problem {
     let detail = format!("the body has more than {most} bytes");
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
-        .hint("send less at once; events are not meant for long values")
+        .hint("send a smaller body; store long values elsewhere, not in events")
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -281,7 +284,7 @@ pub(crate) async fn guard(
         };
         let allow = response.headers().get(header::ALLOW).cloned();
         response = Problem::new(status, said)
-            .hint("/openapi.json lists the paths")
+            .hint("choose a path from `/openapi.json`")
             .into_response();
         if let Some(allow) = allow {
             response.headers_mut().insert(header::ALLOW, allow);

@@ -67,7 +67,7 @@ impl Metrics {
         );
         registry.register(
             "streams_dropped",
-            "Streams closed for being too slow",
+            "Streams closed because the client read too slowly",
             metrics.dropped.clone(),
         );
         registry.register(

@@ -57,7 +57,7 @@ impl From<WriteError> for Problem {
             WriteError::Refused { rule, hint, .. } if *rule == "not-storable" => {
                 return Problem {
                     rule: Some(*rule),
-                    ..Problem::bad("the store refuses a value of the request").hint(hint)
+                    ..Problem::bad("the store cannot record a value of the request").hint(hint)
                 };
             }
             WriteError::Refused { rule, .. } => (StatusCode::CONFLICT, Some(*rule)),

@@ -38,7 +38,7 @@ pub(crate) async fn list(
         None => None,
         Some(word) => Some(WorkflowStatus::parse(word).ok_or_else(|| {
             Problem::bad(format!("{word} is not a status of workflows"))
-                .hint("active, paused, cancelled or error")
+                .hint("write active, paused, cancelled or error")
         })?),
     };
     let wanted = Wanted {
@@ -75,7 +75,7 @@ pub(crate) async fn stuck(
 
 /// Returns a workflow with its runs. The ETag is the workflow's version.
 #[utoipa::path(get, path = "/workflows/{id}", tag = "pages", params(("id" = String, Path)),
-    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "The version for `If-Match`; missing if the tables lack Prosescope's columns")))))]
+    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "The version to send as `If-Match`; missing if the table has no column `x_version`")))))]
 pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response, Problem> {
     let view = site.pool.run(move |store| {
         let id = find_workflow(store, &id)?;
@@ -106,7 +106,7 @@ pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
 }
 
 /// Returns the settled events after a cursor.
-#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn events(
     State(site): Shared,
     Id(id): Id,
