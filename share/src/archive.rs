@@ -64,15 +64,17 @@ impl ArchiveError {
     /// Returns advice on what the user can do next.
     pub fn next_step(&self) -> &'static str {
         match self {
-            ArchiveError::Empty => "Ask for the file again: nothing was packed into this one.",
+            ArchiveError::Empty => {
+                "Ask the sender for the file again: nothing was packed into this zip."
+            }
             ArchiveError::Malformed(_) | ArchiveError::Damaged { .. } => {
-                "Ask for the file again: it was changed or truncated in transit."
+                "Ask the sender for the file again: this file was changed or truncated in transit."
             }
             ArchiveError::Entry { .. } => {
-                "Ask for the run's folder. Do not unpack this zip with another tool unless you know who made it."
+                "Ask the sender for the run's folder. Do not unpack this zip with another tool unless you know who made it."
             }
             ArchiveError::TooLarge(_) => {
-                "Ask for the run's database or folder instead, or for a copy without its long values."
+                "Ask the sender for the run's database or folder instead, or for a copy without long values."
             }
             ArchiveError::Failed(_) => "Check the file and the free disk space, then try again.",
         }
@@ -182,12 +184,12 @@ impl<R: ReaderAt> Archive<R> {
             if read == 0 {
                 return match left {
                     0 => Ok(()),
-                    _ => Err(wrong(&"it ends too soon")),
+                    _ => Err(wrong(&"the content ends too soon")),
                 };
             }
             left = left
                 .checked_sub(read as u64)
-                .ok_or_else(|| wrong(&"it is longer than the zip declares"))?;
+                .ok_or_else(|| wrong(&"the content is longer than the zip declares"))?;
             let bytes = piece.get(..read).unwrap_or_default();
             each(bytes).map_err(|error| ArchiveError::Failed(error.to_string()))?;
         }
@@ -221,7 +223,7 @@ impl<R: ReaderAt> Archive<R> {
         }
         if total > SMALL && total / RATIO > len {
             return Err(ArchiveError::TooLarge(format!(
-                "{len} bytes would unpack to {total}: that ratio is not plausible for a run"
+                "the zip of {len} bytes would unpack to {total} bytes: that ratio is not plausible for a run"
             )));
         }
         for two in self.entries.windows(2) {
@@ -285,11 +287,11 @@ fn list<R: ReaderAt>(
         let refused = |why: &str| Err(ArchiveError::entry(&name, why));
         let path = name.trim_end_matches('/');
         if std::str::from_utf8(raw.as_bytes()).is_err() {
-            return refused("its name is not valid UTF-8");
+            return refused("the name is not valid UTF-8");
         }
         let is_long = path.len() > PATH || path.split('/').any(|name| name.len() > NAME);
         if !is_plain_path(path) || path.contains('\\') || is_long {
-            return refused("leads out of the run, or is not a plain path");
+            return refused("the path leads out of the run, is too long, or is not a plain path");
         }
         if path.split('/').count() > DEPTH {
             return refused("is nested too deeply");
@@ -329,7 +331,7 @@ fn list<R: ReaderAt>(
     }
     if seen != listed {
         return Err(ArchiveError::Malformed(format!(
-            "it declares {listed} entries but lists {seen}"
+            "the zip declares {listed} entries, but lists {seen}"
         )));
     }
     all.sort_by(|a, b| a.path.cmp(&b.path));

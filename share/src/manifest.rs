@@ -89,7 +89,10 @@ impl Manifest {
     pub fn of<R: ReaderAt>(archive: &Archive<R>) -> Option<Result<Manifest, String>> {
         let entry = archive.entry(MANIFEST)?;
         if entry.len > LONGEST {
-            return Some(Err(format!("{MANIFEST} has {} bytes", entry.len)));
+            return Some(Err(format!(
+                "{MANIFEST} has {} bytes: longer than any manifest",
+                entry.len
+            )));
         }
         let bytes = match archive.whole(MANIFEST) {
             Ok(bytes) => bytes.unwrap_or_default(),
@@ -131,7 +134,7 @@ impl Verified {
     pub fn words(&self) -> String {
         match self {
             Verified::Unchanged(manifest) if manifest.signed => format!(
-                "{} It is signed: `prosescope check FILE --allowed-signers SIGNERS` shows by whom.",
+                "{} The copy is signed: `prosescope check FILE --allowed-signers SIGNERS` shows by whom.",
                 self.sentence()
             ),
             _ => self.sentence(),
@@ -151,7 +154,10 @@ impl Verified {
                 format!("As shared on {when}, unchanged; {replaced} replaced.")
             }
             Verified::Changed(what) => {
-                format!("Changed since it was shared: {}.", what.join("; "))
+                format!(
+                    "This copy was changed after it was shared: {}.",
+                    what.join("; ")
+                )
             }
         }
     }
@@ -187,7 +193,7 @@ impl Verified {
             Verified::Unchanged(_) => Issue::noted("shared-copy", self.sentence())
                 .hint("Replacements are in brackets, and a note marks each omission."),
             Verified::Changed(_) => Issue::error("share-changed", self.sentence())
-                .hint("Ask whoever shared it for the file again, and do not rely on this one."),
+                .hint("Do not rely on this copy: ask the sender for the file again."),
         };
         Some(issue)
     }

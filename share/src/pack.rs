@@ -54,13 +54,13 @@ pub enum ShareError {
     #[error("{}", too_large(.0))]
     TooLarge(Box<RunShared>),
     /// A database was requested, but the copy has none or several.
-    #[error("the shared copy is not a single database")]
+    #[error("the copy is not a single database: the copy contains no database, or several")]
     NotOneDatabase,
     /// The page cannot be written.
     #[error(transparent)]
     Page(#[from] PageError),
     /// A replaced text still occurs in the written file.
-    #[error("{name} is still in {path}, {form}")]
+    #[error("nothing was shared: {name} was replaced, but is still in {path} ({form})")]
     Remains {
         /// The secret's name.
         name: String,
@@ -100,10 +100,10 @@ impl ShareError {
     pub fn next_step(&self) -> String {
         let step = match self {
             ShareError::Alike(_) => {
-                "name each run once; share different runs of one name in separate files"
+                "name each run once; share different runs with the same name in separate files"
             }
             ShareError::Read { .. } => {
-                "`prosescope check RUN` shows what is wrong with it, `check --fix` makes a repaired copy"
+                "see what is wrong with the run: `prosescope check RUN`; make a repaired copy: `prosescope check RUN --fix`"
             }
             ShareError::Write(_) | ShareError::Written(_) => {
                 "check the free disk space and the folder's permissions"
@@ -116,7 +116,7 @@ impl ShareError {
             ShareError::Page(error) => error.next_step(),
             ShareError::Remains { name, .. } => {
                 return format!(
-                    "leave out the content with it (--without, --max-value), or keep it deliberately: --keep '{name}'"
+                    "leave out the content that contains {name} (`--without`, `--max-value`), or keep the text deliberately: `--keep '{name}'`"
                 );
             }
         };

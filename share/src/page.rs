@@ -28,7 +28,7 @@ const PIECE: usize = 256 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
     /// The viewer does not belong to this version of the program.
-    #[error("the viewer has no place for a run: {0}")]
+    #[error("the viewer's page lacks the place where a run is inserted: {0}")]
     Viewer(&'static str),
     /// The page was changed or truncated.
     #[error("the run in this page cannot be read: {0}")]
@@ -45,9 +45,9 @@ impl PageError {
     /// Returns advice on what the user can do next.
     pub fn next_step(&self) -> &'static str {
         match self {
-            PageError::Viewer(_) => "Use the viewer that belongs to this program.",
+            PageError::Viewer(_) => "Use the viewer of the same version of Prosescope.",
             PageError::Damaged(_) => {
-                "Ask for the file again: it was changed or truncated in transit."
+                "Ask the sender for the file again: this file was changed or truncated in transit."
             }
             PageError::Empty => "Name a page that `prosescope share` wrote, or a run.",
             PageError::Failed(_) => "Check the file and the free disk space, then try again.",
@@ -151,13 +151,13 @@ fn run<R: ReaderAt>(
     let damaged = PageError::Damaged;
     let mut piece = vec![0; PIECE];
     let head = fill(page, piece.get_mut(..40).unwrap_or_default(), at)?;
-    let end = find(head, br#"">"#).ok_or(damaged("its length is missing"))?;
+    let end = find(head, br#"">"#).ok_or(damaged("the run's length is missing"))?;
     let len = head
         .get(..end)
         .and_then(|len| std::str::from_utf8(len).ok());
     let len: u64 = len
         .and_then(|len| len.parse().ok())
-        .ok_or(damaged("its length is not a number"))?;
+        .ok_or(damaged("the run's length is not a number"))?;
     if len == 0 {
         return Err(PageError::Empty);
     }
@@ -167,7 +167,7 @@ fn run<R: ReaderAt>(
         let text = memchr::memchr(b'<', read).map_or(read, |end| read.get(..end).unwrap_or(read));
         decoder
             .feed(text, &mut bytes)
-            .ok_or(damaged("its encoding is invalid"))?;
+            .ok_or(damaged("the run's encoding is invalid"))?;
         each(&bytes).map_err(|error| PageError::Failed(error.to_string()))?;
         bytes.clear();
         at += text.len() as u64;
@@ -177,11 +177,11 @@ fn run<R: ReaderAt>(
     }
     let end = fill(page, piece.get_mut(..9).unwrap_or_default(), at)?;
     if end != b"</script>" {
-        return Err(damaged("its end is missing"));
+        return Err(damaged("the run's end is missing"));
     }
-    decoder
-        .end()
-        .ok_or(damaged("it is shorter or longer than the page says"))?;
+    decoder.end().ok_or(damaged(
+        "the run is shorter or longer than the page declares",
+    ))?;
     Ok(len)
 }
 

@@ -180,7 +180,7 @@ impl<'a> Sharing<'a> {
             Some(found) => Err(ShareError::Remains {
                 name: found.name.clone(),
                 path: found.at.clone(),
-                form: format!("where the rule {} finds it", found.rule),
+                form: format!("found by the rule {}", found.rule),
             }),
         }
     }

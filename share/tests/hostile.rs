@@ -103,7 +103,7 @@ fn no_path_leads_out() {
     ];
     for name in names {
         let why = match name {
-            b"\xff\xfe.db" => "its name is not valid UTF-8",
+            b"\xff\xfe.db" => "the name is not valid UTF-8",
             name if name == deep.as_bytes() => "is nested too deeply",
             _ => "not a plain path",
         };

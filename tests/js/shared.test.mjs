@@ -55,7 +55,7 @@ test('what was damaged is refused with the reason', () => {
   assert.match(thrown(() => openRun(bytes.subarray(0, bytes.length - 9))).message, /not a readable zip/);
   const page = share('damaged.html', FAILED);
   const at = page.indexOf('id="prosescope-run"');
-  assert.match(thrown(() => openRun(page.subarray(0, at + 2000))).message, /its end is missing/);
+  assert.match(thrown(() => openRun(page.subarray(0, at + 2000))).message, /the run's end is missing/);
 });
 
 /** Calls with a run, and frees it. */

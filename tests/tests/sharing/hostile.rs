@@ -268,7 +268,7 @@ fn pages() -> Vec<(String, Vec<u8>, Comes)> {
         (
             "what a page does not hold",
             page(&len, &"\u{fff}".repeat(MB)),
-            Refused("its encoding is invalid"),
+            Refused("the run's encoding is invalid"),
         ),
         (
             "text without an end",

@@ -184,7 +184,7 @@ fn what_was_altered_or_does_harm_is_said() {
         (name.to_owned(), file, why)
     });
     let pages = [
-        ("cut.html".to_owned(), cut, "its end is missing"),
+        ("cut.html".to_owned(), cut, "the run's end is missing"),
         ("viewer.html".to_owned(), viewer_itself, "without a run"),
     ];
     for (name, file, why) in made.into_iter().chain(pages) {
@@ -200,7 +200,7 @@ fn what_was_altered_or_does_harm_is_said() {
     ];
     fs::write(&changed, zip(&parts)).unwrap();
     viewer.drop_run(&[&changed]);
-    viewer.wait_main("this differs from what was shared");
+    viewer.wait_main("this file differs from the shared file");
     viewer.wait_main("state.md was changed");
     shoot(&mut viewer, "shared-changed");
     viewer.key("9");
