@@ -272,10 +272,12 @@ impl Desk {
                 };
                 json(&self.decide(&place, &gate, choice)?)
             }
-            Request::SaveShared | Request::Share { .. } => {
-                Err(Trouble::defect("a shared run was asked for as text"))
-            }
-            Request::Download { .. } => Err(Trouble::defect("a download was asked for as text")),
+            Request::SaveShared | Request::Share { .. } => Err(Trouble::defect(
+                "a shared run was requested as text instead of as a file",
+            )),
+            Request::Download { .. } => Err(Trouble::defect(
+                "a download was requested as text instead of as a file",
+            )),
             Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
             Request::Query { place, sql, limit } => {
                 let clock = self.clock();

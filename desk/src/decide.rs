@@ -23,7 +23,7 @@ impl Desk {
         let Some(gate) = run.gates.iter().find(|known| *known.id == *gate) else {
             return Err(Trouble::new(
                 format!("The run has no gate {gate}."),
-                "Look at its gates again.",
+                "Choose a gate from the list on the page Gates.",
             ));
         };
         let of = gate.run_id.as_deref().unwrap_or(&run.id);
@@ -31,7 +31,7 @@ impl Desk {
         let mut file = made.map_err(|why| {
             Trouble::new(
                 format!("The decision cannot be made: {why}."),
-                "Ask the run's owner for its present state.",
+                "Ask the run's owner for a newer copy of the run.",
             )
         })?;
         // If a text was replaced in a shared copy, its audit log was sealed again with other hashes. The decision is

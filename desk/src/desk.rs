@@ -394,14 +394,16 @@ pub(crate) fn nothing_found(source: &Rc<dyn Source>, options: &Options) -> Troub
     if let [file] = source.files() {
         return match Session::open(source.clone(), &file.path, options) {
             Err(error) => error.into(),
-            Ok(_) => Trouble::defect("a file that can be opened was not found"),
+            Ok(_) => {
+                Trouble::defect("the opened file holds a run, but the list of runs lacks the run")
+            }
         };
     }
     match Session::open(source.clone(), "", options) {
         Err(OpenError::Source(SourceError::NotFound(_))) | Ok(_) => Trouble {
             file: Some(source.label()),
             found: "An empty folder.".to_owned(),
-            cause: "There is no run in it.".to_owned(),
+            cause: "The folder contains no run.".to_owned(),
             next: "Open a state.db, a run folder, or the .prose folder that holds the runs."
                 .to_owned(),
             ..Trouble::default()

@@ -687,7 +687,7 @@ impl Trouble {
     pub fn defect(what: &str) -> Trouble {
         Trouble::new(
             format!("This is a defect of the viewer: {what}."),
-            "Please report it, and describe the run that you opened.",
+            "Please report this defect, and describe the run that you opened.",
         )
     }
 }
@@ -702,7 +702,7 @@ impl From<prosescope_core::session::OpenError> for Trouble {
             OpenError::NoRun { place, found, next } => Trouble {
                 file: Some(place),
                 found,
-                cause: "There is no run in it.".to_owned(),
+                cause: "The file or folder contains no run.".to_owned(),
                 next,
                 ..Trouble::default()
             },
@@ -741,18 +741,18 @@ impl From<prosescope_core::source::SourceError> for Trouble {
         let (file, cause, next) = match error {
             SourceError::NotFound(path) => (
                 path,
-                "It is not among the files that were opened.".to_owned(),
-                "Open the whole folder, with all the files that it refers to.".to_owned(),
+                "The file is not among the files that were opened.".to_owned(),
+                "Open the whole folder that contains this file.".to_owned(),
             ),
             SourceError::Changed(path) => (
                 path,
-                "It changed on disk since it was opened.".to_owned(),
-                "Open it again to see its present state.".to_owned(),
+                "The file changed on disk after it was opened.".to_owned(),
+                "Open the file again to see its new content.".to_owned(),
             ),
             SourceError::Unreadable { path, cause } => (
                 path,
-                format!("It cannot be read: {cause}."),
-                "Check that it is still there and that you may read it, then open it again."
+                format!("The file cannot be read: {cause}."),
+                "Check that the file still exists and that you may read it, then open the file again."
                     .to_owned(),
             ),
             SourceError::Database {

@@ -155,7 +155,8 @@ fn trouble(error: ShareError) -> Trouble {
     };
     let next = match &error {
         ShareError::Remains { .. } => {
-            "Leave out the content with it, or keep it deliberately.".to_owned()
+            "Leave out the content that contains this text, or choose “Keep” for the text."
+                .to_owned()
         }
         _ => sentence(&next),
     };

@@ -76,7 +76,7 @@ pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Op
         file: Some(place.to_owned()),
         found: "A database with tables of workflows.".to_owned(),
         cause: format!("The workflows cannot be read: {why}."),
-        next: "Check that it is whole; `prosescope workflow setup --apply --state FILE` adds missing tables to a copy of it.".to_owned(),
+        next: "Check that the database was copied completely. To add missing tables to a copy, run `prosescope workflow setup --apply --state FILE`.".to_owned(),
         ..Trouble::default()
     })
 }

@@ -266,12 +266,12 @@ fn viewer() -> Option<String> {
 }
 
 fn no_file() -> Trouble {
-    Trouble::defect("the answer holds no file")
+    Trouble::defect("the worker's answer contains no file")
 }
 
 fn read<T: DeserializeOwned>(json: &str) -> Result<T, Trouble> {
     serde_json::from_str(json)
-        .map_err(|e| Trouble::defect(&format!("the answer could not be read: {e}")))
+        .map_err(|e| Trouble::defect(&format!("the worker's answer could not be read: {e}")))
 }
 
 impl InWorker {
@@ -295,8 +295,8 @@ impl InWorker {
     async fn answer(&self, request: &Request, with: With<'_>) -> Answer {
         self.send(request, with)?.await.unwrap_or_else(|_| {
             Err(Trouble::new(
-                "It was stopped.",
-                "Open it again when you like.",
+                "Reading was stopped.",
+                "Open the file or folder again to continue.",
             ))
         })
     }
@@ -320,7 +320,7 @@ impl InWorker {
     ) -> Result<oneshot::Receiver<Answer>, Trouble> {
         let failed = |what: &str| {
             Trouble::new(
-                format!("The viewer's worker could not be {what}."),
+                format!("The viewer's background worker could not be {what}."),
                 "Reload the page; if that does not help, try another browser.",
             )
         };
@@ -439,8 +439,8 @@ impl InWorker {
         self.stop();
         for pending in pending.into_values() {
             let _ = pending.sender.send(Err(Trouble::new(
-                format!("The viewer's worker stopped: {message}."),
-                "Open the run again. If it happens again, please report it with the kind of file you opened.",
+                format!("The viewer's background worker stopped: {message}."),
+                "Open the run again. If the worker stops again, please report that, with the kind of file you opened.",
             )));
         }
     }

@@ -45,8 +45,8 @@ impl Server {
         let blob = JsFuture::from(response.blob().map_err(no_answer)?).await;
         blob.and_then(JsCast::dyn_into).map_err(|_| {
             Trouble::new(
-                "The value was not read to its end.",
-                "It may have changed meanwhile: try again.",
+                "The value was not read completely.",
+                "Try again: the value may have changed while it was read.",
             )
         })
     }
@@ -58,7 +58,7 @@ impl Server {
 
     async fn answer(&self, request: &Request) -> Result<Response, Trouble> {
         let body = serde_json::to_string(request)
-            .map_err(|_| Trouble::defect("the question could not be written"))?;
+            .map_err(|_| Trouble::defect("the request to the server could not be written"))?;
         let desk = self.desk.get();
         let init = RequestInit::new();
         init.set_method("POST");
@@ -72,8 +72,8 @@ impl Server {
             .map_err(no_answer)?;
         if self.desk.get() != desk {
             return Err(Trouble::new(
-                "It was stopped.",
-                "Open it again when you like.",
+                "Reading was stopped.",
+                "Open the file or folder again to continue.",
             ));
         }
         let kind = response.headers().get("content-type").map_err(no_answer)?;

@@ -58,7 +58,7 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
         let answer = match serde_json::from_str(&body) {
             Ok(request) => answer(&mut open.borrow_mut(), request, &given),
             Err(error) => Err(Trouble::defect(&format!(
-                "the question could not be read: {error}"
+                "the worker could not read the request: {error}"
             ))),
         };
         let mut message = vec![("id", get("id"))];
@@ -137,7 +137,9 @@ fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer
             Ok(Rc::new(source) as Rc<dyn DeskSource>)
         }
         Request::OpenExample => Ok(Rc::new(example::source())),
-        _ => Err(Trouble::defect("a worker reaches no server")),
+        _ => Err(Trouble::defect(
+            "the worker got a request that only a server can answer",
+        )),
     })?;
     if opens {
         *save = saved;
@@ -165,7 +167,7 @@ fn download(desk: &mut Desk, place: &str, of: &ValueOf) -> Result<web_sys::Blob,
 
 fn no_room(_: JsValue) -> Trouble {
     Trouble::new(
-        "The browser has no room for it.",
+        "The browser has too little memory for this download.",
         "Close other tabs, or use the command line.",
     )
 }

@@ -241,7 +241,7 @@ fn run_of(path: &str, page: &File, reader: &FileReaderSync) -> Result<Option<Blo
         None => Ok(None),
         Some(Err(error)) => Err(trouble(path, &found, &error.to_string(), error.next_step())),
         Some(Ok(_)) => zip.blob().map(Some).map_err(|error| {
-            let next = "Close other tabs, or open it with `prosescope view`.";
+            let next = "Close other tabs, or open the file with `prosescope view`.";
             trouble(path, &found, &error.to_string(), next)
         }),
     }
@@ -310,7 +310,7 @@ impl ReaderAt for BlobReader<'_> {
             let part = self.blob.slice_with_f64_and_f64(from as f64, to as f64);
             let read = part.and_then(|part| self.reader.read_as_array_buffer(&part));
             let buffer = read.map_err(|_| {
-                io::Error::other("the browser cannot read it: it may have changed on disk")
+                io::Error::other("the browser cannot read the file, which may have changed on disk")
             })?;
             *start = from;
             *bytes = Uint8Array::new(&buffer).to_vec();
@@ -353,7 +353,7 @@ impl Pieces {
 }
 
 fn no_room() -> io::Error {
-    io::Error::other("the browser has no room for it")
+    io::Error::other("the browser has too little memory for the unpacked files")
 }
 
 /// Receives the files that are unpacked from one shared file.

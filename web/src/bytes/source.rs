@@ -378,10 +378,9 @@ impl Files {
             path: path.to_owned(),
             cause: cause.to_owned(),
         };
-        let reader = self
-            .reader
-            .as_ref()
-            .ok_or_else(|| unreadable("this browser reads files in workers only"))?;
+        let reader = self.reader.as_ref().ok_or_else(|| {
+            unreadable("this browser cannot read files in the background (no `FileReaderSync`)")
+        })?;
         let read = || -> Result<js_sys::ArrayBuffer, JsValue> {
             let part = file.slice_with_f64_and_f64(range.start as f64, range.end as f64)?;
             reader.read_as_array_buffer(&part)
@@ -389,7 +388,7 @@ impl Files {
         let buffer = read().map_err(|error| match name_of(&error).as_str() {
             // Chromium returns this error for a file whose date or size changed since it was picked.
             "NotReadableError" | "NotFoundError" => SourceError::Changed(path.to_owned()),
-            "SecurityError" => unreadable("the browser does not allow it"),
+            "SecurityError" => unreadable("the browser does not allow this page to read the file"),
             other => unreadable(other),
         })?;
         let bytes = js_sys::Uint8Array::new(&buffer);
