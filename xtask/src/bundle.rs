@@ -152,11 +152,11 @@ fn page(root: &Path, glue: &str, packed: &[u8]) -> Result<String> {
     }
     ensure!(
         html.matches(r#"id="prosescope-run" data-bytes=""#).count() == 1,
-        "the page contains a text that readers of shared pages would take for the run"
+        "`id=\"prosescope-run\" data-bytes` must occur once: readers find the run by this text"
     );
     ensure!(
         SHARED.map(|slot| html.find(slot)).is_sorted(),
-        "the places for a shared run are not in order"
+        "the page must hold the slots for a shared run in this order: title, summary, run"
     );
     Ok(html)
 }
