@@ -63,7 +63,7 @@ pub(super) fn Divider() -> impl IntoView {
     let wide = matches("(min-width: 1000px)");
     wide.then(|| view! {
         <div class="divider" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the detail"
-            title="Drag it or press the arrow keys; a double click resets it" class:drawn=drawn
+            title="Drag, or press the arrow keys, to change the width; double-click to reset the width" class:drawn=drawn
             aria-valuenow=move || format!("{:.0}", app.beside.get().unwrap_or(USUAL))
             on:pointerdown=take on:pointermove=draw on:pointerup=move |_| drawn.set(false)
             on:pointercancel=move |_| drawn.set(false) on:dblclick=move |_| app.beside.set(None) on:keydown=step></div>

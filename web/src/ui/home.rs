@@ -18,7 +18,7 @@ pub(crate) fn Home() -> impl IntoView {
         match (app.desk.get(), app.route.get()) {
         (Desk::Empty, Route::Run { run, page, .. }) => Some(view! {
             <p class="asked" role="status">
-                "This link shows "<b>{page.title()}</b>" of run "<code>{run}</code>". Open it here to go on."
+                "This link shows "<b>{page.title()}</b>" of run "<code>{run}</code>". Open that run here to go on."
             </p>
         }.into_any()),
         (Desk::Empty, Route::Workflow { place, .. } | Route::Workflows { place }) => Some(view! {
@@ -43,7 +43,7 @@ pub(crate) fn Home() -> impl IntoView {
                 Desk::Empty | Desk::Open(_) => view! {
                     <h1>"Open a run, see what happened"</h1>
                     <p class="lede">
-                        "Where it stopped, why, and what every name meant there. "
+                        "Where the run stopped, why, and what every name meant there. "
                         "Nothing leaves this machine: the page reads the files itself and cannot send anything."
                     </p>
                     {waiting_for}
@@ -80,7 +80,7 @@ fn Offer(again: bool) -> impl IntoView {
     view! {
         <section class="offer" class:again=again aria-label="Open">
             <div class="target">
-                <p><b>"Drop it anywhere on this page"</b></p>
+                <p><b>"Drop a file or folder anywhere on this page"</b></p>
                 <p class="kinds">
                     <code>"state.db"</code>" with its "<code>"-wal"</code>" · a run folder · a "
                     <code>".prose"</code>" folder · "<code>"agents.db"</code>" · "<code>"state.md"</code>" · "<code>"workflows.db"</code>" · a shared page or zip; a "<code>"state.md"</code>" can be pasted, too"
@@ -99,7 +99,7 @@ fn Offer(again: bool) -> impl IntoView {
                     <ul>{names.get().into_iter().map(|name| view! {
                         <li title=name.clone()>{name.clone()}</li>
                     }).collect_view()}</ul>
-                    <p class="faint">"Only the names are kept, in this browser. Drop the file again to open it."</p>
+                    <p class="faint">"This browser keeps only the names. To open a file again, drop it again."</p>
                 </div>
             })}
         </section>

@@ -14,10 +14,10 @@ use crate::text::axis::Seen;
 /// The keys and their descriptions, for the help.
 pub(crate) const KEYS: [(&[&str], &str); 23] = [
     (&["1", "…", "9"], "Pages, in the order of the list"),
-    (&["q"], "SQL; there, its field"),
+    (&["q"], "The SQL page; there, the field for the query"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
-    (&["→", "←"], "Unfold and fold; to the parent"),
+    (&["→", "←"], "Unfold or fold the row; go to its parent"),
     (&["Enter"], "Open the row"),
     (&["n", "p"], "Next and previous failure"),
     (&["e"], "Trace: fold or unfold rows that succeeded"),
@@ -26,12 +26,12 @@ pub(crate) const KEYS: [(&[&str], &str); 23] = [
     (&["a"], "Decide the gate that waits"),
     (
         &["+", "-", "[", "]"],
-        "Times: closer, farther, earlier, later",
+        "Timeline: zoom in, zoom out, earlier, later",
     ),
     (&["f", "0"], "Timeline: zoom to this row, show all"),
     (&["g"], "The list of runs"),
     (&["Ctrl", "K"], "Find a text, a page, a run, a command"),
-    (&["/"], "The same; in the list of runs, filter it"),
+    (&["/"], "Find, too; in the list of runs, filter the list"),
     (&["w"], "Follow changes, or pause"),
     (&["Ctrl", "O"], "Open files"),
     (&["Ctrl", "P"], "Print the page with all rows"),
@@ -143,8 +143,10 @@ fn mark(app: App) -> bool {
     let Some(place) = place else { return false };
     app.pair(&place);
     app.say(match app.paired.read_untracked().contains(&place) {
-        true => "Marked to be compared: mark another in the list (g, x), then c",
-        false => "Not marked any more",
+        true => {
+            "This run is marked. To compare it, mark another run in the list (g, x), then press c"
+        }
+        false => "This run is no longer marked",
     });
     true
 }

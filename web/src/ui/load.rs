@@ -151,7 +151,7 @@ pub(crate) fn NoticeBar() -> impl IntoView {
                     <p><b>{match file {
                         Some(file) => view! { <code>{file}</code>" was not opened" }.into_any(),
                         None => "Nothing was opened".into_any(),
-                    }}</b>". What was open stays open."</p>
+                    }}</b>". The files that were open before stay open."</p>
                     <p class="soft">{sentence(&trouble.found)}{sentence(&trouble.cause)}{sentence(&trouble.next)}</p>
                 </div>
                 <button on:click=move |_| app.notice.set(None)>"Dismiss"</button>

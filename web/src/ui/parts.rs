@@ -188,7 +188,7 @@ pub(crate) fn EmptyPart(
         let (what, why) = match unread() {
             Some(unread) => {
                 let why = format!(
-                    "{}: {}. Whether there are any is unknown.",
+                    "{}: {}. It is unknown whether the run has such records.",
                     unread.what, unread.why
                 );
                 ("This could not be read".to_owned(), why)
@@ -338,9 +338,9 @@ pub(crate) fn SharedNote() -> impl IntoView {
             return Some(
                 view! {
                     <section class="unread" role="alert">
-                        <p><b>"This differs from what was shared"</b></p>
+                        <p><b>"This file differs from the shared file"</b></p>
                         <p>{shared.words}</p>
-                        <p class="soft">"Ask whoever shared it for the file again, and do not rely on this one."</p>
+                        <p class="soft">"Do not rely on this copy: ask the sender for the file again."</p>
                     </section>
                 }
                 .into_any(),

@@ -17,7 +17,7 @@ pub(crate) fn Markdown(
     let end = text.floor_char_boundary(MOST);
     let Rendered { parts, cut } = render(text.get(..end).unwrap_or_default());
     let rest = (cut || end < text.len()).then(|| {
-        view! { <p class="faint">"The text goes on; see “Raw” for all of it."</p> }
+        view! { <p class="faint">"Only the beginning is shown. Choose “Raw” to see the whole text."</p> }
     });
     view! { <div class="prose">{draw(parts)}{rest}</div> }
 }

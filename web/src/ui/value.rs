@@ -75,7 +75,7 @@ fn Opened(value: OpenedValue, place: String, of: ValueOf, name: String) -> impl 
     let (note, summary) = (value.note.clone(), value.summary.clone());
     let cut = value.cut.then(|| {
         let shown = words::bytes(MOST);
-        format!("Only its first {shown} of {size} are shown. Download the value to have all of it.")
+        format!("Only the first {shown} of {size} are shown. Download the value to see all of it.")
     });
     let name = download_name(&name, value.format);
     let from = value.from.clone();

@@ -60,9 +60,7 @@ pub(crate) fn Workflows(
     let count = move || match (pages.total.get(), chosen.read().is_empty()) {
         (None, _) => "Workflows".to_owned(),
         (Some(total), true) => words::counted(total, "workflow", "workflows"),
-        (Some(total), false) => {
-            format!("{} of them", words::counted(total, "workflow", "workflows"))
-        }
+        (Some(total), false) => words::counted(total, "workflow matches", "workflows match"),
     };
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let to = place.clone();

@@ -195,7 +195,7 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     viewer.wait_text("2 of 4 runs");
     // The address also restores the list, once the files are dropped again.
     viewer.reload();
-    viewer.wait_text("Drop it anywhere");
+    viewer.wait_text("Drop a file or folder anywhere");
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("2 of 4 runs");
     shoot(&mut viewer, "runs-chosen");

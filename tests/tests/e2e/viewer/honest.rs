@@ -179,7 +179,7 @@ fn a_gate_past_its_deadline_is_not_offered_for_approval() {
     assert_eq!(buttons, json!(["Copy for a model", "Record the time-out…"]));
     viewer.key("5");
     viewer.wait_page("Gates");
-    viewer.wait_main("it counts as rejected");
+    viewer.wait_main("which counts as a rejection");
     viewer.wait_main("prosescope gates expire");
     assert!(
         !viewer.main_text().contains("prosescope approve"),
@@ -334,7 +334,7 @@ fn the_choice_among_runs_and_the_viewer_itself_survive_back() {
     // A run that opens automatically has a way back to the list.
     viewer.eval("location.hash = '#/'");
     viewer.reload();
-    viewer.wait_text("Drop it anywhere");
+    viewer.wait_text("Drop a file or folder anywhere");
     viewer.drop_run(&[&example(FINISHED)]);
     viewer.eval("history.back()");
     viewer.wait("document.querySelector('.run-rows .row:not(.head) .glyph[title=completed]')");
@@ -410,7 +410,7 @@ fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     let (dated, nameless) = (run("20260104-101500-log001"), run("mine"));
     viewer.drop_files(&[&folder.path().join(".prose")]);
     viewer.wait_text("2 runs");
-    for says in ["by the run's id", "a file changed on"] {
+    for says in ["by the run's id", "a file of the run changed on"] {
         let says = json!(says);
         viewer.wait(&format!(
             "[...document.querySelectorAll('.run-rows [title]')].some(e => e.title.includes({says}))"
@@ -459,7 +459,7 @@ fn what_a_runs_files_remark_stands_above_its_trace() {
     let said = viewer.eval("document.querySelector('main').textContent");
     let said = said.as_str().unwrap();
     assert!(said.contains("Only bindings show what ran"), "{said}");
-    assert!(said.contains("2 remarks in its files"), "{said}");
+    assert!(said.contains("2 remarks in the run's files"), "{said}");
     viewer.eval("document.querySelector('.remarks summary').click()");
     let lines = viewer.eval("document.querySelector('.remarks pre').textContent");
     assert_eq!(lines, "## Progress\n- Round 1: under way");

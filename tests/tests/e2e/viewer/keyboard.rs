@@ -175,7 +175,7 @@ fn help_lists_the_keys_and_closes() {
     let Some(mut viewer) = Viewer::from_disk() else {
         return;
     };
-    viewer.wait_text("Drop it anywhere");
+    viewer.wait_text("Drop a file or folder anywhere");
     viewer.key("?");
     viewer.wait("document.querySelector('[role=dialog], dialog[open]').innerText.includes('Next and previous row')");
     viewer.key("Escape");

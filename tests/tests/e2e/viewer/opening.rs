@@ -15,7 +15,7 @@ fn the_empty_page_says_what_to_drop_and_asks_for_nothing() {
     let Some(mut viewer) = Viewer::from_disk() else {
         return;
     };
-    viewer.wait_text("Drop it anywhere");
+    viewer.wait_text("Drop a file or folder anywhere");
     viewer.wait_text("Nothing leaves this machine");
     viewer.assert_quiet();
 }

@@ -49,7 +49,7 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     assert_eq!(viewer.eval("document.documentElement.scrollWidth"), 400);
     viewer.click(".menu .more");
     viewer.click_text(".menu button", "Close");
-    viewer.wait_text("Drop it anywhere");
+    viewer.wait_text("Drop a file or folder anywhere");
     viewer.assert_quiet();
 }
 
@@ -84,6 +84,6 @@ fn runs_of_two_programs_are_marked_on_a_narrow_screen_and_it_is_said() {
     );
     viewer.click(".run-rows .row[aria-rowindex='2'] .mark-run");
     viewer.click(".run-rows .row[aria-rowindex='3'] .mark-run");
-    viewer.wait("document.querySelector('.pairing').innerText.includes('of two programs: ship-tax-rules and translate-manual')");
+    viewer.wait("document.querySelector('.pairing').innerText.includes('of different programs are marked: ship-tax-rules and translate-manual')");
     viewer.assert_quiet();
 }

@@ -35,7 +35,7 @@ fn screenshots_of_every_page() {
     let Some(mut viewer) = Viewer::from_disk() else {
         return;
     };
-    viewer.wait_text("Drop it anywhere");
+    viewer.wait_text("Drop a file or folder anywhere");
     shoot(&mut viewer, "empty");
     let file = needs::root().join("LICENSE-MIT");
     viewer.drop_files(&[&file]);

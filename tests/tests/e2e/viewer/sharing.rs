@@ -205,7 +205,7 @@ fn a_shared_page_opens_on_the_row_that_was_open() {
         .wait("document.querySelector('.trace-rows .row.selected').innerText.includes('glossary')");
     fresh.assert_quiet();
     // The user can switch off that the page opens on the row.
-    viewer.click_text(".share .check", "Opens on the row");
+    viewer.click_text(".share .check", "Open the shared page");
     viewer.click_text(".share button", "Save the file");
     let again = viewer.downloaded("20260118-201530-z4t9wa.html");
     let page = prosescope_tests::browser::Page::open_file(&chromium, &again);

@@ -106,7 +106,10 @@ fn what_is_wrong_is_said_at_the_field_and_more_rows_than_a_thousand_too() {
         &mut viewer,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
     );
-    wait_said(&mut viewer, "First 1\u{202f}000 rows, there are more");
+    wait_said(
+        &mut viewer,
+        "First 1\u{202f}000 rows; the query returns more",
+    );
     viewer.assert_quiet();
 }
 

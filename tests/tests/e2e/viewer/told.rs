@@ -180,7 +180,7 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     viewer.key("4");
     viewer.wait_page("Agents");
     viewer.wait_main("1 invocation · memory not readable");
-    viewer.wait_main("it is unknown whether there is one");
+    viewer.wait_main("it is unknown whether the agent has a memory");
     let said = viewer.main_text().to_lowercase();
     for none in ["no memory", "not recorded\nlast written"] {
         assert!(!said.contains(none), "{none}: {said}");
@@ -195,7 +195,8 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     viewer.assert_quiet();
 }
 
-/// Checks that a list that was being read still appears after a wrong file was dropped, and sets the window's title.
+/// Drops a wrong file while the viewer reads a list of runs. Checks that the list still appears, and that the window's
+/// title shows the number of runs.
 #[test]
 fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     let Some(mut viewer) = Viewer::from_disk() else {

@@ -32,7 +32,7 @@ fn facts(overview: &Overview) -> AnyView {
         let pairs = overview.facts.iter().map(|(key, value)| view! {
             <tr><th scope="row">{key.clone()}</th><td dir="auto">{value.clone()}</td></tr>
         });
-        view! { <h3>"From its own record"</h3><table class="plain-table">{pairs.collect_view()}</table> }
+        view! { <h3>"From the run's own record"</h3><table class="plain-table">{pairs.collect_view()}</table> }
     });
     let others = (!overview.other_runs.is_empty()).then(|| {
         let ids = overview.other_runs.iter().map(|id| view! { <code>{id.clone()}</code>" " });

@@ -109,7 +109,7 @@ fn draw_result(done: Done) -> AnyView {
             let save = move |_| save_text(&text, &name);
             view! {
                 <section class="made" role="status">
-                    <p><b>"Not recorded yet."</b>" This page cannot write to your files. The run's owner records it with this command:"</p>
+                    <p><b>"Not recorded yet."</b>" This page cannot write to your files. The run's owner records the decision with this command:"</p>
                     {line(made.command)}
                     <p>"Or send the decision as a file to the run's owner, who records it with the second command:"</p>
                     <p class="line-up"><button on:click=save>"Save "{made.name}</button></p>

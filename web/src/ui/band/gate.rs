@@ -43,7 +43,7 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
     });
     let late = gate
         .overdue
-        .then_some("It is too late to approve. Record the time-out; it counts as rejected. ");
+        .then_some("It is too late to approve. Record the time-out, which counts as a rejection. ");
     let facts = [
         Some(format!("may decide: {}", gate.allow_words)),
         // A deadline that has passed is left out, because the headline shows it.
@@ -102,7 +102,7 @@ fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
     let facts = [
         ("Gate", view! { <code>{gate.id.clone()}</code> }.into_any()),
         (
-            "It asks",
+            "Question",
             view! { <bdi>{gate.prompt.clone()}</bdi> }.into_any(),
         ),
         ("May decide", gate.allow_words.clone().into_any()),
@@ -116,7 +116,8 @@ fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
     let acts = match (decision, gate.expire_command.clone()) {
         (Decision::TimeOut, command) => {
             let command = command.unwrap_or_default();
-            view! { <p class="soft">"The command records it:"</p>{line(command)} }.into_any()
+            view! { <p class="soft">"This command records the time-out:"</p>{line(command)} }
+                .into_any()
         }
         (Decision::Approve, _) => decide::draw(gate, Verdict::Approved),
         (Decision::Reject, _) => decide::draw(gate, Verdict::Rejected),

@@ -81,7 +81,7 @@ fn draw_while_reading(line: RunSummary) -> AnyView {
     let reason = words::first_upper(&line.reason);
     let reason = match reason.is_empty() {
         true => "The run is being read.".to_owned(),
-        false => format!("{reason}. The rest is being read."),
+        false => format!("{reason}. The rest of the run is being read."),
     };
     view! {
         {headline(&line.status, words::first_upper(&word).into_any())}
@@ -133,7 +133,7 @@ fn reason(overview: &Overview) -> Option<AnyView> {
     let failed = overview.status == "failed";
     let error = overview.failure.as_ref().filter(|_| failed).map(|failure| {
         let error = failure.error.clone();
-        error.unwrap_or_else(|| "No message was recorded.".to_owned())
+        error.unwrap_or_else(|| "No error message was recorded.".to_owned())
     });
     let story = overview
         .story
@@ -190,10 +190,10 @@ fn facts(overview: &Overview) -> AnyView {
     // This note is for unread times only. If no times are recorded, the trace itself reports that.
     let untimed = overview
         .is_unread(Part::Statements)
-        .then_some("times of statements could not be read");
+        .then_some("the times of statements could not be read");
     let when = match (started, last, overview.file_changed.as_ref()) {
         (None, None, Some(changed)) => format!(
-            "no time recorded; a file changed on {}, which a copy resets",
+            "no time recorded; a file of the run changed on {} (copying a file changes that date)",
             words::day(changed)
         ),
         (None, None, None) => format!("times {}", overview.no_time()),

@@ -67,7 +67,7 @@ pub(crate) fn Compare(
             <main id="main" tabindex="-1" class="page page-compare">
                 {loaded(answer, move |view: CompareView| view! { <Compared view all/> }.into_any())}
                 {move || refused().then(|| view! {
-                    <p class="do"><button on:click=move |_| anyway.set(true)>"Compare them anyway"</button></p>
+                    <p class="do"><button on:click=move |_| anyway.set(true)>"Compare the runs anyway"</button></p>
                 })}
             </main>
         </div>

@@ -82,7 +82,7 @@ fn of_both(view: &CompareView) -> AnyView {
         <h2 class="statement">"Both runs"</h2>
         <p class="soft">{view.headline.clone()}"."</p>
         {program}
-        {part("Values not written by a common row", values, !view.values.is_empty())}
+        {part("Other values that differ, such as inputs", values, !view.values.is_empty())}
         {part("Memories of agents", memories, !view.memories.is_empty())}
         {part("Not compared", not, !view.not_compared.is_empty())}
         {(more > 0).then(|| view! { <p class="faint">"and "{more}" more"</p> })}

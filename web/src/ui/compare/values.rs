@@ -36,7 +36,7 @@ fn compared(of: &ComparedValue, is_value: bool) -> AnyView {
         .cut
         .then_some("Only the first 64 KiB were compared line by line.");
     let likely = of.inferred.then(|| {
-        view! { <small class="wait-words" title="Inferred from names and order; not recorded.">"likely"</small> }
+        view! { <small class="wait-words" title="Which row wrote the value is not recorded: inferred from names and order.">"likely"</small> }
     });
     view! {
         <section class="given">

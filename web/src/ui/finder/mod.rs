@@ -208,7 +208,7 @@ fn Inside() -> impl IntoView {
             {move || match look.state.get() {
                 State::Idle => match places(app, all.get()).first() {
                     Some(place) => format!("Searched while you type: {}.", place.kinds()),
-                    None => "Texts are searched in a run or a workflow: open one.".to_owned(),
+                    None => "To search for a text, open a run or a workflow.".to_owned(),
                 }.into_any(),
                 State::Busy(words) => view! { {words}" " <button on:click=move |_| look.stop()>"Stop"</button> }.into_any(),
                 State::Done(words) => words.into_any(),

@@ -66,7 +66,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
                             None => Trouble {
                                 found: "An empty folder.".to_owned(),
                                 ..Trouble::new(
-                                    "It contains no files, or the browser does not give them.",
+                                    "The folder contains no files, or the browser does not let this page list them.",
                                     "Use “Open folder…” instead.",
                                 )
                             },
@@ -79,7 +79,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
                 let trouble = Trouble {
                     found: format!("More than {MOST} files."),
                     ..Trouble::new(
-                        "A folder of runs has fewer files.",
+                        "The viewer does not open that many files; a folder of runs has fewer.",
                         "Drop the .prose folder itself.",
                     )
                 };

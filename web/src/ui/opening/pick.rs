@@ -86,7 +86,7 @@ fn picked(app: App, input: NodeRef<Input>) {
         app.fail(Trouble {
             found: "An empty folder.".to_owned(),
             ..Trouble::new(
-                "There is no file in it.",
+                "The folder contains no file.",
                 "Pick the folder of a run, or a .prose folder.",
             )
         });

@@ -37,7 +37,7 @@ fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
     }
     if view.agents.is_empty() {
         return view! {
-            <EmptyPart part=Part::Agents what="No agents" why="No persistent agent was used, or their store was not given: agents of the project lie in .prose/agents."/>
+            <EmptyPart part=Part::Agents what="No agents" why="The run used no agent with a memory, or the file of the agents was not opened: a project's agents are in .prose/agents."/>
         }
         .into_any();
     }
@@ -72,10 +72,10 @@ fn elsewhere(agents: &[AgentElsewhere]) -> AnyView {
         view! {
             <p class="aside">
                 <b class="mono" dir="auto">{agent.name.clone()}</b>
-                " keeps its memory at "<code>{agent.path.clone()}</code>", which is not opened from a run's data."
+                " keeps its memory at "<code>{agent.path.clone()}</code>". The viewer does not open paths that a run's data names."
             </p>
             <div class="command">
-                <span class="faint">"Read it"</span><code>{command.clone()}</code>
+                <span class="faint">"Read the memory"</span><code>{command.clone()}</code>
                 <Copy text=Signal::stored(command) label="Copy command"/>
             </div>
         }
@@ -116,23 +116,23 @@ fn Agent(agent: AgentView) -> impl IntoView {
                 .into_any()
         }
         None if agent.memory_unread => {
-            view! { <p class="faint">"The memory is not readable, so it is unknown whether there is one."</p> }
+            view! { <p class="faint">"The memory is not readable, so it is unknown whether the agent has a memory."</p> }
                 .into_any()
         }
-        None => view! { <p class="faint">"It has no memory."</p> }.into_any(),
+        None => view! { <p class="faint">"The agent has no memory."</p> }.into_any(),
     };
     let no_time = match agent.memory_unread {
         true => "not readable",
         false => "not recorded",
     };
     let none = match agent.segments_unread {
-        true => "The record is not readable.",
-        false => "None was recorded.",
+        true => "The segments are not readable.",
+        false => "No segment was recorded.",
     };
     view! {
         <p class="faint">"Agent, scope "{agent.scope.clone()}</p>
         <h2 class="statement"><code>{agent.name.clone()}</code></h2>
-        {agent.shadowed.then(|| view! { <p class="aside">"This run does not use it: another store of the same scope has an agent of this name."</p> })}
+        {agent.shadowed.then(|| view! { <p class="aside">"This run does not use this agent: another store of the same scope has an agent with the same name."</p> })}
         <dl class="pairs">
             <dt>"Store"</dt><dd><code>{agent.store.clone()}</code></dd>
             <dt>"First written"</dt><dd><When stamp=agent.created.clone() missing=no_time/></dd>
@@ -159,7 +159,7 @@ fn segment(segment: &SegmentView) -> AnyView {
     let changed = (!segment.changes.is_empty()).then(|| {
         view! {
             <details>
-                <summary>{words::counted(segment.changes.len() as u64, "line", "lines")}" changed since the one before"</summary>
+                <summary>{words::counted(segment.changes.len() as u64, "line", "lines")}" changed since the segment before"</summary>
                 <ul class="changes">{changes.collect_view()}</ul>
             </details>
         }

@@ -74,7 +74,7 @@ pub(super) fn draw() -> AnyView {
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
-            let why = "No value was written in this run, or its values were not given.";
+            let why = "This run wrote no value, or the files of its values were not opened.";
             return view! { <EmptyPart part=Part::Bindings what="No values" why/> }.into_any();
         }
         let head = view! {

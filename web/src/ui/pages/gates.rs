@@ -67,7 +67,7 @@ fn Gates(view: GatesView) -> impl IntoView {
 #[component]
 fn List(gates: Vec<GateView>) -> impl IntoView {
     if gates.is_empty() {
-        return view! { <EmptyPart part=Part::Gates what="No gates" why="The audit log names gates that have no row."/> }.into_any();
+        return view! { <EmptyPart part=Part::Gates what="No gates" why="The audit log names gates, but the run has no record of the gates themselves."/> }.into_any();
     }
     let pending = gates
         .iter()
@@ -130,11 +130,11 @@ pub(super) fn Late(gate: GateView, command: String) -> impl IntoView {
     view! {
         <h3>"Deadline passed"</h3>
         <p class="late">
-            "It is too late to approve. Record the time-out; it counts as rejected"
+            "It is too late to approve. Record the time-out, which counts as a rejection"
             {consequence.map(|code| view! { ": "<code>{code}</code> })}"."
         </p>
         <div class="command">
-            <span class="faint">"Record it"</span><code>{command.clone()}</code>
+            <span class="faint">"Record the time-out"</span><code>{command.clone()}</code>
             <Copy text=Signal::stored(command) label="Copy command"/>
         </div>
     }
@@ -172,7 +172,7 @@ fn Gate(gate: GateView) -> impl IntoView {
             view! {
                 <h3>"To decide"</h3>
                 {commands}
-                <p class="faint">"The viewer only reads. The name in a command is not verified."</p>
+                <p class="faint">"The viewer records nothing: run a command to decide. The name in the command is not verified."</p>
             }
         });
     let waited = gate.waited.clone().map(|waited| {
@@ -189,7 +189,7 @@ fn Gate(gate: GateView) -> impl IntoView {
             .map_or_else(|| format!("~{node}"), |id| id.to_string());
         view! {
             <dt>"Waits at"</dt>
-            <dd><Go to=run.item(Page::Trace, item)>"its row in the trace"</Go></dd>
+            <dd><Go to=run.item(Page::Trace, item)>"the gate's row in the trace"</Go></dd>
         }
     });
     let history = audit::history(&gate.history);

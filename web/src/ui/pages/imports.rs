@@ -93,13 +93,13 @@ fn Import(import: ImportView) -> impl IntoView {
             let to = Route::page(&place, Page::Trace).to_string();
             view! {
                 <p class="line-up">
-                    <a class="button primary" href=to>"Open its run"</a>
+                    <a class="button primary" href=to>"Open the import's run"</a>
                     {import.nested_status.clone().map(|status| view! { <Pill status/> })}
                 </p>
             }
             .into_any()
         }
-        None => view! { <p class="faint">"Its own run was not recorded here."</p> }.into_any(),
+        None => view! { <p class="faint">"No run of the imported program is recorded inside of this run."</p> }.into_any(),
     };
     let source = import
         .source_url
@@ -116,9 +116,9 @@ fn Import(import: ImportView) -> impl IntoView {
         </dl>
         {schema("Inputs", import.inputs_schema.clone())}
         {schema("Outputs", import.outputs_schema.clone())}
-        <h3>"Its values here"</h3>
+        <h3>"The import's values in this run"</h3>
         {if import.bindings.is_empty() {
-            view! { <p class="faint">"No value has its prefix."</p> }.into_any()
+            view! { <p class="faint">"No value's name begins with the import's handle."</p> }.into_any()
         } else {
             view! {
                 {binding_links(&import.bindings)}

@@ -121,10 +121,10 @@ fn open(item: String) -> AnyView {
         .filter(|_| found.location.table.as_deref() == Some("execution"));
     let node = issue.node.map(|node| {
         let item = row.map_or_else(|| format!("~{node}"), |id| id.to_string());
-        view! { <li><Go to=run.item(Page::Trace, item)>"Its row in the trace"</Go></li> }
+        view! { <li><Go to=run.item(Page::Trace, item)>"The row in the trace"</Go></li> }
     });
     let binding = issue.binding.map(|binding| {
-        view! { <li><Go to=run.item(Page::Bindings, binding)>"Its value"</Go></li> }
+        view! { <li><Go to=run.item(Page::Bindings, binding)>"The value"</Go></li> }
     });
     let table = found.location.table.clone().map(|table| {
         view! { <li><Go to=run.item(Page::Files, format!("table:{table}"))>"Table "<code>{table.clone()}</code></Go></li> }

@@ -156,7 +156,7 @@ fn Line(line: ProgramLine) -> impl IntoView {
         {(!line.status.is_empty()).then(|| view! {
             <p class="line-up"><Pill status=line.status.clone() words=line.annotation.clone()/></p>
         })}
-        {line.guessed.then(|| view! { <p class="aside">"Some rows were assigned to this line by a guess, because their text is shortened or reworded."</p> })}
+        {line.guessed.then(|| view! { <p class="aside">"Some rows below may belong to another line: their recorded text is shortened or reworded."</p> })}
         {stated(&line.properties)}
         {(!line.bindings.is_empty()).then(|| view! {
             <h3>"Values written here"</h3>

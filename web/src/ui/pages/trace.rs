@@ -232,7 +232,7 @@ impl Remarks {
         view! {
             {self.note.map(|note| view! { <p class="aside">{note}</p> })}
             {(!lines.is_empty()).then(|| view! {
-                <details class="remarks"><summary>{count}" in its files"</summary><pre>{lines}</pre></details>
+                <details class="remarks"><summary>{count}" in the run's files"</summary><pre>{lines}</pre></details>
             })}
         }
         .into_any()
@@ -450,8 +450,8 @@ impl Tree {
             Key::Right | Key::FoldWell | Key::Mark => {}
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
-                // If the open item was opened by the page itself, not by the user, the search starts at the beginning.
-                // The first step then goes to that item.
+                // The search starts at the current row only if the user chose a row. At first, the page itself opens a
+                // row, such as the first failure; the search then starts at the top, so that it finds that failure.
                 let is_chosen = self.app.route.read_untracked().selected().is_some();
                 let is_chosen = is_chosen || self.selected.read_untracked().is_none();
                 let from = (self.cursor.has_moved() && is_chosen).then_some(row.node);

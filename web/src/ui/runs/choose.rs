@@ -122,7 +122,7 @@ fn Statuses(list: Memo<RunList>, choice: Choice) -> impl IntoView {
 fn Field(choice: Choice) -> impl IntoView {
     view! {
         <input type="search" class="wide-field" placeholder="Program, id, error, failed last week" aria-label="Only runs with these words"
-            title="Words of the program, the id or the error; failed, waiting …; today, last week, last 3 days, 2026-01-18"
+            title="Type words of the program, the id or the error; or failed, waiting …; or today, last week, last 3 days, 2026-01-18"
             prop:value=move || choice.words.get() on:input=move |event| choice.words.set(event_target_value(&event))
             on:keydown=move |event| {
                 let key = event.key();
@@ -177,10 +177,10 @@ fn pairing(app: App) -> Option<AnyView> {
     let clear = view! { <button class="plain" on:click=move |_| app.paired.set(Vec::new())>"Clear"</button> };
     match paired.len() {
         0 => None,
-        1 => Some(view! { <p class="pairing" role="status">"One run is marked: mark another run of its program to compare them."{clear}</p> }.into_any()),
+        1 => Some(view! { <p class="pairing" role="status">"One run is marked. Mark another run of the same program to compare the two."{clear}</p> }.into_any()),
         _ => Some(view! {
             <p class="pairing" role="status">{match names.as_slice() {
-                [a, b] if a != b => format!("Two runs are marked, of two programs: {a} and {b}."),
+                [a, b] if a != b => format!("Two runs of different programs are marked: {a} and {b}."),
                 _ => "Two runs are marked.".to_owned(),
             }}
                 <button class="primary" on:click=move |_| { app.compare(); }>"Compare "<kbd>"c"</kbd></button>{clear}</p>

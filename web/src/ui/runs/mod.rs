@@ -41,8 +41,8 @@ pub(crate) fn Runs() -> impl IntoView {
         <main id="main" class="fill solo" tabindex="-1">
             {missing.map(|(what, name)| view! {
                 <p class="asked" role="status">{move || match app.unread.get() {
-                    (0, _) => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not among them." }.into_any(),
-                    _ => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not among those read so far." }.into_any(),
+                    (0, _) => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not in the opened files." }.into_any(),
+                    _ => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not in the files that were read so far." }.into_any(),
                 }}</p>
             })}
             <Gathering/>
@@ -89,7 +89,7 @@ fn Gathering() -> impl IntoView {
             </p>
         }.into_any()),
         true => Some(view! {
-            <p class="aside" role="status">"Stopped: the rest of the folder is not shown. Drop it again to see all."</p>
+            <p class="aside" role="status">"Stopped: the rest of the folder is not shown. Drop the folder again to see all runs."</p>
         }.into_any()),
     }
     })

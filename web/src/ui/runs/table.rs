@@ -178,7 +178,7 @@ fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
                 .map_or_else(String::new, |from| format!("by {from}")),
         ]),
         (None, Some(at)) => format!(
-            "not recorded; a file changed on {}, which a copy resets",
+            "not recorded; a file of the run changed on {} (copying a file changes that date)",
             words::day(at)
         ),
         (None, None) => "not recorded".to_owned(),

@@ -33,7 +33,7 @@ pub(super) fn draw(sheet: Sheet) -> AnyView {
             true => view! { <Empty what="Nothing that looks like a secret was found"/> }.into_any(),
             false => view! {
                 <ul class="share-hits">{hits.into_iter().map(|hit| one(sheet, hit)).collect_view()}</ul>
-                {(more > 0).then(|| view! { <p class="faint">"and "{words::counted(more as u64, "more", "more")}": `prosescope share --report` lists all"</p> })}
+                {(more > 0).then(|| view! { <p class="faint">"and "{words::counted(more as u64, "more", "more")}": run `prosescope share --report` to list all"</p> })}
             }.into_any(),
         };
         Some(view! {
@@ -91,7 +91,7 @@ fn one(sheet: Sheet, hit: Hit) -> AnyView {
         <li>
             <div class="share-hit">
                 <span class=tone><span>{name.clone()}</span></span>
-                <button class="plain" aria-label=format!("Keep {name}") title="Keep it everywhere in the file"
+                <button class="plain" aria-label=format!("Keep {name}") title="Keep this text everywhere in the shared file"
                     on:click=move |_| {
                         let keep = keep.clone();
                         sheet.wishes.update(|wishes| wishes.keep.push(keep));

@@ -26,7 +26,7 @@ use crate::script;
 use crate::text::words;
 
 /// The warning below the button that saves the file.
-const PROMISE: &str = "No tool finds every secret: check the list above and the marks in the pages before you send the file. Nothing is sent from here.";
+const PROMISE: &str = "No tool finds every secret: check the list above and the marks in the pages before you send the file. This page sends nothing.";
 
 /// The state of the panel for sharing: the runs to share, and the user's choices. It is cheap to copy.
 #[derive(Clone, Copy)]
@@ -178,7 +178,7 @@ fn size(sheet: Sheet) -> AnyView {
                 <ul class="share-parts">
                     {largest.collect_view()}
                     {(more > 0).then(|| view! { <li><span>{words::counted(more as u64, "smaller part", "smaller parts")}</span></li> })}
-                    <li><span>"Together, before packing"</span><b>{words::bytes(looked.report.bytes)}</b></li>
+                    <li><span>"All parts, before packing"</span><b>{words::bytes(looked.report.bytes)}</b></li>
                 </ul>
             </section>
         })
@@ -191,12 +191,12 @@ fn foot(sheet: Sheet) -> AnyView {
         (
             Form::Html,
             "Page",
-            "One HTML file with the viewer in it: opens in any browser, offline",
+            "One HTML file that contains the run and the viewer: opens in any browser, offline",
         ),
         (
             Form::Zip,
             "Zip",
-            "The run's files: smaller, opens in this viewer and with prosescope",
+            "The run's files in a zip: smaller than a page, opens in this viewer and with prosescope",
         ),
         (Form::Db, "Database", "The run's state.db alone"),
     ];
@@ -219,7 +219,7 @@ fn foot(sheet: Sheet) -> AnyView {
             {sheet.row.get_value().map(|_| view! {
                 <label class="check"><input type="checkbox" prop:checked=sheet.opens
                     on:change=move |event| sheet.opens.set(event_target_checked(&event))/>
-                    "Opens on the row that is open now"</label>
+                    "Open the shared page on the row that is open now"</label>
             })}
             {live(move || match sheet.doing.get() {
                 Some(doing) => view! {

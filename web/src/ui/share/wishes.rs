@@ -38,7 +38,11 @@ const SWITCHES: [Switch; 7] = [
     content!(Values, "Values", "what statements and agents answered"),
     content!(Prompts, "Prompts", "of agents"),
     content!(Memories, "Memories", "of agents"),
-    content!(Program, "Program", "its text; the statements that ran stay"),
+    content!(
+        Program,
+        "Program",
+        "the program's text; the trace keeps the statements that ran"
+    ),
     content!(Attachments, "Attachments", "files that values refer to"),
     Switch {
         name: "Personal data",
@@ -49,7 +53,7 @@ const SWITCHES: [Switch; 7] = [
     },
     Switch {
         name: "History",
-        about: "values and memories that were replaced in the run",
+        about: "older values and memories, which the run replaced by newer ones",
         is_on: |wishes| wishes.history,
         set: |wishes, on| wishes.history = on,
         left: "history",
@@ -127,7 +131,7 @@ fn left_out(sheet: Sheet) -> AnyView {
         });
         let left = left.collect_view();
         let sealed = looked.report.sealed_anew.into_iter().map(|log| {
-            view! { <li>"The audit log of "{log.run}" is sealed again, because a text in it is replaced"</li> }
+            view! { <li>"The audit log of "{log.run}" is sealed again, because a text in the log is replaced"</li> }
         });
         Some(view! { <ul class="share-left">{left}{sealed.collect_view()}</ul> })
     })

@@ -27,7 +27,7 @@ pub(super) fn of_run(run: String) -> AnyView {
     let is_none = Memo::new(move |_| shown.count_of(Some(&id)) == Some(0));
     live(move || {
         match is_none.get() {
-        true => view! { <h3>"Events"</h3><p class="faint">"None: nothing was reported, or its events were pruned."</p> }.into_any(),
+        true => view! { <h3>"Events"</h3><p class="faint">"None: the run reported nothing, or its events were pruned."</p> }.into_any(),
         false => view! { <h3>"Events"</h3>{list(Some(run.clone()))} }.into_any(),
     }
     })
@@ -48,7 +48,10 @@ pub(super) fn all(followers: Vec<Follower>) -> AnyView {
     let line = view! { <b>"All events"</b><span class="faint">{live(words)}</span> };
     let inside = move || {
         let followers = followers.iter().map(|follower| {
-            let words = format!("{} has read up to event {}", follower.name, follower.cursor);
+            let words = format!(
+                "The follower {} has read up to event {}",
+                follower.name, follower.cursor
+            );
             view! { <p class="faint">{words}</p> }
         });
         let is_none = Memo::new(move |_| shown.count_of(None) == Some(0));
@@ -180,7 +183,7 @@ fn one_of(event: i64) -> AnyView {
     loaded(answer, move |found| {
         match found {
         Some(event) => one(shown, event),
-        None => view! { <Empty what="Nothing there" why="The workflow has no event with that number: it may have been pruned."/> }.into_any(),
+        None => view! { <Empty what="Nothing there" why="The workflow has no event with that number. The event may have been pruned."/> }.into_any(),
     }
     })
 }

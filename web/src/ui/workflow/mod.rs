@@ -186,7 +186,7 @@ pub(crate) fn WorkflowShell(
 }
 
 fn missing() -> AnyView {
-    view! { <Empty what="No such workflow" why="The database has no workflow with this id: it may be in another file, or was removed."/> }
+    view! { <Empty what="No such workflow" why="The database has no workflow with this id. The workflow may be in another file, or was removed."/> }
         .into_any()
 }
 

@@ -23,7 +23,7 @@ pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: b
     let selected = shown.selected();
     let is_selected = move || selected.read().as_ref() == Some(&chosen);
     let took = run.took_ms.map(|took| {
-        view! { <span class="faint" title="From its beginning to its last change">{human_duration(took)}</span> }
+        view! { <span class="faint" title="From the run's beginning to its last change">{human_duration(took)}</span> }
     });
     let events = {
         let id = run.id.clone();
@@ -43,7 +43,7 @@ pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: b
         <Pill status=run.status.clone() words=spoken(&run.status)/>
         {took}
         {live(events)}
-        {(!is_placed).then(|| view! { <span class="faint" title="Its place among the messages is not recorded">"place unknown"</span> })}
+        {(!is_placed).then(|| view! { <span class="faint" title="The run's place among the messages is not recorded">"place unknown"</span> })}
         {said.map(|said| view! { <span class=class dir="auto">{said}</span> })}
     };
     let name = ("run", run.id.clone());

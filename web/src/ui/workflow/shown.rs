@@ -133,7 +133,7 @@ fn cut_note(value: &Shown) -> Option<AnyView> {
 
 fn cut_words(len: u64) -> impl IntoView {
     let words = format!(
-        "The beginning of {}. `prosescope workflow show --json` prints all of it.",
+        "Only the beginning of {} is shown. `prosescope workflow show --json` prints all of it.",
         words::bytes(len)
     );
     view! { <p class="faint">{words}</p> }

@@ -214,7 +214,7 @@ fn message(said_of: Message, key: String, is_loose: bool, is_timed: bool) -> Any
                     None => view! { <p class="none">"content not recorded"</p> }.into_any(),
                 }}
                 {more.collect_view()}
-                {is_loose.then(|| view! { <p class="more faint">"Began no run. If it answers a question, that is not recorded."</p> })}
+                {is_loose.then(|| view! { <p class="more faint">"This message began no run. Whether it answers a question is not recorded."</p> })}
             </div>
         </li>
     }
@@ -257,7 +257,7 @@ fn ask(asking: Asking, status: &str, several: bool) -> AnyView {
                             <span class="faint">"Answer"</span><code>{command.clone()}</code>
                             <Copy text=Signal::stored(command) label="Copy command"/>
                         </div>
-                        <p class="faint">"The viewer only reads. Add "<code>"--state FILE"</code>" where the database is not the project's own."</p>
+                        <p class="faint">"The viewer records nothing: run the command to answer. Add "<code>"--state FILE"</code>" if the database is not the project's own."</p>
                     }.into_any(),
                     None => view! { <p class="soft">"An answer is refused while the workflow has the status "<b>{status}</b>"."</p> }.into_any(),
                 }}

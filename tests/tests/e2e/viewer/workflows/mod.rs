@@ -74,7 +74,7 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
     viewer.click(".bar .up");
     viewer.wait_main("3 workflows");
     viewer.eval("(() => { const e = document.querySelector('select'); e.value = 'error'; e.dispatchEvent(new Event('change', {bubbles: true})) })()");
-    viewer.wait_main("1 workflow of them");
+    viewer.wait_main("1 workflow matches");
     viewer.wait_main("Re-index the product catalogue");
     viewer.key("j");
     viewer.key("Enter");

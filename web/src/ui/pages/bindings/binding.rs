@@ -70,10 +70,10 @@ fn Binding(row: BindingRow) -> impl IntoView {
     view! {
         <p class="faint">{kind}</p>
         <h2 class="statement"><code dir="auto">{row.name.clone()}</code></h2>
-        {row.superseded.then(|| view! { <p class="aside">"A later row has the same name and frame; that one counts."</p> })}
-        {(row.versions > 1 && !row.superseded).then(|| view! { <p class="aside">{row.versions}" rows have this name and frame; this is the latest."</p> })}
+        {row.superseded.then(|| view! { <p class="aside">"A later row has the same name and frame, and replaces this row."</p> })}
+        {(row.versions > 1 && !row.superseded).then(|| view! { <p class="aside">{row.versions}" rows have this name and frame; this row is the latest."</p> })}
         <Value of=ValueOf::Binding(row.binding) name=row.name.clone()/>
-        <h3>"About it"</h3>
+        <h3>"About this value"</h3>
         <dl class="pairs">
             <dt>"Scope"</dt><dd>{scope}</dd>
             {attachment}
@@ -152,9 +152,9 @@ fn resolution(view: &ResolutionView, open: u32) -> AnyView {
         .map(|issue| view! { <p class="aside">{issue.message.clone()}" "{issue.hint.clone()}</p> });
     view! {
         <p class="faint cut" title=chain.clone()>"Looked in: "{chain.clone()}</p>
-        {nothing.then(|| view! { <p class="aside">"From there the name does not resolve: no binding of it is visible."</p> })}
+        {nothing.then(|| view! { <p class="aside">"From this frame the name does not resolve: no binding with the name is visible."</p> })}
         <ol class="why">{shown}</ol>
-        {(more > 0).then(|| view! { <p class="faint">"and "{words::count(u64::from(more))}" more out of reach"</p> })}
+        {(more > 0).then(|| view! { <p class="faint">"and "{words::count(u64::from(more))}" more bindings out of reach"</p> })}
         {issues.collect_view()}
     }
     .into_any()

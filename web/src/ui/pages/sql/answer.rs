@@ -23,7 +23,7 @@ pub(super) fn draw(lens: Lens) -> AnyView {
         <div class="sql-answer">
             {live(move || match lens.shown.get() {
                 Shown::Nothing => view! {
-                    <Empty what="Nothing asked yet" why="Choose a stored question, or write one and press Ctrl Enter."/>
+                    <Empty what="No query yet" why="Choose a stored query, or write SQL and press Ctrl Enter."/>
                 }.into_any(),
                 Shown::Running => view! { <p class="soft" role="status">"Running…"</p> }.into_any(),
                 Shown::Stopped => view! { <p class="soft" role="status">"Stopped."</p> }.into_any(),
@@ -47,7 +47,7 @@ fn answer(lens: Lens, view: Arc<QueryView>) -> AnyView {
         <div class="sql-bar">
             <span role="status">{how_many(&view)}</span>
             {live(move || lens.is_old.get().then(|| view! {
-                <span class="wait-words">"The run has changed since: run the question again."</span>
+                <span class="wait-words">"The run has changed since this answer: run the query again."</span>
             }))}
             <span class="grow"></span>
             <Copy text=Signal::derive(move || csv(&as_csv)) label="Copy CSV"/>
@@ -71,7 +71,7 @@ fn answer(lens: Lens, view: Arc<QueryView>) -> AnyView {
 fn how_many(view: &QueryView) -> String {
     let rows = match view.more {
         true => format!(
-            "First {}, there are more",
+            "First {}; the query returns more",
             words::counted(view.returned, "row", "rows")
         ),
         false => words::counted(view.returned, "row", "rows"),

@@ -125,7 +125,7 @@ impl Axis {
         match (recorded, bar) {
             (Some(recorded), _) => recorded.into_any(),
             (None, Some(bar)) if bar.end == BarEnd::Inner => {
-                view! { <span class="faint" title="From the first begin to the last end in it">{move || self.lasted(Some(bar), None)}</span> }.into_any()
+                view! { <span class="faint" title="From the first start to the last end of the rows inside of this row">{move || self.lasted(Some(bar), None)}</span> }.into_any()
             }
             (None, Some(_)) => ().into_any(),
             (None, None) => view! { <span class="untimed">"no time"</span> }.into_any(),
@@ -218,11 +218,13 @@ fn words_of(timeline: &Timeline, bar: &Bar) -> String {
     let took = duration(until.saturating_sub(from));
     let ended = match bar.end {
         BarEnd::Recorded | BarEnd::Inner => format!("took {took}"),
-        BarEnd::Open => format!("had not ended {took} later, at the run's last sign of life"),
+        BarEnd::Open => {
+            format!("had not ended {took} later, when the run gave its last sign of life")
+        }
         BarEnd::Unknown => "no end is recorded".to_owned(),
     };
     let critical = if bar.critical && timeline.sequential.is_some() {
-        "; the run's end waited for it"
+        "; the run's end waited for this row"
     } else {
         ""
     };
@@ -235,13 +237,14 @@ pub(super) fn About(axis: Axis) -> impl IntoView {
     let draw = move || {
         let timeline = axis.timeline.get()?;
         let idle: Vec<String> = timeline.gaps.iter().map(|gap| gap.len.clone()).collect();
-        let idle = (!idle.is_empty()).then(|| format!("Idle, drawn short: {}.", idle.join(", ")));
+        let idle =
+            (!idle.is_empty()).then(|| format!("Idle times, drawn shorter: {}.", idle.join(", ")));
         let untimed = (timeline.untimed > 0).then(|| {
             let rows = words::counted(timeline.untimed.into(), "row has", "rows have");
             format!("{rows} no time.")
         });
         let waited = (timeline.sequential == Some(false))
-            .then(|| view! { <span><span class="key"></span>"the run's end waited for it"</span> });
+            .then(|| view! { <span><span class="key"></span>"the run's end waited for these rows"</span> });
         let unknown = timeline
             .sequential
             .is_none()
@@ -261,7 +264,7 @@ pub(super) fn Zoom(app: App) -> impl IntoView {
         <span class="zoom" role="group" aria-label="Zoom">
             <button title="Farther (-)" aria-label="Farther" on:click=move |_| app.trace.zoom(false)>"−"</button>
             <button title="Closer (+)" aria-label="Closer" on:click=move |_| app.trace.zoom(true)>"+"</button>
-            <button title="All of it (0)" on:click=move |_| app.trace.seen.set(Seen::ALL)>"Fit"</button>
+            <button title="The whole run (0)" on:click=move |_| app.trace.seen.set(Seen::ALL)>"Fit"</button>
         </span>
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
     view! {
         <div class="tools choose" role="search" aria-label="Rows of the trace">
             <input type="search" placeholder="Filter rows" aria-label="Only rows with this text"
-                title="Words of the statement or its error; kind:loop, status:failed, >1m"
+                title="Type words of a statement or of its error, or kind:loop, status:failed, >1m"
                 prop:value=typed
                 on:input=move |event| {
                     let text = event_target_value(&event);

@@ -79,7 +79,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
     let told = !detail.work.answers.is_empty();
     view! {
         <header class="about-row">
-            {(!detail.path.is_empty()).then(|| view! { <ol class="crumbs" aria-label="Lies in">{path.collect_view()}</ol> })}
+            {(!detail.path.is_empty()).then(|| view! { <ol class="crumbs" aria-label="Inside of">{path.collect_view()}</ol> })}
             <h2 class="statement"><code dir="auto">{detail.text.clone()}</code></h2>
             <p class="meta">{facts(run, &detail)}</p>
         </header>
@@ -161,7 +161,7 @@ fn facts(run: Run, detail: &NodeDetail) -> AnyView {
 fn recorded(run: Run, detail: &NodeDetail) -> AnyView {
     let scope = detail.frame.map_or_else(
         || "the program's top level".to_owned(),
-        |id| format!("the call that row {id} records, then those around it"),
+        |id| format!("the call that row {id} records, then the calls around it"),
     );
     let row = &detail.row;
     view! {
@@ -219,7 +219,7 @@ fn because_of(run: Run) -> AnyView {
     };
     view! {
         <div class="aside">
-            <p>"It failed or stopped because "<Go to=run.item(Page::Trace, "first-failure")>{cause}</Go>" failed first."</p>
+            <p>"This row failed or stopped because "<Go to=run.item(Page::Trace, "first-failure")>{cause}</Go>" failed first."</p>
             {error.map(|error| view! { <p class="bad-words" dir="auto">{error}</p> })}
         </div>
     }
@@ -230,8 +230,8 @@ fn because_of(run: Run) -> AnyView {
 fn remark(detail: &NodeDetail) -> Option<&'static str> {
     let row = &detail.row;
     match (row.recovered, row.derived) {
-        (true, _) => Some("It failed, and a retry or a catch recovered it."),
-        (_, true) => Some("Inferred from the rows around it; no row records it."),
+        (true, _) => Some("This row failed, and a retry or a catch recovered it."),
+        (_, true) => Some("This row is not recorded: it is inferred from the rows around it."),
         (false, false) => None,
     }
 }

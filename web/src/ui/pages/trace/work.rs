@@ -101,9 +101,10 @@ fn name(given: GivenName) -> AnyView {
         (None, None) => view! { <code dir="auto">{given.name.clone()}</code> }.into_any(),
     };
     let state = match given.seen {
-        Seen::Same if given.inferred => {
-            Some(("likely", "Inferred from the order of the statements."))
-        }
+        Seen::Same if given.inferred => Some((
+            "likely",
+            "This value is inferred from the order of the statements.",
+        )),
         Seen::Same => None,
         Seen::Replaced => Some(("replaced since", "")),
         Seen::Unknown => Some(("may have had another value", "")),
