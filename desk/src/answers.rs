@@ -301,5 +301,7 @@ fn json<T: Serialize>(value: &T) -> Result<String, Trouble> {
 }
 
 fn written(json: serde_json::Result<String>) -> Result<String, Trouble> {
-    json.map_err(|error| Trouble::defect(&format!("the answer could not be written: {error}")))
+    json.map_err(|error| {
+        Trouble::defect(&format!("the answer could not be written as JSON: {error}"))
+    })
 }

@@ -23,7 +23,7 @@ impl Desk {
         let Some(gate) = run.gates.iter().find(|known| *known.id == *gate) else {
             return Err(Trouble::new(
                 format!("The run has no gate {gate}."),
-                "Choose a gate from the list on the page Gates.",
+                "Choose a gate from the list on the page “Gates”.",
             ));
         };
         let of = gate.run_id.as_deref().unwrap_or(&run.id);

@@ -248,7 +248,7 @@ impl<R: ReaderAt> Archive<R> {
             if local.file_path().as_bytes() != entry.path.as_bytes() {
                 return Err(ArchiveError::entry(
                     &entry.path,
-                    "has different names in its header and in the zip's directory",
+                    "the entry has different names in its header and in the zip's directory",
                 ));
             }
             let (start, end) = packed.compressed_data_range();

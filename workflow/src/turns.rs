@@ -82,7 +82,7 @@ impl Command for Ask {
             return Err(WriteError::refused(
                 "no-clarifications",
                 format!(
-                    "run {} may not ask: its questions were turned off at its start",
+                    "run {} may not ask questions: it was started with questions turned off",
                     turn.id
                 ),
                 "continue the run without asking, or fail the run",

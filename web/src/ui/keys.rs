@@ -14,7 +14,10 @@ use crate::text::axis::Seen;
 /// The keys and their descriptions, for the help.
 pub(crate) const KEYS: [(&[&str], &str); 23] = [
     (&["1", "…", "9"], "Pages, in the order of the list"),
-    (&["q"], "The SQL page; there, the field for the query"),
+    (
+        &["q"],
+        "Open the SQL page; on that page, go to the query field",
+    ),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
     (&["→", "←"], "Unfold or fold the row; go to its parent"),
@@ -31,7 +34,10 @@ pub(crate) const KEYS: [(&[&str], &str); 23] = [
     (&["f", "0"], "Timeline: zoom to this row, show all"),
     (&["g"], "The list of runs"),
     (&["Ctrl", "K"], "Find a text, a page, a run, a command"),
-    (&["/"], "Find, too; in the list of runs, filter the list"),
+    (
+        &["/"],
+        "Find, as Ctrl K; in the list of runs, filter the list",
+    ),
     (&["w"], "Follow changes, or pause"),
     (&["Ctrl", "O"], "Open files"),
     (&["Ctrl", "P"], "Print the page with all rows"),

@@ -188,7 +188,7 @@ pub(crate) fn EmptyPart(
         let (what, why) = match unread() {
             Some(unread) => {
                 let why = format!(
-                    "{}: {}. It is unknown whether the run has such records.",
+                    "{}: {}. Whether the run has entries for this page is unknown.",
                     unread.what, unread.why
                 );
                 ("This could not be read".to_owned(), why)

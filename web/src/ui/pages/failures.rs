@@ -57,7 +57,7 @@ pub(super) async fn none(app: App, place: String) -> Option<NodeRef> {
     };
     let overview: Overview = app.ask(request).await.ok()?;
     app.say(match overview.is_unread(Part::Statements) {
-        true => "No failure in what could be read",
+        true => "No failure in the statements that could be read",
         false => "No statement failed",
     });
     overview.positions.into_iter().next()
