@@ -174,13 +174,13 @@ fn a_brief_lists_each_name_of_the_prompt_with_the_command_that_prints_it() {
         let expected = [
             "draft bound prosescope get draft --run r",
             "draft.title part prosescope get draft --run r",
-            "never missing line 4 makes it: not written yet",
-            "nobody missing no line of the program makes it",
+            "never missing line 4 makes this value: not written yet",
+            "nobody missing no line of the program makes this value",
             "research.facts bound prosescope get research.facts --run r",
-            "skipped missing line 5 makes it: skipped",
+            "skipped missing line 5 makes this value: skipped",
             "style text short, on {topic}",
             "topic bound prosescope get topic --run r",
-            "version unknown no line of the program makes it: it may be plain text",
+            "version unknown no line of the program makes this value: the name may be plain text",
         ];
         assert_eq!(inputs(&begun["task"]), expected);
         // `brief` returns the same text later, read from the records of the execution.
@@ -194,7 +194,7 @@ fn a_brief_lists_each_name_of_the_prompt_with_the_command_that_prints_it() {
         };
         assert_eq!(given(&brief), given(told));
         assert!(
-            told.contains("- skipped: line 5 makes it: skipped"),
+            told.contains("- skipped: line 5 makes this value: skipped"),
             "{told}"
         );
     });
@@ -491,7 +491,7 @@ fn an_item_of_a_later_operation_is_what_the_one_before_gave() {
             let said = project.does(&format!("exec run --line {line} --item a"));
             assert!(said.contains("prosescope get anon_001"), "{said}");
             assert!(
-                said.contains("what `map` of line 3 gave for the item of branch a"),
+                said.contains("the result of `map` in line 3 for the item of branch a"),
                 "{said}"
             );
             assert!(!said.contains("list `items`"), "{said}");
@@ -503,7 +503,7 @@ fn an_item_of_a_later_operation_is_what_the_one_before_gave() {
         project.does("exec complete");
         let said = project.does("exec run --line 6 --item b");
         assert!(
-            said.contains("what `map` of line 3 gave for the item of branch b"),
+            said.contains("the result of `map` in line 3 for the item of branch b"),
             "{said}"
         );
         assert!(!said.contains("prosescope get anon_"), "{said}");

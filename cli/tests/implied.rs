@@ -92,7 +92,7 @@ fn put_done_completes_the_one_statement_that_is_open() {
         let a = ask(0, "exec begin --line 1");
         // The command line contains another binding than the open statement writes.
         let said = ask(4, "put z --file p.prose --done");
-        assert!(said.contains("its statement writes a"), "{said}");
+        assert!(said.contains("whose statement writes a"), "{said}");
         ask(3, "get z");
         let said = ask(0, "put a --file p.prose --done");
         assert!(

@@ -50,7 +50,7 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
         ] {
             let (_, said) = project.expect(4, way);
             assert!(
-                said.contains("no sealed row of the log records the creation of gate by-hand"),
+                said.contains("no sealed row for the creation of gate by-hand"),
                 "{said}"
             );
             assert!(

@@ -98,7 +98,7 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
         ),
         (
             "DELETE FROM openprose.gate_audit_log WHERE gate_id = 'b'",
-            "names place 2 of the log's chain",
+            "names the sealed row at place 2 of the audit log",
         ),
         (
             "DELETE FROM openprose.gate_audit_log WHERE gate_id = 'b';
@@ -238,7 +238,7 @@ fn a_decision_of_a_copy_is_recorded_once() {
     write(serde_json::json!(["lee"]));
     let said = project.prose(4, &import, "");
     assert!(
-        said.contains("its list allows anyone, and allowed lee"),
+        said.contains("`allow` admits anyone now, but admitted lee"),
         "{said}"
     );
     write(serde_json::json!(["user"]));

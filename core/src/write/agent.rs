@@ -88,7 +88,7 @@ fn agent(
     match scope {
         AgentScope::Other(word) => Err(WriteError::wrong(
             format!("{word:?} is not a scope of an agent"),
-            "execution, project, user or custom",
+            "give execution, project, user or custom",
         )),
         scope => Ok((scope.word().to_owned(), facts.agent(name)?)),
     }

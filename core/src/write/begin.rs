@@ -53,7 +53,7 @@ impl Record for Begin {
                 })?;
                 if let (Some(name), Some(item)) = (begins, plan.done.parent) {
                     plan.done.notes.push(format!(
-                        "item {name} is execution {item}: `prosescope exec complete {item}` ends it when its statements are done"
+                        "item {name} is execution {item}: when its statements are done, end the execution with `prosescope exec complete {item}`"
                     ));
                 }
                 Ok(plan)
@@ -98,7 +98,7 @@ impl Begin {
         if let Some(command) = command {
             return Err(WriteError::wrong(
                 format!(
-                    "this statement has a command of its own: {}",
+                    "`prosescope exec` does not record this statement: {}",
                     shown(&row.text)
                 ),
                 format!("use `{command}`"),
@@ -262,7 +262,7 @@ fn holds(
     }
     Err(WriteError::wrong(
         format!(
-            "line {line} is neither a loop around the statement nor a call of its block: {}",
+            "`--in {line}` names neither a loop around the statement nor a call of the statement's block: {}",
             shown(&own.text)
         ),
         "leave --in out: the statement then runs in the open execution",
@@ -408,7 +408,7 @@ pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteE
                 open.id,
                 shown(&row.text)
             ),
-            "complete, fail or skip that one first; concurrent statements belong in branches of a parallel",
+            "first complete, fail or skip that execution; concurrent statements belong in branches of a parallel",
         )),
     }
 }

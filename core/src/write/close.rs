@@ -116,11 +116,11 @@ impl Close {
         Err(WriteError::refused(
             "ends-by-own-command",
             format!(
-                "execution {} is {what}: {}",
+                "execution {} is {what}, which another command ends: {}",
                 instance.first.id,
                 shown(&instance.first.text)
             ),
-            format!("it ends with `{command}`"),
+            format!("use `{command}`"),
         ))
     }
 }
@@ -348,7 +348,7 @@ fn written(
         "output-missing",
         format!("execution {id} is not completed: {missing}"),
         format!(
-            "the session writes it: `prosescope put {name} --execution {id}`; without it the execution failed (`prosescope exec fail`)"
+            "write the value with `prosescope put {name} --execution {id}`; if the session gave no value, record its failure with `prosescope exec fail`"
         ),
     ))
 }

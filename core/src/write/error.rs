@@ -118,7 +118,7 @@ impl Fault {
             FaultKind::Damaged,
             format!("{log}: {why}: nothing was changed"),
         )
-        .hint(format!("put back the log as it was, from a copy; {next}"))
+        .hint(format!("restore the log from a copy; {next}"))
     }
 
     /// Sets the text that states what to do next.

@@ -38,11 +38,11 @@ impl Record for AddImport {
         for (mark, why) in [
             (
                 ".",
-                "a dot separates the handle from a binding of the import: `research.findings`",
+                "take a handle without a dot: in `research.findings`, a dot separates the handle from a binding",
             ),
             (
                 "--",
-                "two dashes stand between the handle and its folder's slug: `research--deep-research`",
+                "take a handle without `--`: in the folder name `research--deep-research`, `--` ends the handle",
             ),
         ] {
             if self.alias.contains(mark) {
@@ -52,8 +52,11 @@ impl Record for AddImport {
         }
         if self.alias.len() > LONGEST_HANDLE {
             return Err(WriteError::wrong(
-                format!("the handle has {} bytes", self.alias.len()),
-                format!("at most {LONGEST_HANDLE}: it is a part of a folder's name"),
+                format!(
+                    "the handle has {} bytes, more than {LONGEST_HANDLE}",
+                    self.alias.len()
+                ),
+                "take a shorter handle: the handle becomes a part of a folder's name",
             ));
         }
         for (what, schema) in [
@@ -170,7 +173,7 @@ impl AddImport {
                 "{} is the handle of another import already: {from}",
                 self.alias
             ),
-            "take another handle for this one",
+            "take another handle for this import",
         ))
     }
 }

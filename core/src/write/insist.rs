@@ -52,7 +52,9 @@ impl Insisted {
             }) => Err(WriteError::Refused {
                 rule,
                 message,
-                hint: format!("{hint}; `--force` records it anyway, and notes that"),
+                hint: format!(
+                    "{hint}; `--force` records the command anyway, and notes the use of `--force`"
+                ),
             }),
             other => other.map(Some),
         }
@@ -117,7 +119,7 @@ impl Insisted {
                     plain(&given),
                     plain(&says)
                 ),
-                "leave it out to record the program's value; `--override` records yours and the difference",
+                "leave your value out to record the program's; `--override` records yours and the difference",
             ));
         }
         self.differs

@@ -54,7 +54,7 @@ impl Instance {
             ),
             match self.last.status {
                 Status::Failed => "`prosescope exec retry ID` begins another attempt",
-                _ => "`prosescope exec begin` begins it again, as a new execution",
+                _ => "`prosescope exec begin` begins the statement again, as a new execution",
             },
         ))
     }
@@ -245,7 +245,7 @@ pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
         RunStatus::Interrupted => Err(WriteError::refused(
             "run-interrupted",
             format!("run {} is interrupted", run.name),
-            "`prosescope resume RUN --begin` opens it again",
+            "`prosescope resume RUN --begin` opens the run again",
         )),
         _ => Ok(run.name),
     }
@@ -265,7 +265,7 @@ pub(super) fn open_parent(facts: &dyn Facts, parent: Option<i64>) -> Result<(), 
             parent.last.status.word(),
             shown(&parent.first.text)
         ),
-        "give the execution that it runs in now; `prosescope resume RUN` shows the current positions",
+        "give the execution in which the statement runs now; `prosescope resume RUN` shows the current positions",
     ))
 }
 

@@ -103,8 +103,8 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         return match wanted.item {
             None => Ok(Where::Elsewhere),
             Some(_) => Err(WriteError::wrong(
-                "--item names an item of the program, and the program has no such statement",
-                "name the statement by --line",
+                "--item needs a statement of the program, but the program has no such statement",
+                "name the statement with `--line N`",
             )),
         };
     };
@@ -174,7 +174,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
                 at_line(&found),
                 parallel.id
             ),
-            "`--item NAME` names the item it runs in; the first statement of the body begins the next one",
+            "name the item with `--item NAME`, or begin another item with the first statement of the body",
         )),
         several => {
             let names: Vec<String> = several
@@ -189,7 +189,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
                     names.len(),
                     names.join(", ")
                 ),
-                "name it with `--item NAME`",
+                "choose one of these items with `--item NAME`",
             ))
         }
     }
@@ -217,8 +217,8 @@ fn named_branch(
     match (fit.as_slice(), standing.innermost(&fit)) {
         (_, Some(one)) => Ok(Where::In(one.id)),
         ([], _) => Err(WriteError::not_found(
-            format!("no open branch or item {name} holds {}", at_line(found)),
-            "leave --item out, or name an open one: `prosescope resume` lists them",
+            format!("no open branch or item {name} contains {}", at_line(found)),
+            "leave --item out, or name an open branch or item: `prosescope resume` lists the open ones",
         )),
         _ => Ok(Where::Elsewhere),
     }

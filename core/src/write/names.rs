@@ -16,7 +16,7 @@ pub fn binding(name: &str) -> Result<(), WriteError> {
         return Err(wrong(
             "binding",
             name,
-            "it ends in `__` and digits, which in a folder names a frame",
+            "the name ends in `__` and digits, which name a frame in the file names of a run's folder",
         ));
     }
     Ok(())
@@ -28,17 +28,21 @@ pub fn binding(name: &str) -> Result<(), WriteError> {
 /// [`WriteError::Wrong`] with the fault and a valid form.
 pub fn plain(what: &'static str, name: &str) -> Result<(), WriteError> {
     if name.is_empty() {
-        return Err(wrong(what, name, "it is empty"));
+        return Err(wrong(what, name, "the name is empty"));
     }
     if name.len() > LONGEST {
-        let why = format!("it has {} bytes, more than {LONGEST}", name.len());
+        let why = format!("the name has {} bytes, more than {LONGEST}", name.len());
         return Err(wrong(what, name, &why));
     }
     if let Some(odd) = name
         .chars()
         .find(|c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
     {
-        return Err(wrong(what, name, &format!("{odd:?} is not allowed in it")));
+        return Err(wrong(
+            what,
+            name,
+            &format!("the character {odd:?} is not allowed"),
+        ));
     }
     if name.starts_with('.') || name.ends_with('.') || name.contains("..") {
         return Err(wrong(what, name, "a dot is allowed only between two parts"));
@@ -98,7 +102,7 @@ fn wrong(what: &str, name: &str, why: &str) -> WriteError {
     let shown: String = name.chars().take(60).collect();
     WriteError::wrong(
         format!("{shown:?} cannot be the name of this {what}: {why}"),
-        "letters, digits, `_`, `-` and `.` are allowed, such as `risk_report` or `research.sources`",
+        "use letters, digits, `_`, `-` and `.`, as in `risk_report` or `research.sources`",
     )
 }
 

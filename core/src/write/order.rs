@@ -46,7 +46,7 @@ impl Turn<'_> {
                         row.id,
                         shown(&row.text)
                     ),
-                    "go on after it: only one alternative is taken",
+                    "continue after these alternatives: only one of them is taken",
                 ));
             }
         }
@@ -58,7 +58,7 @@ impl Turn<'_> {
         let mut notes = Vec::new();
         if self.source.listing.is_some() && self.found.line.is_none() {
             notes.push(format!(
-                "the program has no statement of this text ({}), so it is recorded without a line: --line N names one",
+                "the program has no statement with this text ({}), so the execution is recorded without a line: name the line with --line N",
                 shown(&self.found.text)
             ));
             return Ok(notes);
@@ -74,7 +74,7 @@ impl Turn<'_> {
         let ended = |row: &Execution| row.status.is_terminal() && row.status != Status::Failed;
         if again.is_some_and(|row| ended(&row)) {
             notes.push(format!(
-                "{} ended already in this sequence: this records it once more",
+                "{} ended already in this sequence: this command records the statement once more",
                 at_line(self.found)
             ));
             return Ok(notes);
@@ -94,12 +94,12 @@ impl Turn<'_> {
         let same = listing.leader(before) == listing.leader(statement);
         if last.status == Status::Failed && !same {
             notes.push(format!(
-                "line {line} failed, and nothing handled that: {} goes on after it (`prosescope exec retry` begins another attempt)",
+                "line {line} failed, and nothing handled the failure: {} is recorded after line {line} nevertheless (`prosescope exec retry` begins another attempt)",
                 at_line(self.found)
             ));
         } else if before > statement && !same {
             notes.push(format!(
-                "{} comes before line {line}, which is recorded already",
+                "{} comes before line {line} in the program, but line {line} is recorded already",
                 at_line(self.found)
             ));
         }

@@ -53,7 +53,7 @@ impl Record for BeginParallel {
         {
             return Err(WriteError::wrong(
                 format!("{word:?} is not a strategy of a parallel"),
-                "all, first or any",
+                "give all, first or any",
             ));
         }
         let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
@@ -157,7 +157,7 @@ impl Record for RunParallel {
                     "the program does not list the branches of this parallel: {}",
                     shown(&parallel.statement)
                 ),
-                "`--branches a,b,c` names them, one for each item; `parallel begin` lets each begin with its first statement (`exec run --line N --item NAME`)",
+                "name one branch for each item with `--branches a,b,c`; or use `prosescope parallel begin`, after which the first statement of each branch begins it (`prosescope exec run --line N --item NAME`)",
             ));
         }
         let mut branches = Vec::with_capacity(names.len());
@@ -207,7 +207,7 @@ impl Record for Branch {
                     self.name,
                     own.branches.join(", ")
                 ),
-                "name one of these",
+                "name one of these branches",
             ));
         }
         let begun = branches_of(facts, &parallel)?;
@@ -219,7 +219,7 @@ impl Record for Branch {
                     self.name,
                     status.word()
                 ),
-                "a failed branch goes on with `prosescope exec retry ID`",
+                "to begin another attempt of a failed branch, use `prosescope exec retry ID`",
             ));
         }
         let found = self.found(&source, &parallel, &own.branches, &mut insisted)?;
@@ -378,7 +378,7 @@ fn may_join(
         return Err(WriteError::refused(
             "branch-failed",
             format!(
-                "branch {name} failed, and parallel {} goes on only with all of its branches",
+                "branch {name} failed, but parallel {} needs all of its branches",
                 parallel.first.id
             ),
             format!(
@@ -417,7 +417,7 @@ fn may_join(
                 needed => format!("{} more of {}", needed - done, open.join(", ")),
             }
         ),
-        "complete, fail or skip them first",
+        "first complete, fail or skip these branches",
     ))
 }
 

@@ -194,7 +194,7 @@ fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option
             Err(WriteError::refused(
                 "parent-ambiguous",
                 format!("{at} may run in any of {many} executions: {candidates}"),
-                "name it with `--parent ID`",
+                "choose one of these executions with `--parent ID`",
             ))
         }
     }
@@ -226,7 +226,7 @@ fn a_branch(
     });
     let next = match (open, begun) {
         (_, Some(id)) => format!(
-            "it has begun, as execution {id}: `prosescope brief --execution {id}` shows its task"
+            "the branch has begun, as execution {id}: `prosescope brief --execution {id}` shows its task"
         ),
         (Some(open), None) => format!("use `prosescope parallel branch {open} {name}`"),
         (None, None) => {
@@ -245,7 +245,7 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
     let line = own.line;
     let place = shown_place(own);
     let has_items = source.listing.as_ref().is_some_and(|l| l.has_items(outer));
-    let begins = |command: &str| format!("`prosescope {command} --line {line}` begins it");
+    let begins = |command: &str| format!("begin {place} with `prosescope {command} --line {line}`");
     let (what, next) = match own.kind {
         Kind::Block => {
             let calls = source.listing.iter().flat_map(|l| &l.statements);
@@ -254,16 +254,20 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
                 .find(|s| s.line < own.line || s.line > own.end);
             let next = match call.map(|call| call.line) {
                 Some(line) => {
-                    format!("`prosescope exec begin --line {line}` calls it, or `--in {line}`")
+                    format!(
+                        "call the block with `prosescope exec begin --line {line}`, or add `--in {line}`"
+                    )
                 }
-                None => "`prosescope exec begin` with the line of a `do` calls it".to_owned(),
+                None => {
+                    "call the block: `prosescope exec begin` with the line of a `do`".to_owned()
+                }
             };
             (format!("{place}, which is not called"), next)
         }
         Kind::Parallel if has_items => (
             format!("{place}, which has not begun"),
             format!(
-                "`prosescope parallel run --line {line} --branches A,B` begins it with its items, `parallel begin --line {line}` without"
+                "begin the parallel with its items (`prosescope parallel run --line {line} --branches A,B`) or without (`prosescope parallel begin --line {line}`)"
             ),
         ),
         Kind::Parallel => {
@@ -274,7 +278,7 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
         Kind::Pipe => (format!("{place}, which has not begun"), begins("exec run")),
         _ => (
             format!("{place}, which has not begun"),
-            format!("{}, or `--in {line}`", begins("loop begin")),
+            format!("{}, or add `--in {line}`", begins("loop begin")),
         ),
     };
     let message = format!("{} lies in {what}", at_line(found));
@@ -349,7 +353,7 @@ fn fits(
     let (at, id, text) = (at_line(found), given.id, shown(&given.text));
     Err(WriteError::refused(
         "parent-differs",
-        format!("{at} does not run in execution {id} ({text}): it lies in {lies}"),
+        format!("{at} does not run in execution {id} ({text}): {at} lies in {lies}"),
         "leave --parent out: the parent is then chosen from the open executions",
     ))
 }

@@ -106,11 +106,11 @@ fn complete(
         return Err(WriteError::refused(
             "output-differs",
             format!(
-                "execution {id} is not completed by {wrote}: its statement writes {name} ({})",
+                "{wrote} does not complete execution {id}, whose statement writes {name} ({})",
                 shown(&instance.first.text)
             ),
             format!(
-                "`prosescope put {name} --execution {id} --done`; without --done any binding is written"
+                "use `prosescope put {name} --execution {id} --done`; to write another binding, leave --done out"
             ),
         ));
     }
@@ -141,7 +141,7 @@ fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
             shown(&row.text)
         ),
         format!(
-            "run the statements in it (first line {line}), which write the values; then {end} ends it"
+            "run the statements inside (the first is line {line}), which write the values; then end the execution with {end}"
         ),
     ))
 }
@@ -197,7 +197,7 @@ impl Put {
                 return Err(WriteError::refused(
                     rule,
                     message,
-                    "`--execution ID` names the one to complete",
+                    "name the execution to complete with `--execution ID`",
                 ));
             }
             picked => picked?,
@@ -234,7 +234,7 @@ impl Put {
                     "agent {agent} outlives the run (scope {}), so its memory has a store of its own",
                     scope.word()
                 ),
-                "`prosescope agent memory set` and `prosescope agent segment add` write there",
+                "write there with `prosescope agent memory set` and `prosescope agent segment add`",
             ));
         }
         if let Some(memory) = &self.memory {
@@ -339,7 +339,9 @@ impl Put {
         {
             return Err(WriteError::refused(
                 "name-differs-by-case",
-                format!("{name} and {other} differ in case only, and could share a file"),
+                format!(
+                    "{name} and {other} differ only in case: some systems would keep both bindings in one file"
+                ),
                 "take another name",
             ));
         }
@@ -464,7 +466,7 @@ fn known_kind(word: &str) -> Result<BindingKind, WriteError> {
     match BindingKind::parse(word) {
         BindingKind::Other(_) => Err(WriteError::wrong(
             format!("{word:?} is not a kind of binding"),
-            "input, output, let or const",
+            "give input, output, let or const",
         )),
         kind => Ok(kind),
     }
@@ -480,7 +482,7 @@ fn overwrites(name: &str, kind: &BindingKind, source: Option<&str>) -> WriteErro
             "{name} exists already and cannot be replaced ({}{by})",
             kind.word()
         ),
-        "only the same statement may write it again (--source); take another name, or `let`",
+        "take another name, or declare the binding with `let`; only the statement that wrote it may write it again (--source)",
     )
 }
 
@@ -492,7 +494,7 @@ fn anonymous(last: u32) -> Result<String, WriteError> {
         0..LAST => Ok(format!("anon_{:03}", last + 1)),
         LAST.. => Err(WriteError::refused(
             "anonymous-used-up",
-            format!("anon_{LAST} exists already, and it is the last name of this form"),
+            format!("anon_{LAST} exists already, and is the last name for a value without a name"),
             "give the value a name",
         )),
     }

@@ -53,7 +53,7 @@ impl Record for Retry {
                     self.id,
                     instance.last.status.word()
                 ),
-                "`prosescope exec retry ID --error TEXT` records that it failed, and the next attempt",
+                "to record a failure and the next attempt, use `prosescope exec retry ID --error TEXT`",
             ));
         }
         if let Some(again) = begun_again(facts, &instance)? {
@@ -71,7 +71,7 @@ impl Record for Retry {
             return Err(WriteError::refused(
                 "retry-superseded",
                 format!(
-                    "execution {} belongs to an earlier attempt or round of its parent",
+                    "execution {} belongs to an earlier attempt or round of its parent, so it cannot be retried",
                     self.id
                 ),
                 "begin its statement again: `prosescope exec run --line N`",
@@ -99,8 +99,8 @@ impl Record for Retry {
         if let Some(max) = max.filter(|max| attempt > *max) {
             return Err(WriteError::refused(
                 "retry-used-up",
-                format!("execution {} had its {max} attempts", self.id),
-                "`prosescope exec fail` leaves it failed; `--max N` allows more, with --override if the program has a limit",
+                format!("execution {} has had all of its {max} attempts", self.id),
+                "leave the execution failed (`prosescope exec fail`), or allow more attempts with `--max N`, and --override if the program has a limit",
             ));
         }
         let style = facts.style();

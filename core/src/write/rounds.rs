@@ -193,8 +193,8 @@ pub(super) fn rounds_left(
     match max.filter(|max| ended_rounds(&instance) >= *max) {
         Some(max) => Err(WriteError::refused(
             "loop-used-up",
-            format!("loop {id} had its {max} rounds"),
-            "`prosescope loop exit ID --reason TEXT` leaves it",
+            format!("loop {id} has had all of its {max} rounds"),
+            "leave the loop with `prosescope loop exit ID --reason TEXT`",
         )),
         None => Ok(()),
     }

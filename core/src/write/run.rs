@@ -57,8 +57,8 @@ impl Record for Finish {
             RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted
         ) {
             return Err(WriteError::wrong(
-                format!("a run does not end as {:?}", ending.word()),
-                "completed, failed or interrupted",
+                format!("a run cannot end with the status {:?}", ending.word()),
+                "give completed, failed or interrupted",
             ));
         }
         let standing = Standing::of(facts)?;
@@ -97,9 +97,11 @@ pub(super) fn finished(run: &RunFact) -> WriteError {
 pub(super) fn another(status: &RunStatus) -> &'static str {
     match status {
         RunStatus::Failed => {
-            "`prosescope resume RUN --begin` resumes it where it failed; `prosescope init PROGRAM` begins another run"
+            "`prosescope resume RUN --begin` resumes the run where it failed; `prosescope init PROGRAM` begins another run"
         }
-        _ => "a completed run is not written to; `prosescope init PROGRAM` begins another",
+        _ => {
+            "nothing can be added to a completed run; `prosescope init PROGRAM` begins another run"
+        }
     }
 }
 
@@ -125,7 +127,7 @@ fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError
                 "run {run} is not completed: gate {} waits for a decision",
                 gate.id
             ),
-            "`prosescope approve` or `prosescope reject` decides it; `--status failed` and `interrupted` leave it",
+            "decide the gate with `prosescope approve` or `prosescope reject`; `--status failed` and `interrupted` leave the gate pending",
         )),
         None => Ok(()),
     }

@@ -68,7 +68,7 @@ impl Source {
         match (&named.text, named.line) {
             (None, None) => Err(WriteError::wrong(
                 "no statement was named",
-                "give its text, or --line with its line in the program",
+                "give the statement's text, or --line with the statement's line in the program",
             )),
             (Some(text), None) => match text.trim().parse::<u32>() {
                 Ok(line) => Err(WriteError::wrong(
@@ -97,11 +97,11 @@ impl Source {
             if let Some(other) = other.and_then(|other| self.get(other)) {
                 return Err(WriteError::wrong(
                     format!(
-                        "the text is that of line {}, not of line {line}: {}",
+                        "the given text is the statement of line {}, not of line {line}: {}",
                         other.line,
                         super::instance::shown(text)
                     ),
-                    "give one of them, the text or --line",
+                    "give either the text or --line, not both",
                 ));
             }
             return Ok(Found {
@@ -123,14 +123,14 @@ impl Source {
     fn no_statement(&self, line: u32) -> WriteError {
         let Some(listing) = &self.listing else {
             return WriteError::not_found(
-                "the run holds no program, so a line names no statement",
+                "the run contains no program, so no statement can be named by its line",
                 "give the statement's text",
             );
         };
         let around = listing.statement_at(line).and_then(|at| listing.get(at));
         let hint = match around {
             Some(around) => format!(
-                "line {line} belongs to the statement of line {}: --line {}",
+                "line {line} belongs to the statement of line {}: use --line {}",
                 around.line, around.line
             ),
             None => match listing.statements.iter().find(|s| s.line > line) {
@@ -348,7 +348,7 @@ impl Command {
             Command::Import => format!("use `prosescope import add {name}`"),
             Command::Declares if statement.kind == Kind::Block => {
                 format!(
-                    "`do {name}(…)` calls it: give the line of the call, or of a statement inside"
+                    "`do {name}(…)` calls the block: give the line of the call, or of a statement in the block"
                 )
             }
             Command::Declares => {

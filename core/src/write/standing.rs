@@ -76,9 +76,15 @@ impl Standing {
             })
             .collect();
         let (what, next) = match wanted {
-            Shape::Parallel => ("parallel", "`prosescope parallel run --line N` begins one"),
-            Shape::Loop => ("loop", "`prosescope loop begin --line N` begins one"),
-            _ => ("statement", "`prosescope exec run --line N` begins one"),
+            Shape::Parallel => (
+                "parallel",
+                "begin a parallel with `prosescope parallel run --line N`",
+            ),
+            Shape::Loop => ("loop", "begin a loop with `prosescope loop begin --line N`"),
+            _ => (
+                "statement",
+                "begin a statement with `prosescope exec run --line N`",
+            ),
         };
         if fit.is_empty() {
             return Err(WriteError::not_found(
@@ -100,7 +106,7 @@ impl Standing {
         Err(WriteError::refused(
             "execution-ambiguous",
             format!("more than one {what} is open: {}", listed(&fit)),
-            "give the id of the one that is meant",
+            "give the id of one of these executions",
         ))
     }
 
@@ -212,17 +218,20 @@ impl Standing {
             Shape::Parallel => format!("`prosescope parallel join {}`", open.id),
             Shape::Loop => format!("`prosescope loop exit {}`", open.id),
             _ => format!(
-                "`prosescope exec complete {}`, or its `put … --done`,",
+                "`prosescope exec complete {}` or `prosescope put … --done`",
                 open.id
             ),
         };
-        let line = found
-            .line
-            .map_or_else(|| "this".to_owned(), |line| format!("line {line}"));
+        let line = found.line.map_or_else(
+            || "this statement".to_owned(),
+            |line| format!("line {line}"),
+        );
         Err(WriteError::refused(
             "out-of-turn",
             format!("{line} cannot begin yet: {}", listed(&[open])),
-            format!("{end} ends it first; concurrent statements belong in branches of a parallel"),
+            format!(
+                "first end that execution with {end}; concurrent statements belong in branches of a parallel"
+            ),
         ))
     }
 
@@ -302,10 +311,10 @@ fn gate_waits(gate: &Execution) -> WriteError {
     WriteError::refused(
         "gate-waits",
         format!(
-            "gate {id} waits for a decision (execution {}): nothing begins after it",
+            "gate {id} waits for a decision (execution {}): nothing can begin before the decision",
             gate.id
         ),
-        format!("`{approve}` or `{reject}` decides it"),
+        format!("decide the gate with `{approve}` or `{reject}`"),
     )
 }
 

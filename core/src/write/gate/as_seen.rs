@@ -110,7 +110,9 @@ impl DecideAsSeen {
 fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError> {
     let differs = |name, message: String| {
         let show = command("gate show", &[&facts.run()?.name, &gate.id], "");
-        let show = format!("read the gate as it is (`{show}`), and decide it there");
+        let show = format!(
+            "read the current gate with `{show}`, then use `prosescope approve` or `prosescope reject`"
+        );
         let message = format!("gate {}: {message}; nothing was decided", gate.id);
         Err(WriteError::refused(name, message, show))
     };
@@ -118,7 +120,7 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
     if prompt_hash(prompt) != seen.prompt_hash {
         return differs(
             "decision-prompt-differs",
-            "its prompt is not the one that was decided on (the prompt was changed, or the copy is redacted)".to_owned(),
+            "the prompt differs from the one that the person read (the prompt was changed since, or the person read a redacted copy)".to_owned(),
         );
     }
     // `ResolveGate` refuses an unreadable `allow` list, and reports why.
@@ -129,7 +131,7 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
         return differs(
             "decision-allow-differs",
             format!(
-                "its list allows {}, and allowed {} when the decision was made",
+                "`allow` admits {} now, but admitted {} when the decision was made",
                 shown(&allow.words()),
                 shown(&then)
             ),
@@ -143,7 +145,7 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
         None if facts.audit_tail()?.chain.is_none() => Ok(()),
         None => differs(
             "decision-head-differs",
-            "the audit log has sealed rows, and had none when the decision was made".to_owned(),
+            "the audit log has sealed rows now, but had none when the decision was made".to_owned(),
         ),
     }
 }
@@ -181,7 +183,7 @@ fn since(
         (None, false, _) => Some((
             "decision-head-differs",
             format!(
-                "the audit log does not contain the head {}:{}… that was seen (rows were removed or rewritten, or the copy is redacted)",
+                "the audit log does not contain the head {}:{}… on which the decision was made (rows were removed or rewritten, or the decision was made on a redacted copy)",
                 head.count,
                 head.hash.get(..12).unwrap_or(&head.hash)
             ),
@@ -189,7 +191,7 @@ fn since(
         (None, true, Some(kind)) => Some((
             "decision-gate-moved",
             format!(
-                "the audit log records `{}` for it since the decision was made",
+                "after the decision was made, the audit log recorded `{}` for this gate",
                 shown(&kind)
             ),
         )),

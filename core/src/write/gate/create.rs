@@ -81,7 +81,7 @@ impl CreateGate {
         let Some(base) = self.id.clone().or(name) else {
             return Err(WriteError::wrong(
                 "the gate has no id",
-                "give the id that the program has for it, or one of your own where it has none",
+                "give the gate's id in the program; if the gate has no id there, choose one",
             ));
         };
         names::plain("gate", &base)?;
@@ -220,7 +220,7 @@ fn deadline(timeout: Option<&str>, at: &At) -> Result<Option<i64>, WriteError> {
     deadline.map(Some).map_err(|error| {
         WriteError::wrong(
             format!("--timeout {}: {error}", super::shown(text)),
-            "such as 30s, 30m, 4h, 7d or 2h30m",
+            "give a duration such as 30s, 30m, 4h, 7d or 2h30m",
         )
     })
 }
@@ -276,7 +276,7 @@ impl CreateGate {
                         own.line,
                         super::shown(raw)
                     ),
-                    "mend the program, or give --allow NAMES with --override",
+                    "correct that line of the program, or give --allow NAMES with --override",
                 ));
             }
         };
@@ -340,13 +340,18 @@ impl CreateGate {
             } else if facts.style() == Style::Files && base.to_lowercase() == own.to_lowercase() {
                 return Err(WriteError::refused(
                     "name-differs-by-case",
-                    format!("gates {own} and {base} differ in case only, and could share a file",),
+                    format!(
+                        "the ids of gates {own} and {base} differ only in case: some systems would keep both gates in one file",
+                    ),
                     "take another name",
                 ));
             }
         }
         highest.checked_add(1).ok_or_else(|| {
-            WriteError::wrong(format!("gate {own} was met too often"), "take another id")
+            WriteError::wrong(
+                format!("gate {own} was reached too often to be counted"),
+                "take another id",
+            )
         })
     }
 
@@ -364,7 +369,9 @@ impl CreateGate {
             {
                 return Err(WriteError::wrong(
                     format!("line {line} is gate {name}, not {}", super::shown(given)),
-                    format!("`prosescope gate create --line {line}` creates it"),
+                    format!(
+                        "leave the id out: `prosescope gate create --line {line}` creates gate {name}"
+                    ),
                 ));
             }
             return Ok(found.statement);
@@ -372,7 +379,7 @@ impl CreateGate {
         let Some(id) = self.id.as_deref() else {
             return Err(WriteError::wrong(
                 "no gate was named",
-                "give its id, or --line with its line in the program",
+                "give the gate's id, or --line with the gate's line in the program",
             ));
         };
         let all = || listing.statements.iter().enumerate();
@@ -385,7 +392,7 @@ impl CreateGate {
                     "the program has several gates {id}: at line {} and line {}",
                     one.line, other.line
                 ),
-                "name it with `--line N`",
+                "choose one of the two with `--line N`",
             )),
             _ => Ok(None),
         }
@@ -405,7 +412,10 @@ fn not_twice(facts: &dyn Facts, gate: &Gate, parent: Option<i64>) -> Result<(), 
     }
     Err(WriteError::refused(
         "gate-pending",
-        format!("gate {} waits for a decision already", gate.id),
-        "`prosescope approve` or `prosescope reject` decides it; once it is past its deadline, `prosescope gates expire` does",
+        format!(
+            "gate {} was created already, and waits for a decision",
+            gate.id
+        ),
+        "decide the gate with `prosescope approve` or `prosescope reject`, or after its deadline with `prosescope gates expire`",
     ))
 }

@@ -132,7 +132,7 @@ fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
             };
             let log = format!("the audit log of run {} ({log})", shown(&facts.run()?.name));
             let why = lost::evidence(gate, execution, seq);
-            let why = format!("it has no sealed row, and {why}");
+            let why = format!("the log has no sealed row, but {why}");
             let next = "without a copy, run the program again: the decisions of this run cannot be verified";
             return Err(Fault::lost_rows(log, &why, next).into());
         }
@@ -143,7 +143,7 @@ fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
 fn unsealed(why: impl std::fmt::Display) -> WriteError {
     Fault::new(
         FaultKind::Damaged,
-        format!("the audit log takes no further row: {why}"),
+        format!("no row can be added to the audit log: {why}"),
     )
     .hint("`prosescope audit verify RUN` shows the fault")
     .into()

@@ -57,7 +57,7 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
         ),
         None => format!("there is no gate {} in this run", shown(id)),
     };
-    let hint = "`prosescope gates RUN --all` lists its gates";
+    let hint = "`prosescope gates RUN --all` lists the run's gates";
     Err(WriteError::not_found(message, hint))
 }
 
@@ -69,18 +69,24 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
 pub fn principal(name: &str) -> Result<&str, WriteError> {
     let name = name.trim();
     let why = if name.is_empty() {
-        "it is empty".to_owned()
+        "the name is empty".to_owned()
     } else if name.len() > names::LONGEST {
-        format!("it has {} bytes, more than {}", name.len(), names::LONGEST)
+        format!(
+            "the name has {} bytes, more than {}",
+            name.len(),
+            names::LONGEST
+        )
     } else if let Some(c) = name.chars().find(|c| is_hazard(*c)) {
         let code = u32::from(c);
         format!(
-            "there is a control, direction or invisible character in it (U+{code:04X}), so that it reads as another name"
+            "the name contains a control, direction or invisible character (U+{code:04X}), and so looks like another name"
         )
     } else if name == RESERVED {
         return Err(WriteError::refused(
             "principal-reserved",
-            format!("`{RESERVED}` is reserved for time-outs, so it cannot decide"),
+            format!(
+                "`{RESERVED}` is reserved for time-outs, so no decision can be made under that name"
+            ),
             "give your own name, `--as NAME`",
         ));
     } else {
@@ -102,6 +108,6 @@ fn fits(what: &str, text: &str) -> Result<(), WriteError> {
             "the {what} has {} bytes, more than {LONGEST_TEXT}",
             text.len()
         ),
-        "shorten it: put the long text into a binding and name that",
+        "put the long text into a binding, and give a short text that names the binding",
     ))
 }

@@ -168,13 +168,13 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
         WriteError::refused(
             "gate-allow-unreadable",
             format!("gate {} admits no principal: {error}", gate.id),
-            "its `allow` has to be mended first; `prosescope check RUN` shows the fault",
+            "first correct the gate's `allow`; `prosescope check RUN` shows the fault",
         )
     })?;
     allow.check(by, acting_for).map_err(|refusal| {
         let hint = match &refusal {
             Refusal::NotListed { .. } => {
-                "decide as an admitted principal, or for one: `--as NAME --for NAME`"
+                "decide as a principal that the gate admits, or on behalf of one: `--as NAME --for NAME`"
             }
             _ => "nothing was changed",
         };
@@ -210,9 +210,9 @@ fn past_deadline(
     let records = match is_copy {
         true => {
             let expire = expire_command(&facts.run()?.name);
-            format!("`{expire}` records the time-out")
+            format!("record the time-out with `{expire}`")
         }
-        false => "`prosescope gates expire`, or --record-timeout here, records the time-out".into(),
+        false => "record the time-out with `prosescope gates expire`, or repeat this command with --record-timeout".into(),
     };
     Ok(WriteError::refused(
         "gate-past-deadline",
@@ -235,7 +235,10 @@ fn decided_already(facts: &dyn Facts, gate: &Gate) -> Result<WriteError, WriteEr
         other.status == GateStatus::Pending && visit(&other.id).0 == visit(&gate.id).0
     });
     let hint = match again {
-        Some(again) => format!("the gate was reached again: gate {} waits", again.id),
+        Some(again) => format!(
+            "the program reached the gate again: decide gate {} instead",
+            again.id
+        ),
         None => "a gate is decided once; nothing was changed".to_owned(),
     };
     Ok(WriteError::refused(

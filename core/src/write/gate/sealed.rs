@@ -17,7 +17,7 @@ use crate::write::{Change, Facts, WriteError};
 const UNSEALED: &str = "gate-creation-unsealed";
 
 /// The hint for a gate that differs from its sealed rows.
-const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and put back the gate's row, or the log, from a copy";
+const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the audit log records; find out who changed the gate, and restore the gate's row, or the log, from a copy";
 
 /// A comparison of gates with their sealed rows, made before a decision (docs/reference/audit.md).
 pub(super) struct Measure<'a> {
@@ -88,10 +88,10 @@ impl<'a> Measure<'a> {
             false => Err(WriteError::refused(
                 UNSEALED,
                 format!(
-                    "no sealed row of the log records the creation of gate {}, and this run seals creations: nothing was decided",
+                    "the audit log of this run seals the creation of each gate, but has no sealed row for the creation of gate {}: nothing was decided",
                     shown(&gate.id)
                 ),
-                "another tool created it, or its row was cut off the end of the log: ask who created it, and compare the log with a noted head (`prosescope audit verify RUN --expect-head HEAD`). `prosescope approve`, `reject` or `gates expire` with --override decides it as it is, and the log records the override",
+                "another tool created the gate, or its row was cut off the end of the log: ask who created the gate, and compare the log with a head that you kept (`prosescope audit verify RUN --expect-head HEAD`). To decide the gate nevertheless, add --override to `prosescope approve`, `reject` or `gates expire`; the log records the override",
             )),
         }
     }
@@ -177,7 +177,7 @@ fn removed(
     }
     if let Some((execution, seq)) = place_of_creation(facts, gate)? {
         return Ok(Some(format!(
-            "execution {execution} names place {seq} of the log's chain for the creation of gate {id}, and the log has no such row"
+            "execution {execution} names the sealed row at place {seq} of the audit log as the creation of gate {id}, but the log has no such row"
         )));
     }
     let (mut walk, mut wrong) = (Walk::default(), None);

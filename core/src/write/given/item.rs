@@ -31,7 +31,7 @@ impl<'a> At<'a> {
             None => None,
         };
         let Some(row) = failed else {
-            let none = format!("the error that is caught at line {line}; none is recorded");
+            let none = format!("the error that is caught at line {line}; no error is recorded");
             return Ok(told(name, none));
         };
         let note = format!("the error of execution {}, caught at line {line}", row.id);
@@ -132,7 +132,7 @@ impl<'a> At<'a> {
         scope: Option<i64>,
     ) -> Result<Input<'a>, Fault> {
         let Operation { word, line, .. } = before;
-        let what = format!("what `{word}` of line {line} gave for the item of {which}");
+        let what = format!("the result of `{word}` in line {line} for the item of {which}");
         let last = before.last.and_then(|at| self.listing.get(at));
         let wrote = match last.filter(|_| scope.is_some()) {
             Some(own) => last_of(self.run, &Place::of_statement(scope, own))?,

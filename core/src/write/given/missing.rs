@@ -23,10 +23,13 @@ impl<'a> At<'a> {
         for maker in &makers {
             reasons.extend(self.why(*maker)?);
         }
-        let none = "no line of the program makes it";
+        let none = "no line of the program makes this value";
         let (state, note) = match reasons.as_slice() {
             [] if sure => (InputState::Missing, none.to_owned()),
-            [] => (InputState::Unknown, format!("{none}: it may be plain text")),
+            [] => (
+                InputState::Unknown,
+                format!("{none}: the name may be plain text"),
+            ),
             reasons => (InputState::Missing, reasons.join("; ")),
         };
         Ok(Some(plain(InputOfTask {
@@ -101,7 +104,7 @@ impl<'a> At<'a> {
                 let ended = match last.status {
                     Status::Skipped => "skipped",
                     Status::Failed => "failed",
-                    Status::Completed if at == maker => "completed without it",
+                    Status::Completed if at == maker => "completed without writing the value",
                     _ => {
                         parents.push(Some(id));
                         break;
@@ -111,10 +114,14 @@ impl<'a> At<'a> {
                     true => String::new(),
                     false => format!(", like the construct around it (line {})", statement.line),
                 };
-                return Ok(Some(format!("line {line} makes it: {ended}{around}")));
+                return Ok(Some(format!(
+                    "line {line} makes this value: {ended}{around}"
+                )));
             }
         }
-        Ok(Some(format!("line {line} makes it: not written yet")))
+        Ok(Some(format!(
+            "line {line} makes this value: not written yet"
+        )))
     }
 }
 

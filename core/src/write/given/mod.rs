@@ -233,7 +233,10 @@ impl<'a> At<'a> {
         let what = format!("{what}, called by execution {}", frame.id);
         match argument {
             Some(expression) => caller.value(name, &expression, &what),
-            None => Ok(told(name, format!("{what}, which passes no value for it"))),
+            None => Ok(told(
+                name,
+                format!("{what}, which passes no value for this parameter"),
+            )),
         }
     }
 

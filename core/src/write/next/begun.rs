@@ -23,16 +23,16 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
         Kind::Parallel if found.statement.is_some() => {
             return Some(NextStep {
                 say: format!(
-                    "Run its branches (`prosescope parallel branch {id} NAME` begins one), then join them"
+                    "Run the parallel's branches (`prosescope parallel branch {id} NAME` begins each), then join the branches"
                 ),
                 command: format!("prosescope parallel join {id}"),
             });
         }
         kind if kind.is_loop() => {
-            let inside = statements(listing, at, "in it");
+            let inside = statements(listing, at, "inside");
             return Some(NextStep {
                 say: format!(
-                    "Run {inside}; `prosescope loop iterate {id}` ends a round, and this ends the loop"
+                    "Run {inside}; `prosescope loop iterate {id}` ends a round, and the following command ends the loop"
                 ),
                 command: format!("prosescope loop exit {id}"),
             });
@@ -42,19 +42,23 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
             let message = message.lines().next().unwrap_or_default().trim();
             let command = ending.command(id);
             return Some(NextStep {
-                say: "Record the error that it throws".to_owned(),
+                say: "Record the error that the statement throws".to_owned(),
                 command: match message {
                     "" => command,
                     message => command.replace("--error TEXT", &shell::option("--error", message)),
                 },
             });
         }
-        Kind::Arrow => "Run its sessions in turn, each on the output of the one before".to_owned(),
+        Kind::Arrow => {
+            "Run the sessions in turn, each with the output of the previous session".to_owned()
+        }
         Kind::Pipe => format!(
             "Run {} for each item, with `--item NAME`",
-            statements(listing, at, "in it")
+            statements(listing, at, "inside")
         ),
-        Kind::Return => "Write what it returns as the value of the call, once that ends".to_owned(),
+        Kind::Return => {
+            "Write the returned value as the value of the call, once the call ends".to_owned()
+        }
         Kind::Do if block.is_some() => {
             let block = block.unwrap_or_default();
             match listing.block_named(block) {
@@ -68,26 +72,26 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
             }
         }
         Kind::Call => format!("Run the program {}", target.unwrap_or_default()),
-        Kind::Choice => "Choose an option, and run it".to_owned(),
+        Kind::Choice => "Choose an option, and run that option".to_owned(),
         Kind::If | Kind::Elif => {
             format!(
-                "If its condition holds, run {}",
-                statements(listing, at, "in it")
+                "If the condition holds, run {}",
+                statements(listing, at, "inside")
             )
         }
-        Kind::Exec => "Run its command".to_owned(),
+        Kind::Exec => "Run the statement's command".to_owned(),
         Kind::Gate => "Check that it holds".to_owned(),
-        kind if kind.has_body() => format!("Run {}", statements(listing, at, "in it")),
-        Kind::Assign | Kind::Output => "Compute its value".to_owned(),
+        kind if kind.has_body() => format!("Run {}", statements(listing, at, "inside")),
+        Kind::Assign | Kind::Output => "Compute the value".to_owned(),
         // The statements of a branch with a body begin one by one.
         _ if found.statement.is_none() && found.line.is_some() => {
-            "Run the statements in it".to_owned()
+            "Run the statements inside".to_owned()
         }
-        _ => "Carry it out".to_owned(),
+        _ => "Carry out the statement".to_owned(),
     };
     let then = match ending {
-        Ending::Writes(_) => "then write its value (on standard input)",
-        _ => "then complete it",
+        Ending::Writes(_) => "then write the value (on standard input)",
+        _ => "then complete the execution",
     };
     Some(NextStep {
         say: format!("{do_it}, {then}"),

@@ -99,7 +99,7 @@ impl Look<'_> {
                 let end = Ending::Writes(Some(&name)).command(id);
                 choice(
                     format!("{end}{FILE}"),
-                    format!("{done}, and {name} is its value"),
+                    format!("{done}, and {name} is the execution's value"),
                 )
             }
             None => choice(Ending::Completes.command(id), done),
@@ -229,7 +229,7 @@ impl Look<'_> {
         };
         let retry = choice(
             format!("prosescope exec retry {failed}"),
-            format!("{what}; after removing the cause of the failure"),
+            format!("{what}; retry once the cause of the failure is removed"),
         );
         let Some(row) = row else {
             let finish = choice("prosescope finish --status failed", what);
@@ -245,17 +245,17 @@ impl Look<'_> {
         let id = row.id;
         Ok(match (catch, ran) {
             (Some(catch), None) => {
-                let why = "the statement before it in `try` failed";
+                let why = "a statement of the `try` failed";
                 vec![choice(self.command(catch, row.parent), why), retry]
             }
             (_, Some(Status::Completed)) => vec![choice(
                 format!("prosescope exec complete {id}"),
-                "its handler is done",
+                "the handler of the `try` is done",
             )],
             _ => {
                 let fail = choice(
                     format!("prosescope exec fail {id} --error TEXT"),
-                    format!("{what}, and nothing in execution {id} handles that"),
+                    format!("{what}, and nothing in execution {id} handles the failure"),
                 );
                 let again = (!gate).then_some(retry);
                 again.into_iter().chain([fail]).collect()

@@ -110,7 +110,7 @@ fn asked(facts: &dyn Facts, now: &At) -> Result<NextView, WriteError> {
     match run.status {
         RunStatus::Completed => return Ok(view(Vec::new())),
         RunStatus::Failed => {
-            return begin("the run failed: this resumes it where it failed");
+            return begin("the run failed: this command resumes the run where it failed");
         }
         RunStatus::Interrupted => return begin("the run is interrupted"),
         _ => {}
@@ -314,12 +314,13 @@ impl Look<'_> {
         if let Some(gate) = self.facts.gate(gate)?.filter(|gate| is_due(gate, self.now)) {
             let deadline = gate.timeout_at.as_ref();
             let deadline = deadline.map_or(String::new(), |at| format!(" ({})", at.spoken()));
-            let why =
-                format!("gate {name} is past its deadline{deadline}: this records its time-out");
+            let why = format!(
+                "gate {name} is past its deadline{deadline}: this command records the time-out"
+            );
             return Ok(vec![choice(expire_command(&run), why)]);
         }
         let why = format!(
-            "gate {name} waits: a person decides it, never the one who carries out the program"
+            "gate {name} waits for a person's decision: the VM that carries out the program must never decide a gate"
         );
         Ok(decide_commands(&run, gate)
             .map(|command| choice(command, &*why))

@@ -35,7 +35,7 @@ impl Look<'_> {
                     let id = parent.unwrap_or_default();
                     all.push(choice(
                         format!("prosescope loop exit {id}"),
-                        "its condition is met, or nothing is left to go through",
+                        "the loop's condition is met, or no item is left",
                     ));
                 }
                 return Ok(all);
@@ -115,9 +115,9 @@ impl Look<'_> {
 fn why(own: &Statement) -> String {
     let text = super::super::instance::shown(&own.text);
     match own.kind {
-        Kind::If | Kind::Elif => format!("if its condition holds: {text}"),
-        Kind::Else => format!("if no condition before it held: {text}"),
-        Kind::Option => format!("if it is chosen: {text}"),
+        Kind::If | Kind::Elif => format!("if this condition holds: {text}"),
+        Kind::Else => format!("if no earlier condition held: {text}"),
+        Kind::Option => format!("if this option is chosen: {text}"),
         Kind::Input => format!("the program asks for a value: {text}"),
         _ => format!("line {} comes next: {text}", own.line),
     }

@@ -173,7 +173,10 @@ fn what_makes_no_gate_is_said_and_changes_nothing() {
         ),
         (|gate| gate.timeout = Some("30m2h".into()), "smaller unit"),
         (|gate| gate.timeout = Some("9000000d".into()), "year"),
-        (|gate| gate.allow = Some(vec![" ".into()]), "it is empty"),
+        (
+            |gate| gate.allow = Some(vec![" ".into()]),
+            "the name is empty",
+        ),
         (|gate| gate.allow = Some(vec!["system".into()]), "reserved"),
         (|gate| gate.parent = Some(7), "no execution 7"),
         (|gate| gate.on_reject = Some("x".repeat(40_000)), "40000"),
@@ -220,7 +223,7 @@ fn a_gate_met_again_is_another_one_g1() {
         assert_eq!(rule(&error), "gate-not-pending");
         assert_eq!(
             error.hint(),
-            "the gate was reached again: gate deploy#3 waits"
+            "the program reached the gate again: decide gate deploy#3 instead"
         );
         consistent(&run);
     }

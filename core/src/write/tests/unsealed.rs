@@ -97,7 +97,7 @@ fn a_gate_whose_creation_was_removed_is_not_decided_by_override_g7() {
         (
             "its execution names its place",
             &|run| drop(run.audit.remove(1)),
-            "execution 2 names place 2",
+            "execution 2 names the sealed row at place 2",
         ),
         (
             "no execution, and rows behind it",
