@@ -180,7 +180,10 @@ fn a_decision_is_judged_by_the_clock_and_the_list_of_the_run() {
     };
     let (late, hint) = at(&mut run, "2026-01-25 14:30:01", None).unwrap_err();
     assert_eq!(late, "gate-past-deadline");
-    let expire = format!("`prosescope gates expire {}`", super::memory::RUN);
+    let expire = format!(
+        "record the time-out with `prosescope gates expire {}`",
+        super::memory::RUN
+    );
     assert!(hint.starts_with(&expire), "{hint}");
     assert_eq!(
         at(&mut run, NOON, Some("eve")).unwrap_err().0,
