@@ -99,8 +99,8 @@ impl From<OpenError> for Problem {
                     more => format!(" and {more} more (overview().other_runs)"),
                 };
                 let hint = match some.as_slice() {
-                    [] => "no run in it has an id: leave out runId".to_owned(),
-                    some => format!("there are {}{more}", some.join(", ")),
+                    [] => "leave out runId: no run here has an id".to_owned(),
+                    some => format!("give one of {}{more}", some.join(", ")),
                 };
                 Problem::not_found(message, hint)
             }
@@ -124,11 +124,11 @@ impl From<SourceError> for Problem {
             SourceError::Changed(path) => Problem::open(
                 "changed",
                 message,
-                "the bytes are read in place: leave them as they are until free()",
+                "do not change the given bytes before free(): they are read in place",
                 path,
             ),
             SourceError::Unreadable { path, .. } => {
-                let hint = "check that it was copied whole";
+                let hint = "check that the file was copied whole";
                 Problem::open("unreadable", message, hint, path)
             }
             SourceError::Database { path, next, .. } => {
@@ -150,8 +150,8 @@ impl From<ChooseError> for Problem {
             ),
             ChooseError::Unknown { some, .. } => {
                 let hint = match some.as_slice() {
-                    [] => "it holds no runs".to_owned(),
-                    some => format!("there are {}; list() gives all", some.join(", ")),
+                    [] => "there are no runs to choose from".to_owned(),
+                    some => format!("give one of {}; list() returns all", some.join(", ")),
                 };
                 Problem::not_found(message, hint)
             }
@@ -183,7 +183,7 @@ impl From<ShareError> for Problem {
                     .to_owned()
             }
             ShareError::Remains { name, .. } => format!(
-                "leave out the content with it (without, maxValue), or keep it deliberately: keep: ['{name}']"
+                "leave out the content that contains the secret (without, maxValue), or keep the secret deliberately: keep: ['{name}']"
             ),
             ShareError::Alike(_)
             | ShareError::TooLarge(_)
@@ -212,7 +212,7 @@ impl From<TimeoutError> for Problem {
             class: "DurationError",
             code: "bad-timeout",
             message: error.to_string(),
-            hint: "units are d, h, m and s, the largest first, a whole number before each: 2h30m"
+            hint: "give whole numbers with the units d, h, m and s, the largest unit first: 2h30m"
                 .to_owned(),
             file: None,
         }

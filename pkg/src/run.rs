@@ -248,7 +248,7 @@ impl Run {
             return Ok(Some(id));
         }
         let hint = match session.trace().by_row.is_empty() {
-            true => "this run records no ids of executions: leave out frame",
+            true => "leave out frame: this run records no ids of executions",
             false => "trace() lists the executions with their ids",
         };
         let message = format!("there is no execution {id} in run {}", session.run().id);
@@ -260,7 +260,7 @@ impl Run {
         match error {
             SourceError::NotFound(what) => Problem::not_found(
                 format!("run {} has no {what}", self.session.run().id),
-                "files(), bindings() and agents() list what there is",
+                "files(), bindings() and agents() list the parts of the run",
             ),
             error => error.into(),
         }
@@ -292,8 +292,11 @@ impl Run {
             .map(|id| id.to_string())
             .collect();
         let hint = match frames.as_slice() {
-            [] => "bindings() lists what there is".to_owned(),
-            frames => format!("these frames have one: {}", frames.join(", ")),
+            [] => "bindings() lists the bindings of the run".to_owned(),
+            frames => format!(
+                "give one of the frames with this binding: {}",
+                frames.join(", ")
+            ),
         };
         let run = &self.session.run().id;
         let message = format!("run {run} has no binding {name} that can be seen {place}");
@@ -354,7 +357,7 @@ fn choice_of(opened: &Session, choice: &JsValue) -> Result<TraceChoice, Problem>
         .map_err(|error| refused(error.to_string()))?;
     choice.known_status(opened).map_err(|known| {
         refused(format!(
-            "no row has the status {}; there are {}",
+            "no row has the status {}; the rows have {}",
             choice.status,
             known.join(", ")
         ))
@@ -368,7 +371,7 @@ pub(crate) fn text(value: &JsValue) -> Result<String, Problem> {
     value.as_string().ok_or_else(|| {
         Problem::usage(
             "bad-argument",
-            "this is not a text",
+            "the argument is not a text",
             "see the types of this package",
         )
     })
@@ -388,7 +391,7 @@ fn execution(frame: &JsValue) -> Result<Option<i64>, Problem> {
     number().or_else(text).or_else(big).map(Some).ok_or_else(|| {
         Problem::usage(
             "bad-argument",
-            "this is not the id of an execution",
+            "the argument is not the id of an execution",
             "give the id of an execution row as a whole number (beyond 2^53 as a BigInt or a text), or nothing for the root",
         )
     })

@@ -153,9 +153,9 @@ impl Asked {
                 return Err(Problem::usage(
                     "bad-argument",
                     format!(
-                        "the secret {name} has fewer than {SHORTEST} characters, which occur by chance"
+                        "the secret {name} has fewer than {SHORTEST} characters, and such short texts occur by chance"
                     ),
-                    "leave it out of secrets, or put it into redact, which also replaces short texts",
+                    "leave this secret out of secrets, or give it in redact, which also replaces short texts",
                 ));
             }
             known.push(Known {

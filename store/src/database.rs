@@ -46,16 +46,16 @@ pub(crate) enum DatabaseError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// An error of the system.
-    #[error("it cannot be read: {0}")]
+    #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
     /// The database has a hot journal and could not be copied.
     #[error(
-        "its last writer stopped in the middle of a change, and it could not be copied to undo that: {0}"
+        "the last writer of the database stopped in the middle of a change, and the copy in which to undo that change cannot be made: {0}"
     )]
     Copy(io::Error),
     /// The database has a hot journal and is too large to be copied.
     #[error(
-        "its last writer stopped in the middle of a change, and undoing that takes a copy of {} MB; {most} MB at most are copied",
+        "the last writer of the database stopped in the middle of a change; undoing that change needs a copy of {} MB, and at most {most} MB are copied",
         megabytes(*.data)
     )]
     Large {
@@ -66,7 +66,7 @@ pub(crate) enum DatabaseError {
     },
     /// The database has a hot journal, and there is not enough space for a copy.
     #[error(
-        "its last writer stopped in the middle of a change, and undoing that takes a copy of {} MB; {} has {} MB free",
+        "the last writer of the database stopped in the middle of a change; undoing that change needs a copy of {} MB, but {} has only {} MB free",
         megabytes(*.data), .aside.display(), megabytes(*.free)
     )]
     Full {
@@ -78,7 +78,7 @@ pub(crate) enum DatabaseError {
         aside: PathBuf,
     },
     /// The database was written during each attempt to copy it.
-    #[error("it changed while it was being copied")]
+    #[error("the database changed while it was being copied")]
     Busy,
 }
 
@@ -95,17 +95,21 @@ impl DatabaseError {
     pub(crate) fn next(&self) -> &'static str {
         match self {
             DatabaseError::Decode(error) => error.next_step(),
-            DatabaseError::Io(_) => "Check that you may read it, and its folder.",
+            DatabaseError::Io(_) => {
+                "Check that you have permission to read the file and its folder."
+            }
             DatabaseError::Copy(_) => {
-                "Make room in the folder for temporary files, or open it once with the program that writes it."
+                "Make room in the folder for temporary files, or open the database once with the program that writes it."
             }
             DatabaseError::Full { .. } => {
-                "Name a folder with more room in TMPDIR, or open it once with the program that writes it, which undoes the change in place."
+                "Set TMPDIR to a folder with more room, or open the database once with the program that writes it, which undoes the unfinished change in place."
             }
             DatabaseError::Large { .. } => {
-                "Open it once with the program that writes it, or with `sqlite3 state.db .tables`: that undoes the change in place."
+                "Open the database once with the program that writes it, or with `sqlite3 state.db .tables`: either undoes the unfinished change in place."
             }
-            DatabaseError::Busy => "Wait until its writer is done, and open it again.",
+            DatabaseError::Busy => {
+                "Wait until the database's writer is done, and open the database again."
+            }
         }
     }
 }
@@ -175,11 +179,11 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
 fn rolled_back(name: &str) -> Issue {
     Issue::warning(
         "hot-journal",
-        format!("the last writer of {name} stopped in the middle of a change, which is left out"),
+        format!("the last writer of {name} stopped in the middle of a change, and the unfinished change is left out"),
     )
     .at_file(name)
     .hint(
-        "It was undone in a copy; the database itself is as it was, and its next writer will undo it there.",
+        "The unfinished change was undone in a temporary copy. The database itself was not modified; its next writer will undo the change there.",
     )
 }
 
@@ -445,7 +449,7 @@ impl Watch {
                 format!("{name} changed while it was read: the result may be wrong"),
             )
             .at_file(name)
-            .hint("Open it again."),
+            .hint("Open the database again."),
         )
     }
 }

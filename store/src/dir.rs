@@ -394,7 +394,7 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
 fn no_folder(path: &Path) -> io::Error {
     io::Error::new(
         io::ErrorKind::NotADirectory,
-        format!("{} is not a folder of its own", path.display()),
+        format!("{} is not a folder, but a link or a file", path.display()),
     )
 }
 

@@ -233,7 +233,7 @@ impl Disk {
             disk.issues.push(
                 Issue::warning(
                     "listing-cut",
-                    format!("there are more than {ENTRIES} files; the rest is not looked at"),
+                    format!("there are more than {ENTRIES} files; the others were not read"),
                 )
                 .hint("open the run's own folder"),
             );
@@ -311,7 +311,7 @@ impl Disk {
                         );
                         let issue = Issue::error("file-unreadable", message).at_file(place);
                         self.issues.push(
-                            issue.hint("Check that you have permission to read it. Its content is missing here."),
+                            issue.hint("Check that you have permission to read the file. Its content is missing here."),
                         );
                     }
                 }
@@ -329,7 +329,7 @@ impl Disk {
                 format!("a folder cannot be listed: {}: {cause}", folder.display()),
             )
             .at_file(place)
-            .hint("Check your permission to list it; its contents are missing here."),
+            .hint("Check that you have permission to list the folder. Its files are missing here."),
         );
     }
 

@@ -11,7 +11,7 @@ pub enum StoreError {
     #[error("{} is neither a file nor a folder", .0.display())]
     Special(PathBuf),
     /// A zip or a shared page that cannot be opened.
-    #[error("{} is not opened: {cause}", path.display())]
+    #[error("{} cannot be opened: {cause}", path.display())]
     Packed {
         /// The path of the zip or page.
         path: PathBuf,
@@ -37,7 +37,7 @@ impl StoreError {
             StoreError::NotFound(_) => "check the path",
             StoreError::Special(_) => "give a run folder, a database or a .prose folder",
             StoreError::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
-                "check that you may read it"
+                "check that you have permission to read the file or folder"
             }
             StoreError::Packed { next, .. } => next,
             StoreError::Io { .. } => "",

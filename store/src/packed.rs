@@ -149,8 +149,11 @@ impl Sink for Files<'_> {
 
 fn no_room(path: &Path, cause: &io::Error) -> StoreError {
     let place = std::env::temp_dir();
-    let cause = format!("it cannot be unpacked into {}: {cause}", place.display());
-    let next = "Make room there, or name another place with TMPDIR.";
+    let cause = format!(
+        "the packed files cannot be unpacked into {}: {cause}",
+        place.display()
+    );
+    let next = "Make room in that folder, or set TMPDIR to another folder.";
     wrong(path, cause, next)
 }
 

@@ -71,7 +71,10 @@ impl WorkflowReader {
         };
         let Some((folder, found)) = found else {
             let why = format!("{} holds no database of workflows", path.display());
-            return Err(unread(&why, "`prosescope show FILE` shows a run"));
+            return Err(unread(
+                &why,
+                "if the file contains a run, use `prosescope show FILE`",
+            ));
         };
         let mut reader = WorkflowReader::open(&found)?;
         path.clone_into(&mut reader.path);

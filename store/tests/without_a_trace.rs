@@ -274,7 +274,7 @@ fn somebody_who_writes_where_no_lock_tells_is_noticed() {
     add(&Connection::open(&path).unwrap(), 1);
     let notes = disk.notes("state.db");
     assert_eq!(rules(&notes), ["wal-missing", "changed-while-reading"]);
-    assert_eq!(notes[1].hint, "Open it again.");
+    assert_eq!(notes[1].hint, "Open the database again.");
     drop(conn);
 }
 

@@ -197,7 +197,7 @@ test('wishes that nobody understands are refused, for something would leave', ()
     [all({ secrets: new Map([['A', NAMED]]) }), 'the option secrets is not what it should be'],
     [all({ secrets: { A: undefined } }), 'the option secrets is not what it should be'],
     [all({ secrets: NAMED }), 'the option secrets is not what it should be'],
-    [all({ secrets: { PIN: '4711' } }), 'the secret PIN has fewer than 8 characters, which occur by chance'],
+    [all({ secrets: { PIN: '4711' } }), 'the secret PIN has fewer than 8 characters, and such short texts occur by chance'],
     [all({ redact: [''] }), 'redact: a text of fewer than 8 characters is too short to search for: it also occurs by chance'],
     [all({ redact: ['/a*/'] }), 'redact: the pattern matches the empty text, so it would match everywhere'],
     [all({ raw: true, redact: [NAMED] }), 'raw shares a run as it is, and something else is wished'],

@@ -84,9 +84,9 @@ impl Mount {
         if self.has_hot_journal(path) {
             return Err(refused(
                 path,
-                "its last write was interrupted; rolling it back needs the -journal beside it, and here files are only read"
+                "the last write to the database was interrupted, and undoing that write would change the file, but here files are only read"
                     .to_owned(),
-                "Run `prosescope show` on it, which rolls back a copy, or run `sqlite3 FILE .tables` on a copy of both files.",
+                "Run `prosescope show FILE`, which undoes the write in a temporary copy, or run `sqlite3 FILE .tables` on a copy of the database and its `-journal`.",
             ));
         }
         // The header is checked first, because SQLite's own error does not contain the type of a file that is not a

@@ -12,7 +12,7 @@
 //! | malformed JSON (errata X13) | an object that contains the text; for approvers, a list that admits no principal (errata G4) |
 //! | a status that newer evidence contradicts | the status supported by the evidence, also in the run's row |
 //! | a state.md in the folder that contradicts the rows | rendered from the rows; the old file moves to `x_history/` |
-//! | a state.md that contradicts the files of its folder | rendered from the evidence; the old file moves to `x_history/` |
+//! | a state.md that contradicts the files of its folder | rendered from the run's other records; the old file moves to `x_history/` |
 //! | two files for one name in one frame | the current one stays, the others move to `x_history/` |
 //! | a missing run row, gates without a run, invalid ids | filled in |
 

@@ -15,14 +15,14 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             Fault::new(FaultKind::ReadOnly, message)
-                .hint("check that you may write to it, and to its folder")
+                .hint("check that you have permission to write to that path and to its folder")
         }
         _ => Fault::new(FaultKind::Io, message),
     }
 }
 
 /// Advice when the disk has no free space or no free inodes.
-const ROOM: &str = "make room (`df` and `df -i` show what is used up), and record it again";
+const ROOM: &str = "make room (`df` and `df -i` show what is used up), and repeat the command";
 
 /// Returns whether the file system refuses another file beside this one.
 fn no_room(path: &Path) -> bool {
@@ -56,7 +56,7 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::new(
             FaultKind::Busy,
-            format!("{name} was not written: other writers held it for too long"),
+            format!("{name} was not written: other writers locked the database for too long"),
         )
         .hint("try again; look for a `sqlite3` that holds a transaction open"),
         Some(ErrorCode::DiskFull) => {
@@ -68,7 +68,7 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
         }
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             Fault::new(FaultKind::ReadOnly, message)
-                .hint("check that you may write to it, and to its folder")
+                .hint("check that you have permission to write to that path and to its folder")
         }
         Some(
             ErrorCode::DatabaseCorrupt
@@ -107,7 +107,7 @@ fn words(error: &rusqlite::Error) -> String {
             format!("a change of one row affected {rows} rows")
         }
         other if other.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
-            "it took more steps or a longer time than any command needs".to_owned()
+            "the write took more steps or more time than any command needs".to_owned()
         }
         other => other.to_string(),
     }

@@ -134,9 +134,10 @@ pub(crate) type Settled = Option<io::Error>;
 /// Returns a fault for a change that may not survive a power failure.
 pub(crate) fn unsure(settled: Settled) -> Option<Fault> {
     let cause = settled?;
-    let message = format!("the system did not confirm that it is on disk: {cause}");
+    let message = format!("the system did not confirm that the change is on disk: {cause}");
     Some(
-        Fault::new(FaultKind::Io, message).hint("check the disk: a power failure may take it back"),
+        Fault::new(FaultKind::Io, message)
+            .hint("check the disk: a power failure may undo the change"),
     )
 }
 
@@ -183,7 +184,7 @@ pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Resul
     if end < at {
         return Err(io::Error::new(
             io::ErrorKind::UnexpectedEof,
-            format!("it has {end} bytes, and had {at}"),
+            format!("the file has {end} bytes, but had {at} bytes before"),
         ));
     }
     if end > at {

@@ -51,7 +51,7 @@ fn plain(dir: &Dir, name: &str) -> Result<(), Fault> {
         };
         let next = match end {
             "" => "give the path of the database file itself",
-            _ => "remove it, if no writer of this database made it, and repeat the command",
+            _ => "remove this entry if no writer of the database made it, and repeat the command",
         };
         let message = format!("{} is {what}", path.display());
         return Err(Fault::new(FaultKind::Io, message).hint(next));
@@ -105,7 +105,8 @@ pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
         "{} was moved while it was open: nothing was written",
         dir.shown(name).display()
     );
-    Err(Fault::new(FaultKind::Busy, message).hint("find out who moves it, and try again"))
+    Err(Fault::new(FaultKind::Busy, message)
+        .hint("find out which program moved the database or its folder, and try again"))
 }
 
 /// Returns a path for the directory by its descriptor, if the system has one and accepts it.

@@ -41,7 +41,7 @@ pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
                 return Err(Fault::new(
                     FaultKind::Busy,
                     format!(
-                        "{} is held by another `prosescope` for more than {} s",
+                        "{} has been locked by another `prosescope` for more than {} s",
                         path.display(),
                         PATIENCE.as_secs()
                     ),
@@ -75,5 +75,6 @@ fn open(dir: &Dir) -> Result<File, Fault> {
         "{} is not a plain file, so it cannot be locked",
         path.display()
     );
-    Err(Fault::new(FaultKind::Damaged, message).hint("remove it: the next writer creates it again"))
+    Err(Fault::new(FaultKind::Damaged, message)
+        .hint("remove this entry: the next command that records creates the lock file again"))
 }

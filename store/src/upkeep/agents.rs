@@ -126,7 +126,7 @@ fn has_database(prose: &Dir) -> Result<bool, Fault> {
 
 fn link(path: &Path) -> Fault {
     let message = format!(
-        "{} is a link, which is not followed for removing",
+        "{} is a link, and nothing is removed through a link",
         path.display()
     );
     Fault::new(FaultKind::Io, message)

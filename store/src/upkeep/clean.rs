@@ -79,15 +79,18 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
         },
         Err(cause) => fault::io(
             &shown,
-            &format!("changed since it was looked at, and is now {trash}"),
+            &format!("changed after it was listed, and is now {trash}"),
             &cause,
         ),
     })
 }
 
 fn changed(shown: &Path) -> Fault {
-    let message = format!("{} changed since it was looked at: kept", shown.display());
-    Fault::new(FaultKind::Busy, message).hint("another process is writing to it; try again")
+    let message = format!(
+        "{} changed after it was listed, so it was kept",
+        shown.display()
+    );
+    Fault::new(FaultKind::Busy, message).hint("try again when no process writes to this run")
 }
 
 /// Removes a half-removed run, which an interrupted clean-up left as `.trash-…`.
@@ -101,7 +104,10 @@ pub fn remove_leftover(prose: &Path, name: &str) -> Result<(), Fault> {
         Some(runs) if runs.dir(name).is_ok_and(|dir| dir.is_some()) => finish(&runs, name),
         _ => {
             let shown = prose.join("runs").join(name);
-            let message = format!("{} is not a half-removed run: kept", shown.display());
+            let message = format!(
+                "{} is not what an interrupted removal left, so it was kept",
+                shown.display()
+            );
             Err(Fault::new(FaultKind::Io, message))
         }
     }
@@ -114,7 +120,7 @@ fn finish(runs: &Dir, trash: &str) -> Result<(), Fault> {
         .map_err(|cause| {
             fault::io(
                 &runs.shown(trash),
-                "is a half-removed run: it cannot be removed",
+                "was left by an interrupted removal, and cannot be removed",
                 &cause,
             )
             .hint("the next `prosescope clean --yes` tries again")
@@ -128,11 +134,11 @@ fn runs(prose: &Path) -> Result<Option<Dir>, Fault> {
     opened.map_err(|cause| match cause.kind() {
         io::ErrorKind::NotADirectory => {
             let message = format!(
-                "{} is a link, which is not followed for removing",
+                "{} is a link, and nothing is removed through a link",
                 shown.display()
             );
             Fault::new(FaultKind::Io, message)
-                .hint("go to the folder that it leads to, or remove the runs yourself")
+                .hint("run the command in the folder to which the link leads, or remove the runs yourself")
         }
         _ => fault::io(&shown, "cannot be listed", &cause),
     })
@@ -143,7 +149,7 @@ fn plain(name: &str) -> Result<(), Fault> {
     match odd {
         true => Err(Fault::new(
             FaultKind::Io,
-            format!("{name:?} is not the name of a run's folder: kept"),
+            format!("{name:?} is not the name of a run's folder, so it was kept"),
         )),
         false => Ok(()),
     }

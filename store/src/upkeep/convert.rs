@@ -60,9 +60,11 @@ pub fn convert(
     to: &Path,
 ) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     made(conversion, to).map_err(|fault| match fault.kind {
-        FaultKind::Full => fault.hint("make room, and convert it again: the run is as it was"),
+        FaultKind::Full => {
+            fault.hint("make room, and convert the run again: the original is unchanged")
+        }
         _ if fault.hint.is_empty() && matches!(conversion.origin, Origin::Server(_)) => {
-            fault.hint("check that the server runs, and copy it again: nothing was made")
+            fault.hint("check that the server runs, and copy the run again: no copy was made")
         }
         _ => fault,
     })
@@ -103,9 +105,9 @@ fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fau
 fn written_to() -> Fault {
     Fault::new(
         FaultKind::Busy,
-        "the run was written to while it was converted: nothing was made",
+        "the run was written to while it was converted, so no copy was made",
     )
-    .hint("convert it again while no process writes to it")
+    .hint("convert the run again while no process writes to it")
 }
 
 /// A snapshot for detecting writes to the run.

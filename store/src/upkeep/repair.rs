@@ -117,7 +117,9 @@ fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
     let rules = stale.rules.join(", ");
     Ok(Some(Done {
         rule: rules,
-        did: format!("rendered {path} from the evidence; the old file is in x_history"),
+        did: format!(
+            "wrote {path} again from the run's other records; the old file is in x_history"
+        ),
         count: 1,
     }))
 }

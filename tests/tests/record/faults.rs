@@ -240,9 +240,13 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
         // `gates expire` recorded the time-outs of one run, and could not read another.
         Some(5 | 6)
             if now == *tried.after
-                && ["is a half-removed run", "and is now .trash-", "skipped: "]
-                    .iter()
-                    .any(|says| said.contains(says)) =>
+                && [
+                    "was left by an interrupted removal",
+                    "and is now .trash-",
+                    "skipped: ",
+                ]
+                .iter()
+                .any(|says| said.contains(says)) =>
         {
             Verdict::Done
         }

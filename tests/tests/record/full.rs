@@ -131,7 +131,7 @@ fn a_read_only_file_system_is_said() {
         let out = project.give(&["put", "a", "--run", run], b"new");
         assert_eq!(out.status.code(), Some(6), "{form}: {}", text(&out.stderr));
         assert!(
-            text(&out.stderr).contains("check that you may write"),
+            text(&out.stderr).contains("check that you have permission to write"),
             "{form}: {}",
             text(&out.stderr)
         );
@@ -249,7 +249,10 @@ fn a_run_is_converted_whole_or_not_at_all_however_full_the_disk_is() {
         }
         let before = project.json(&["bindings", &run]);
         let said = project.expect(6, &["convert", &run, "--to", other], b"");
-        assert!(said.contains("make room, and convert it again"), "{said}");
+        assert!(
+            said.contains("make room, and convert the run again"),
+            "{said}"
+        );
         assert!(said.contains(&format!("{run}-{other}")), "{said}");
         assert!(!said.contains(".trash-"), "{said}");
         assert_eq!(project.json(&["bindings", &run]), before);

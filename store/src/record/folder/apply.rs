@@ -122,7 +122,10 @@ impl Wanted {
             Change::UpdateExecution(row) => {
                 return Err(Fault::new(
                     FaultKind::Damaged,
-                    format!("execution {} is a line of a log: it is not updated", row.id),
+                    format!(
+                        "execution {} is a line of the event log, and such lines are never updated",
+                        row.id
+                    ),
                 ));
             }
             Change::Binding(row) => self.binding(facts, row)?,
@@ -278,10 +281,10 @@ impl Wanted {
             return Err(WriteError::refused(
                 "state-file-of-others",
                 format!(
-                    "{} has no state.md of OpenProse's form",
+                    "{} has no `state.md` in OpenProse's form",
                     root.path().display()
                 ),
-                "record its status with the program that began the run",
+                "record the run's status with the program that began the run",
             ));
         }
         file.status = self.status.as_deref().map(RunStatus::parse).or(file.status);

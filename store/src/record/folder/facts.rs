@@ -108,7 +108,7 @@ impl<'a> FolderFacts<'a> {
         }
         let unread = |why: String| {
             let message = format!(
-                "{}: its recorded executions cannot be adopted: {why}",
+                "{}: the executions that the hand-written `state.md` lists cannot be read: {why}",
                 self.root.path().display()
             );
             Fault::new(FaultKind::Damaged, message).hint("`prosescope check RUN` shows the fault")
@@ -156,7 +156,7 @@ impl<'a> FolderFacts<'a> {
         let path = self.root.shown(path);
         match cause.kind() {
             io::ErrorKind::NotADirectory => fault::io(&path, "is not read", cause)
-                .hint("move the entry at the folder's place away; files outside the run are not part of it"),
+                .hint("move away the link or file that is in the folder's place: files outside of the run's folder are not part of the run"),
             _ => fault::io(&path, "cannot be read", cause),
         }
     }
@@ -176,7 +176,7 @@ impl<'a> FolderFacts<'a> {
         let path = path.display();
         if let Some(line) = log::torn(self.root, AUDIT).map_err(unread)? {
             let why = format!("the last line is cut off after {} bytes", line.len());
-            let next = "if that line is lost, move its bytes to another file; `prosescope audit verify RUN` then shows what the chain lacks";
+            let next = "if there is no copy, move the bytes of the cut line to another file; `prosescope audit verify RUN` then shows what the log lacks";
             return Err(Fault::lost_rows(path, &why, next));
         }
         let len = self
@@ -279,8 +279,11 @@ fn hand<'r>(
 /// Returns the id that follows the last id of a log.
 fn behind(last: i64, path: &Path) -> Result<i64, Fault> {
     last.checked_add(1).ok_or_else(|| {
-        let message = format!("{}: there is no id after {last}", path.display());
-        Fault::new(FaultKind::Damaged, message).hint("check that row: its id is too high")
+        let message = format!(
+            "{}: a row has the highest possible id, {last}, so no row can be added",
+            path.display()
+        );
+        Fault::new(FaultKind::Damaged, message).hint("correct the id of that row")
     })
 }
 
@@ -523,12 +526,12 @@ impl Facts for FolderFacts<'_> {
             return Err(Fault::new(
                 FaultKind::Damaged,
                 format!(
-                    "{}: the file of gate {id} calls itself {own:?}: nothing was changed",
+                    "{}: the file of gate {id} contains the id {own:?}: nothing was changed",
                     folder.display()
                 ),
             )
             .hint(format!(
-                "look at it: only a file whose `id` is {id} says who may decide {id}"
+                "correct the file: only a file whose `id` is {id} may state who decides gate {id}"
             )));
         }
         Ok(gate)

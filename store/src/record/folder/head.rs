@@ -88,10 +88,10 @@ impl StateHead {
         Err(WriteError::refused(
             "state-file-of-others",
             format!(
-                "{} records the executions as {form}, which cannot be continued with events",
+                "{} records the executions as {form}, a form to which `prosescope` cannot add",
                 root.path().display()
             ),
-            "continue it with the program that began it, or record a new run: `prosescope init PROGRAM`",
+            "continue the run with the program that began it, or record a new run: `prosescope init PROGRAM`",
         ))
     }
 }

@@ -37,11 +37,11 @@ impl<'a> Nested<'a> {
         let place = run.place.as_str();
         let unmade = |cause: io::Error| match cause.kind() {
             io::ErrorKind::NotADirectory => Fault::new(FaultKind::Damaged, cause.to_string())
-                .hint("move it away, and import again"),
+                .hint("move that link or file away, and import again"),
             _ => fault::io(&self.root.shown(place), "cannot be made", &cause),
         };
         let Some((above, name)) = place.rsplit_once('/').filter(|_| is_plain_path(place)) else {
-            let message = format!("{place:?} is not a place of an import");
+            let message = format!("{place:?} is not a path for the folder of an import");
             return Err(Fault::new(FaultKind::Damaged, message).into());
         };
         let slot = place.strip_prefix("imports/").unwrap_or(place);
@@ -54,7 +54,7 @@ impl<'a> Nested<'a> {
             return Err(WriteError::refused(
                 "import-differs",
                 format!("{handle} is the handle of another import already: imports/{other}"),
-                "take another handle for this one",
+                "take another handle for this import",
             ));
         }
         let above = self.root.make_dir(above).map_err(unmade)?;

@@ -71,7 +71,9 @@ pub(super) fn commit(
                     "was not brought up to date",
                     &cause,
                 );
-                told = told.or(Some(fault.hint("the next command that records updates it")));
+                told = told.or(Some(
+                    fault.hint("the next command that records updates `state.md`"),
+                ));
             }
         }
     }
@@ -117,7 +119,7 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
             let journal = root.shown(JOURNAL);
             let fault = fault::io(root.path(), "was written only in part", &cause);
             Ok(Some(fault.hint(format!(
-                "saved in {}; the next command that records applies it. Do not repeat this command",
+                "the change is saved in {}; the next command that records applies it. Do not repeat this command",
                 journal.display()
             ))))
         }
@@ -138,7 +140,7 @@ pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
         let fault = fault::io(&path, "cannot be completed", cause);
         match fault.kind {
             FaultKind::Full | FaultKind::ReadOnly => fault,
-            _ => fault.hint("repair the files it lists; if no `prosescope` wrote it, remove it"),
+            _ => fault.hint("repair the files that the journal lists; if no `prosescope` wrote the journal, remove it"),
         }
     };
     let Some(bytes) = root.read(JOURNAL).map_err(|cause| wrong(&cause))? else {
@@ -148,10 +150,9 @@ pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
         .ok()
         .filter(|ops: &Vec<Op>| ops.iter().all(Op::is_ours))
         .ok_or_else(|| {
-            let message = format!("{} is not a journal of this writer", path.display());
-            Fault::new(FaultKind::Damaged, message).hint(
-                "check it and move it away: otherwise its changes are made before the next command",
-            )
+            let message = format!("{} is not a valid journal of `prosescope`", path.display());
+            Fault::new(FaultKind::Damaged, message)
+                .hint("check the journal and move it away: no command can record while it is there")
         })?;
     for op in &ops {
         op.again(root).map_err(|cause| wrong(&cause))?;

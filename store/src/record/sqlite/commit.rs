@@ -62,15 +62,15 @@ pub(super) fn ended(
 
 /// Returns the fault for rows that were written although the commit failed.
 pub(super) fn unsure(error: &rusqlite::Error) -> Fault {
-    let message = format!("the system did not confirm that it is on disk: {error}");
-    Fault::new(FaultKind::Io, message).hint("check the disk: a power failure may take it back")
+    let message = format!("the system did not confirm that the change is on disk: {error}");
+    Fault::new(FaultKind::Io, message).hint("check the disk: a power failure may undo the change")
 }
 
 /// Returns the fault if it is unknown whether the rows were written.
 pub(super) fn unknown(path: &std::path::Path, error: &rusqlite::Error) -> Fault {
     let fault = fault::sqlite(path, error);
     let message = format!(
-        "{}, and could not be read again: whether it was recorded is not known",
+        "{}; the database could not be read again, so it is not known whether the command was recorded",
         fault.message
     );
     Fault::new(FaultKind::Io, message).hint(

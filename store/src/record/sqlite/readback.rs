@@ -65,7 +65,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
                 .map(|(name, value)| format!("{name} {}", shown(value)))
                 .collect();
             Err(Unwritten::Otherwise(format!(
-                "after it was written, {table} has no row of {}",
+                "a row was written, but table `{table}` has no row with {}",
                 named.join(" and ")
             )))
         }
@@ -82,7 +82,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
                 Some(declared) => declared.to_owned(),
             };
             Err(Unwritten::Otherwise(format!(
-                "{table}.{name} was written as {} and reads as another value; the column is declared {declared}",
+                "column `{table}.{name}` was written as {}, but then contained another value; the column is declared {declared}",
                 shown(value)
             )))
         }

@@ -39,7 +39,7 @@ pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execu
 
 /// Converts all rows of a query with the columns [`GATE`] into gates.
 pub(super) fn gates(rows: Rows<'_>) -> rusqlite::Result<Vec<Gate>> {
-    all(rows, 14, "its gates take", gate)
+    all(rows, 14, "the gates of the run take", gate)
 }
 
 /// Converts all rows of a query with the columns [`EVENT`] into audit rows.
@@ -209,7 +209,10 @@ pub(super) fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Text>> {
                 .to_owned();
             return Err(too_long(
                 at,
-                format!("{column} holds a text of more than {} MB", MOST_TEXT >> 20),
+                format!(
+                    "column `{column}` contains a text of more than {} MB",
+                    MOST_TEXT >> 20
+                ),
             ));
         }
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {

@@ -32,13 +32,15 @@ impl Unwritten {
     /// Returns the error of the command, whose transaction is rolled back.
     pub(super) fn told(self, path: &Path) -> WriteError {
         let name = path.display();
-        let hint = "nothing was recorded; `prosescope check RUN` says what is odd about the database, \
+        let hint = "nothing was recorded; `prosescope check RUN` shows what is odd about the database, \
                     `prosescope check RUN --fix` writes a copy with OpenProse's tables alone";
         match self {
             Unwritten::Sqlite(error) => WriteError::Fault(fault::sqlite(path, &error)),
             Unwritten::Foreign(what) => WriteError::refused(
                 "foreign-code",
-                format!("{name} was not written: its schema would run {what} with each write"),
+                format!(
+                    "{name} was not written: the database's schema would run {what} with each write"
+                ),
                 hint,
             ),
             Unwritten::Otherwise(what) => {
@@ -90,7 +92,7 @@ impl Statements<'_> {
         self.conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, before)?;
         done.map_err(|error| match error.sqlite_error_code() {
             Some(ErrorCode::TooBig) => Unwritten::Foreign(format!(
-                "expressions of its own over a value of more than {} MB",
+                "expressions over a value of more than {} MB",
                 MOST_GIVEN >> 20
             )),
             _ => error.into(),

@@ -129,7 +129,7 @@ fn a_transaction_ends_in_time_or_not_at_all() {
     match store.transact(&mut |facts| all(facts)) {
         Err(WriteError::Fault(fault)) => {
             assert_eq!(fault.kind, FaultKind::Io);
-            assert!(fault.message.contains("longer time than"), "{fault}");
+            assert!(fault.message.contains("more time than"), "{fault}");
         }
         other => panic!("{other:?}"),
     }
