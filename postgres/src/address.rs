@@ -205,7 +205,7 @@ fn wrong(error: &tokio_postgres::Error) -> Fault {
         FaultKind::Damaged,
         format!("the address of the PostgreSQL database cannot be read: {cause}"),
     )
-    .hint("write it as `psql` takes it: postgresql://USER@HOST:5432/DATABASE")
+    .hint("write the address as `psql` takes it: postgresql://USER@HOST:5432/DATABASE")
 }
 
 fn system_user(env: &dyn Fn(&str) -> Option<String>) -> String {
@@ -266,7 +266,7 @@ impl Tls {
             ("allow" | "prefer" | "require" | "verify-ca", _) if system => {
                 let hint = "write sslmode=verify-full";
                 return wrong(
-                    "an sslmode that does not check the host beside sslrootcert=system",
+                    "`sslrootcert=system` together with an `sslmode` that does not check the host",
                     hint,
                 );
             }
@@ -280,7 +280,7 @@ impl Tls {
                 (SslMode::Require, Trust::Signed { by, host: true })
             }
             _ => {
-                let hint = "it is disable, allow, prefer, require, verify-ca or verify-full";
+                let hint = "give disable, allow, prefer, require, verify-ca or verify-full";
                 return wrong("an unknown sslmode", hint);
             }
         };

@@ -59,10 +59,10 @@ pub(crate) fn undecided(address: &Address, lost: &Lost) -> Fault {
         lost => unanswered(lost),
     };
     let message = format!(
-        "it is not known whether this was recorded: the connection to {address} was lost at COMMIT: {why}"
+        "it is not known whether this command was recorded: the connection to {address} was lost at COMMIT: {why}"
     );
     Fault::new(FaultKind::Io, message).hint(
-        "look with `prosescope runs`, `prosescope show` or `prosescope trace` before you repeat it",
+        "before you repeat the command, check with `prosescope runs`, `prosescope show` or `prosescope trace` whether it was recorded",
     )
 }
 
@@ -79,33 +79,33 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
         None => (FaultKind::Io, "check that the server runs, and try again"),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => (
             FaultKind::Busy,
-            "try again; look in pg_stat_activity for who holds a transaction open",
+            "try again; `pg_stat_activity` shows which connection keeps a transaction open",
         ),
         Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED) => (
             FaultKind::Busy,
-            "try again; other writers were always faster",
+            "try again; each attempt met another writer of the same rows",
         ),
         Some(&SqlState::QUERY_CANCELED) => (
             FaultKind::Busy,
-            "try again; the server's statement_timeout may be too short",
+            "try again; the server's `statement_timeout` may be too short",
         ),
         Some(&SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT) => (
             FaultKind::Busy,
-            "try again; the server's idle_in_transaction_session_timeout may be too short",
+            "try again; the server's `idle_in_transaction_session_timeout` may be too short",
         ),
         Some(&SqlState::DISK_FULL | &SqlState::OUT_OF_MEMORY) => (
             FaultKind::Full,
-            "make room on the server, and record it again",
+            "make room on the server, and repeat the command",
         ),
         // The role has `default_transaction_read_only`, or the server is a replica.
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::FEATURE_NOT_SUPPORTED) => (
             FaultKind::ReadOnly,
-            "the server is a read replica, or read-only: name the primary",
+            "the server is a read replica, or read-only: give the address of the primary server",
         ),
         Some(_) if is_of_row_security(error) => (FaultKind::ReadOnly, SEES_ALL),
         Some(&SqlState::INSUFFICIENT_PRIVILEGE) => (
             FaultKind::ReadOnly,
-            "let the owner of the schema openprose grant the rights on its tables",
+            "let the owner of the schema `openprose` grant this role the rights on the schema's tables",
         ),
         Some(code) if code.code().starts_with("08") || code.code().starts_with("57P") => {
             (FaultKind::Io, "check that the server runs, and try again")
@@ -116,21 +116,21 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             | &SqlState::INVALID_SCHEMA_NAME,
         ) => (
             FaultKind::Damaged,
-            "a table or column of the schema openprose is missing: `prosescope init PROGRAM --state postgres` completes it",
+            "a table or column of the schema `openprose` is missing: `prosescope init PROGRAM --state postgres` completes the schema",
         ),
         Some(_) => (
             FaultKind::Damaged,
-            "`prosescope postgres status` shows the faults of the schema openprose",
+            "`prosescope postgres status` shows the faults of the schema `openprose`",
         ),
     };
     Fault::new(kind, format!("{address} was not written: {}", words(error))).hint(hint)
 }
 
 /// Advice if it is unknown whether an idempotent command was executed.
-pub(crate) const REPEAT: &str = "repeat it: existing parts are not created again";
+pub(crate) const REPEAT: &str = "repeat the command: existing parts are not created again";
 
 /// Advice if row security hides rows.
-const SEES_ALL: &str = "row security hides rows from this role, and fewer rows would look like all: use a role that sees all of them (`ALTER ROLE … BYPASSRLS`, or a policy `USING (true)` for it), or let the owner disable it (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";
+const SEES_ALL: &str = "row security hides rows from this role, so a result would look complete although rows are missing: use a role that sees all rows (`ALTER ROLE … BYPASSRLS`, or a policy `USING (true)` for the role), or let the owner disable row security (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";
 
 /// Returns whether a query was refused because row security would hide rows from the role (`row_security = off`).
 fn is_of_row_security(error: &Error) -> bool {

@@ -220,8 +220,10 @@ pub(crate) fn refusal(server: &Server) -> WriteError {
 pub(crate) fn refused(address: &Address, what: &str) -> WriteError {
     WriteError::refused(
         "foreign-code",
-        format!("{address} was not written: its schema would run {what} with each write"),
-        "nothing was recorded; `prosescope check RUN` names all that others added to the tables of openprose: remove it, or disable it (`ALTER TABLE … DISABLE TRIGGER …`), or keep the run in a file: `prosescope pull RUN`",
+        format!(
+            "{address} was not written: the database's schema would run {what} with each write"
+        ),
+        "nothing was recorded; `prosescope check RUN` lists the code that others added to the tables of `openprose`: remove this code, or disable it (`ALTER TABLE … DISABLE TRIGGER …`), or keep the run in a file: `prosescope pull RUN`",
     )
 }
 
@@ -230,7 +232,7 @@ pub(crate) fn otherwise(address: &Address, what: &str) -> WriteError {
     WriteError::refused(
         "written-otherwise",
         format!("{address} was not written: {what}"),
-        "nothing was recorded; `prosescope check RUN` says what is odd about the tables of openprose; `prosescope postgres setup` prints what they should be",
+        "nothing was recorded; `prosescope check RUN` shows what is odd about the tables of `openprose`; `prosescope postgres setup` prints the tables as they should be",
     )
 }
 
@@ -253,7 +255,7 @@ pub(crate) fn look_through(server: &Server, name: &str) -> Vec<Issue> {
             let issue = Issue::noted("database-not-looked-through", why);
             return vec![
                 issue
-                    .hint("Whether others added code to its tables is not known.")
+                    .hint("It is not known whether other programs added triggers, rules or other code to the tables.")
                     .at_file(name),
             ];
         }
@@ -264,13 +266,13 @@ pub(crate) fn look_through(server: &Server, name: &str) -> Vec<Issue> {
             false => "foreign-code",
         };
         Issue::warning(rule, format!("{name} has {what} on {table}")).hint(
-            "Other writers run it: it may change what they record, a decision too. `prosescope` refuses to write while it is there.",
+            "This code runs when other programs write, and may change what they record, even a decision. `prosescope` refuses to write while the code is there.",
         )
     });
     let types = types.into_iter().map(|(column, is, wanted)| {
         Issue::warning(
             "odd-type",
-            format!("{column} is declared {is}, and the schema has {wanted}"),
+            format!("column `{column}` is declared {is}, but Prosescope's schema declares {wanted}"),
         )
         .hint("A stored value may differ from the written one. `prosescope` reads each row back and refuses changed rows.")
     });

@@ -64,7 +64,7 @@ impl Meter {
         self.heard() + self.told.load(Ordering::Relaxed)
     }
 
-    /// Returns the reason why the stream was ended, such as `it sends rows without end`; `None` if it was not ended.
+    /// Returns the reason why the stream was ended, such as `the server sends rows without end`; `None` if it was not ended.
     pub(crate) fn ended(&self) -> Option<&'static str> {
         self.ended.get().copied()
     }
@@ -72,18 +72,26 @@ impl Meter {
     /// Counts a message that begins; fails if a limit is exceeded.
     fn take(&self, kind: u8, len: usize) -> io::Result<()> {
         let (count, most, what) = match kind {
-            b'D' => (&self.rows, ROWS, "it sends rows without end"),
+            b'D' => (&self.rows, ROWS, "the server sends rows without end"),
             b'S' => (
                 &self.parameters,
                 PARAMETERS,
-                "it sends parameters without end",
+                "the server sends parameters without end",
             ),
-            b'N' | b'A' => (&self.notices, NOTICES, "it sends notices without end"),
-            _ => (&self.others, OTHERS, "it sends messages without end"),
+            b'N' | b'A' => (
+                &self.notices,
+                NOTICES,
+                "the server sends notices without end",
+            ),
+            _ => (
+                &self.others,
+                OTHERS,
+                "the server sends messages without end",
+            ),
         };
         let all = count.fetch_add(len.saturating_add(EACH), Ordering::Relaxed);
         let what = match len > MESSAGE {
-            true => "it sends a message of more than 64 MB",
+            true => "the server sends a message of more than 64 MB",
             false if all.saturating_add(len) > most => what,
             false => return Ok(()),
         };
@@ -251,30 +259,30 @@ mod tests {
             (
                 message(b'S', 30),
                 1000,
-                Some("it sends parameters without end"),
+                Some("the server sends parameters without end"),
             ),
             (message(b'N', 1000), 1000, None),
             (
                 message(b'N', 10),
                 100_000,
-                Some("it sends notices without end"),
+                Some("the server sends notices without end"),
             ),
             (message(b'D', 1 << 20), 100, None),
             (
                 message(b'D', 1 << 20),
                 120,
-                Some("it sends rows without end"),
+                Some("the server sends rows without end"),
             ),
             (
                 message(b'Z', 1),
                 100_000,
-                Some("it sends messages without end"),
+                Some("the server sends messages without end"),
             ),
             (message(b'D', 7), 100_000, None),
             (
                 message(b'E', 9 << 20),
                 1,
-                Some("it sends messages without end"),
+                Some("the server sends messages without end"),
             ),
         ] {
             for piece in [1 << 20, 8192] {
@@ -286,7 +294,7 @@ mod tests {
             }
         }
         let long = [b'D', 0x7f, 0xff, 0xff, 0xff];
-        let said = "it sends a message of more than 64 MB";
+        let said = "the server sends a message of more than 64 MB";
         assert_eq!(counted(&long, 1, 1), Some(said));
     }
 

@@ -217,7 +217,7 @@ impl PostgresRun {
         self.with_shape(table, |shape| match shape.is_anybodys(&self.of) {
             None => ask(shape),
             Some(column) => Err(DecodeError::Server(format!(
-                "openprose.{table} has no column {column}: whose rows these are is not known"
+                "openprose.{table} has no column `{column}`, so it is not known which run or agent each row belongs to"
             ))),
         })
     }
@@ -254,7 +254,9 @@ impl Drop for PostgresRun {
 impl Database for PostgresRun {
     fn begin(&self) -> Result<(), DecodeError> {
         if self.snapshot.replace(true) {
-            return Err(DecodeError::Refused("a snapshot in a snapshot".to_owned()));
+            return Err(DecodeError::Refused(
+                "a second snapshot before the first one ended".to_owned(),
+            ));
         }
         self.server.batch(BEGIN).map_err(|lost| {
             self.snapshot.set(false);

@@ -284,9 +284,9 @@ pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), Writ
         return Err(WriteError::refused(
             "no-right-to-set-up",
             format!(
-                "{address}: this role may not make the schema or grant rights on it, and something is missing"
+                "{address}: parts of the schema or rights on it are missing, and this role may neither create nor grant them"
             ),
-            "run it as the owner of the schema openprose or as a superuser, or give what `prosescope postgres setup` prints to one",
+            "run the command as the owner of the schema `openprose` or as a superuser, or let one of them run the output of `prosescope postgres setup`",
         ));
     }
     schema::complete(&server)?;

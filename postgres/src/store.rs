@@ -366,7 +366,7 @@ impl PostgresStore {
             }
         }
         let message = format!(
-            "{} was not written: other writers took every id",
+            "{} was not written: in each attempt, another writer took the new ids first",
             self.address
         );
         Err(Failed::Finally(
@@ -437,7 +437,7 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
     let most = server.address().most;
     if let Some(bytes) = steps.iter().map(Step::len).find(|len| *len > most) {
         let message = format!(
-            "{} was not written: a row of {bytes} bytes, and PostgreSQL takes less than 1 GB",
+            "{} was not written: a row has {bytes} bytes, and PostgreSQL accepts less than 1 GB",
             server.address()
         );
         return Err(Failed::Finally(WriteError::refused(
@@ -489,7 +489,7 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
                 server.address()
             );
             let hint =
-                "look for rules, triggers and row security on the tables of the schema openprose";
+                "look for rules, triggers and row security on the tables of the schema `openprose`";
             return Err(Failed::Finally(
                 Fault::new(FaultKind::Damaged, message).hint(hint).into(),
             ));
@@ -502,7 +502,7 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
 fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Option<String> {
     let [row] = looked else {
         return Some(format!(
-            "after it was written, openprose.{table} has {} rows of it",
+            "after one row was written, openprose.{table} has {} rows with its key",
             looked.len()
         ));
     };
@@ -540,7 +540,7 @@ fn failed(address: &Address, lost: &Lost) -> Failed {
         return Failed::Finally(WriteError::refused(
             "not-storable",
             format!("{address} was not written: {what}"),
-            "PostgreSQL stores no NUL in a text and no number beyond its column's: change the value, or keep the run in files",
+            "PostgreSQL stores no NUL in a text, and no number outside the range of its column: change the value, or keep the run in files",
         ));
     }
     let fault = fault::unwritten(address, lost);

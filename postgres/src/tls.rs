@@ -108,9 +108,10 @@ fn signers(of: &Authorities) -> Result<Signers, Fault> {
         }
     }
     if roots.is_empty() {
-        let message = "no certificate authority is known to check the PostgreSQL server by";
-        return Err(Fault::new(FaultKind::Io, message)
-            .hint("name a file with the server's authority: `?sslrootcert=FILE`"));
+        let message = "no certificate authority is known with which to check the PostgreSQL server";
+        return Err(Fault::new(FaultKind::Io, message).hint(
+            "name a file with the certificate of the server's authority: `?sslrootcert=FILE`",
+        ));
     }
     Ok(Signers { roots, named })
 }

@@ -212,7 +212,7 @@ test('wishes that nobody understands are refused, for something would leave', ()
     [[() => run.share({ format: 'html', viewer: new Uint8Array(5) })], 'the option viewer is not what it should be'],
     [[() => redactText('x', { without: ['values'] })], 'there is no option without'],
     [[() => redactText('x', { raw: true })], 'there is no option raw'],
-    [[() => redactText(5), () => redactText()], 'this is not a text'],
+    [[() => redactText(5), () => redactText()], 'the argument is not a text'],
   ]) {
     for (const call of calls) {
       const error = thrown(call);

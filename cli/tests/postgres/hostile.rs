@@ -400,7 +400,7 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
             let may_repeat =
                 line.starts_with("clean") && said.contains("run the same command again");
             assert!(
-                said.contains("not known whether") && (said.contains("look with") || may_repeat),
+                said.contains("not known whether") && (said.contains("check with") || may_repeat),
                 "{what}"
             );
         }

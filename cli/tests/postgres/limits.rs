@@ -58,12 +58,12 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
         (
             "statement_timeout = '200ms'",
             true,
-            &["statement timeout", "statement_timeout may be too short"],
+            &["statement timeout", "`statement_timeout` may be too short"],
         ),
         (
             "default_transaction_read_only = on",
             false,
-            &["read-only transaction", "name the primary"],
+            &["read-only transaction", "the address of the primary server"],
         ),
     ];
     for (set, is_held, words) in refusals {

@@ -32,7 +32,7 @@ impl PostgresRun {
     ) -> Result<(), DecodeError> {
         if self.busy.replace(true) {
             return Err(DecodeError::Refused(
-                "a question while rows are handed out".to_owned(),
+                "another query before all rows of the previous query were read".to_owned(),
             ));
         }
         let done = self.stream(sql, bound, each);

@@ -34,8 +34,10 @@ pub(super) fn make(address: &Address) -> Result<(), WriteError> {
     let Some(schema) = schema else {
         return Err(WriteError::refused(
             "no-schema",
-            format!("the search path of role {role} in {address} names no schema that it may use"),
-            "set one: `ALTER ROLE … SET search_path = SCHEMA`",
+            format!(
+                "the search path of role {role} in {address} names no schema that the role may use"
+            ),
+            "set a search path: `ALTER ROLE … SET search_path = SCHEMA`",
         ));
     };
     // The search path contains only PostgreSQL's own schema and then this one, so that functions of other schemas do

@@ -395,7 +395,7 @@ fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
             "let the owner of the tables of workflows grant SELECT, INSERT, UPDATE and DELETE on them, and USAGE and SELECT on the sequence of workflow_events.id",
         ),
         Some("0A000") => fault.hint(
-            "the server is a read replica, or a table of workflows has a rule, which PostgreSQL does not run here: name the primary, or make a trigger of the rule",
+            "the server is a read replica, or a table of workflows has a rule, which PostgreSQL does not run here: give the address of the primary server, or replace the rule with a trigger",
         ),
         Some(code) if code.starts_with("23") => fault.hint(
             "a constraint of the table refuses the row: compare the table with the output of `prosescope workflow setup`",

@@ -140,7 +140,9 @@ pub(super) fn otherwise(server: &Server, table: &TableShape) -> WriteError {
     let on_it = match named() {
         Ok(names) if names.is_empty() => String::new(),
         Ok(names) => format!("; on the table: {}", names.join(", ")),
-        Err(_) => "; what other programs put on the table cannot be looked up".to_owned(),
+        Err(_) => {
+            "; the triggers and rules of other programs on the table cannot be looked up".to_owned()
+        }
     };
     WriteError::refused(
         "written-otherwise",
@@ -148,7 +150,7 @@ pub(super) fn otherwise(server: &Server, table: &TableShape) -> WriteError {
             "{address} was not written: a row of {} does not read back as it was written{on_it}",
             table.name
         ),
-        "nothing was recorded; change the trigger or rule so that it keeps the rows of other programs, or record with the program that owns the tables",
+        "nothing was recorded; change the trigger or rule so that rows of other programs stay as they were written, or record with the program that owns the tables",
     )
 }
 

@@ -40,10 +40,10 @@ impl PostgresTables {
             let bytes: usize = bound(&statement.values).iter().map(|value| value.len).sum();
             if bytes > self.address.most {
                 let message = format!(
-                    "{} was not written: a row of {bytes} bytes, and PostgreSQL takes less than 1 GB",
+                    "{} was not written: a row has {bytes} bytes, and PostgreSQL accepts less than 1 GB",
                     self.address
                 );
-                let hint = "keep the value in a file, and its path here";
+                let hint = "keep the value in a file, and record the path of that file";
                 return Err(Failed::Finally(WriteError::refused(
                     "not-storable",
                     message,
@@ -107,7 +107,7 @@ pub(super) fn is_check(lost: &Lost) -> bool {
 /// Returns the fault of a statement that did not change exactly one row.
 pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
     let message = format!(
-        "{address} was not written: a change of one row of {} affected another number of rows",
+        "{address} was not written: a change of one row of {} affected no row or several rows",
         table.name()
     );
     let hint = "look for rules, triggers and row security on the table";

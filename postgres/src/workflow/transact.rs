@@ -181,7 +181,7 @@ impl PostgresTables {
                 "{} was not written: PostgreSQL refuses a value: {why}",
                 self.address
             );
-            let hint = "leave the character out, or keep workflows in a file (--state sqlite)";
+            let hint = "change the value, or keep workflows in a file (--state sqlite)";
             return Failed::Finally(WriteError::refused("not-storable", message, hint));
         }
         Failed::Finally(unwritten(&self.address, lost).into())

@@ -237,7 +237,7 @@ fn an_id_at_the_end_of_all_numbers_is_said() {
     .unwrap();
     let before = fs::read(&log).unwrap();
     let said = run.step("begin 10 force").unwrap_err();
-    assert!(said.contains("there is no id after"), "{said}");
+    assert!(said.contains("so no row can be added"), "{said}");
     assert_eq!(fs::read(&log).unwrap(), before);
 }
 
