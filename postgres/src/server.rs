@@ -68,8 +68,9 @@ pub(crate) const READ: &str = concat!(
 /// Time limit for sending a cancel request to a server.
 const CANCEL: Duration = Duration::from_secs(1);
 
-/// A bound value with its type. Because the type is sent too, statements need not be prepared: with a pooler, a
-/// prepared statement may be in another session.
+/// A value for a placeholder of a statement, with its PostgreSQL type. The type is sent with the value, so that the
+/// statement need not be prepared first: a connection pooler may send the next message to another session, which does
+/// not have the prepared statement.
 pub(crate) struct Bound<'a> {
     value: Box<dyn ToSql + Sync + 'a>,
     of: Type,

@@ -1,4 +1,5 @@
-//! Executes random programs and records their runs.
+//! Simulates runs of random programs: no program is executed, dice decide how each statement ends. Each run is recorded
+//! both as rows and as a log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ pub(crate) struct Habit {
     pub(crate) parents: bool,
 }
 
-/// An executed run.
+/// A simulated run and its records.
 pub(crate) struct Told {
     pub(crate) dice: Dice,
     pub(crate) story: Story,
@@ -40,7 +41,7 @@ pub(crate) struct Told {
     pub(crate) truth: Truth,
 }
 
-/// The events that really happened, by line: how often a session, branch or gate ended with each status.
+/// The ends that the dice decided, by line: how often a session, branch or gate ended with each status.
 pub(crate) type Truth = BTreeMap<(u32, String), usize>;
 
 /// The place where a statement is executed.
@@ -101,7 +102,7 @@ impl Told {
         self.status = Some("running");
     }
 
-    /// Executes statements in sequence; returns whether all succeeded.
+    /// Simulates statements in sequence; returns whether all succeeded.
     fn all(&mut self, steps: &[Step], at: At) -> bool {
         steps
             .iter()

@@ -268,7 +268,8 @@ fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     );
 }
 
-/// The row of a large output is read, even if it is written twice as OpenProse describes (errata B8).
+/// A large output is kept in an attachment, and its row in `bindings` is read (errata B8). The table that OpenProse
+/// describes accepts this row twice, and the later row counts; Prosescope's table refuses the second row.
 #[test]
 fn b7_b8_large_outputs() {
     let Some(db) = as_documented(&[APPEND_ONLY, VALUES, VALUES]) else {

@@ -188,10 +188,10 @@ fn a_text_that_another_begins_with_is_a_guess() {
         ("do process", 1, 1),
         ("session \"one\"", 15, 15),
         ("session \"one\"", 14, 14),
-        // The statement next to the index has the text.
+        // The text belongs to another statement than the index, so the tie is a guess.
         ("session \"one\"", 13, -14),
         ("do process", 3, -1),
-        // A reworded text: a reliable index is better evidence than its words.
+        // No statement has this text, so the statement at the index is a guess.
         ("parallel branches first", 6, -6),
     ] {
         let tie = ties.tie(text, Some(index));

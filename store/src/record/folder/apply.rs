@@ -27,7 +27,11 @@ use crate::record::fault;
 use crate::record::files::Attachments;
 use crate::record::lock::RunLock;
 
-/// Writes the changes of one command. Returns a failure that happened after the command was recorded.
+/// Writes the changes of one command into the run's folder. A fault in `Ok` means that the command is recorded, but that
+/// a later step failed, such as rendering `state.md`.
+///
+/// # Errors
+/// If the command is not recorded.
 pub(super) fn changes(
     mut facts: FolderFacts<'_>,
     changes: &[Change],

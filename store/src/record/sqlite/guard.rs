@@ -1,5 +1,12 @@
-//! Checks a database before anything is written into it (errata R4, R5): a trigger could approve a gate, a view could
-//! run forever, a table could discard rows.
+//! Prepares a connection for writing into a database that another program may have made (errata R4, R5).
+//!
+//! | item | purpose |
+//! |---|---|
+//! | `Clock` | stops a transaction at its limits of elapsed time and processor time |
+//! | `settings`, `own` | apply the limits of reading, disable the file's triggers, and set foreign keys and syncing |
+//! | `tables` | refuses a schema that could approve a gate, run forever or discard rows |
+//! | `complete` | creates missing tables with their indexes and triggers |
+//! | `version`, `by_coming` | read the schema's version, and how rows are ordered by insertion |
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
