@@ -232,7 +232,7 @@ pub(crate) fn otherwise(address: &Address, what: &str) -> WriteError {
     WriteError::refused(
         "written-otherwise",
         format!("{address} was not written: {what}"),
-        "nothing was recorded; `prosescope check RUN` shows what is odd about the tables of `openprose`; `prosescope postgres setup` prints the tables as they should be",
+        "nothing was recorded; `prosescope check RUN` shows what is odd about the tables of `openprose`; compare them with the output of `prosescope postgres setup`",
     )
 }
 

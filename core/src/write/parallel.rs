@@ -157,7 +157,7 @@ impl Record for RunParallel {
                     "the program does not list the branches of this parallel: {}",
                     shown(&parallel.statement)
                 ),
-                "name one branch for each item with `--branches a,b,c`; or use `prosescope parallel begin`, after which the first statement of each branch begins it (`prosescope exec run --line N --item NAME`)",
+                "name one branch for each item with `--branches a,b,c`; or use `prosescope parallel begin`, after which each branch begins with its first statement (`prosescope exec run --line N --item NAME`)",
             ));
         }
         let mut branches = Vec::with_capacity(names.len());

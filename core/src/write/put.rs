@@ -234,7 +234,7 @@ impl Put {
                     "agent {agent} outlives the run (scope {}), so its memory has a store of its own",
                     scope.word()
                 ),
-                "write there with `prosescope agent memory set` and `prosescope agent segment add`",
+                "for this agent, use `prosescope agent memory set` and `prosescope agent segment add`",
             ));
         }
         if let Some(memory) = &self.memory {
@@ -482,7 +482,7 @@ fn overwrites(name: &str, kind: &BindingKind, source: Option<&str>) -> WriteErro
             "{name} exists already and cannot be replaced ({}{by})",
             kind.word()
         ),
-        "take another name, or declare the binding with `let`; only the statement that wrote it may write it again (--source)",
+        "take another name, or declare the binding with `let`; only the statement that wrote the binding may write it again (--source)",
     )
 }
 

@@ -74,7 +74,7 @@ impl Record for Retry {
                     "execution {} belongs to an earlier attempt or round of its parent, so it cannot be retried",
                     self.id
                 ),
-                "begin its statement again: `prosescope exec run --line N`",
+                "begin the statement of the execution again: `prosescope exec run --line N`",
             ));
         }
         let last = meta(&instance.last);

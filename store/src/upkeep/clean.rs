@@ -105,7 +105,7 @@ pub fn remove_leftover(prose: &Path, name: &str) -> Result<(), Fault> {
         _ => {
             let shown = prose.join("runs").join(name);
             let message = format!(
-                "{} is not what an interrupted removal left, so it was kept",
+                "{} is not the rest of an interrupted removal, so it was kept",
                 shown.display()
             );
             Err(Fault::new(FaultKind::Io, message))

@@ -81,7 +81,7 @@ impl CreateGate {
         let Some(base) = self.id.clone().or(name) else {
             return Err(WriteError::wrong(
                 "the gate has no id",
-                "give the gate's id in the program; if the gate has no id there, choose one",
+                "give the gate's id in the program; if the gate has no id there, choose an id",
             ));
         };
         names::plain("gate", &base)?;
