@@ -37,7 +37,7 @@ pub(crate) fn unread(what: &str, cause: &io::Error) -> CliError {
             "check the path; it is relative to the working directory",
         ),
         ErrorKind::IsADirectory => (Exit::Io, "give the path of a file in this directory"),
-        ErrorKind::PermissionDenied => (Exit::Io, "check that you may read it"),
+        ErrorKind::PermissionDenied => (Exit::Io, "check that you may read the file"),
         _ => (Exit::Io, ""),
     };
     CliError::new(exit, format!("cannot read {what}: {cause}")).hint(next)

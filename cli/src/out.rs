@@ -120,7 +120,7 @@ impl Out {
     pub(crate) fn say_cut(value: &ValueView) {
         if value.cut {
             say(&note(&format!(
-                "the JSON has the first {} of {} bytes; without --json the value is written whole",
+                "the JSON contains only the first {} of the {} bytes of the value; repeat the command without --json to get the whole value",
                 value.text.len(),
                 value.len
             )));

@@ -16,7 +16,7 @@ use crate::out::{self, say};
 use crate::print::note;
 
 /// The hint for the case that the user did not mean the newest run.
-const ANOTHER: &str = "to use another, name it on the command line or in PROSE_RUN";
+const ANOTHER: &str = "to use another run, name that run on the command line or in PROSE_RUN";
 
 /// A run that is opened for writing.
 pub(crate) struct Recorder {

@@ -53,11 +53,11 @@ fn unknown_command(error: &clap::Error) -> Option<&str> {
 fn instead(word: &str) -> Option<&'static str> {
     Some(match word {
         "run" | "compile" => {
-            "a model runs a program in its own session, not this command: `prosescope help vm` prints how a model records a run, \
-             `prosescope show` what it did"
+            "prosescope does not run programs: a model runs a program in its own session. `prosescope help vm` prints how a model \
+             records a run; `prosescope show` summarizes a recorded run"
         }
         "export" => {
-            "`prosescope share` writes a run into one file; `prosescope convert` copies it into another form"
+            "`prosescope share` writes a run into one file; `prosescope convert` copies a run into another form"
         }
         _ if is_program(Path::new(word)) => {
             "this is a program: `prosescope init PROGRAM` creates a run of it, and `prosescope help vm` prints how a model records the run"
@@ -103,7 +103,7 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
             // Of `get RUN NAME` the first word is the run.
             let before = words.iter().take_while(|word| **word != wrong).last();
             let tip = match before.filter(|word| is_like_run(word) && !is_like_run(&wrong)) {
-                Some(run) => format!("the run comes with `--run`: {wrong} --run {run}"),
+                Some(run) => format!("name the run with `--run`: {wrong} --run {run}"),
                 None => format!("name the run with `--run {wrong}`"),
             };
             tips = vec![tip.into()];

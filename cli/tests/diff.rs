@@ -153,7 +153,7 @@ fn what_cannot_be_compared_is_refused_with_what_to_do() {
         "{said}"
     );
     assert!(
-        said.contains("--anyway compares them all the same"),
+        said.contains("--anyway compares runs of different programs, too"),
         "{said}"
     );
     let (_, json) = ran(

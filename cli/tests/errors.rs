@@ -98,7 +98,7 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
         (
             &["get", "latest", "research"],
             2,
-            &["the run comes with `--run`: research --run latest"],
+            &["name the run with `--run`: research --run latest"],
         ),
         (
             &["show", "latest/tol"],
@@ -263,7 +263,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "not-found",
             None,
             "there is no run 1999 in",
-            "`prosescope runs` lists them",
+            "`prosescope runs` lists all runs",
         ),
         (
             &["show", "20", "--nope"],

@@ -116,8 +116,9 @@ impl Place {
             AgentScope::User => {
                 let home = locate::home().ok_or_else(|| {
                     CliError::not_found(
-                        "agents of scope user need a home directory, and the user has none",
+                        "agents of scope user are kept in the home directory, and no home directory is known",
                     )
+                    .hint("set HOME")
                 })?;
                 let own = home.join(".prose");
                 let read_as = match locate::is_same(&own, &project) {
@@ -142,7 +143,7 @@ impl Place {
                 false => (files, base),
             };
             let text = format!(
-                "agent {} has another memory in {}, and this run uses {}. Next: merge the memories into one of them",
+                "agent {} has another memory in {}, and this run uses only the memory in {}. Next: merge the two memories into one",
                 args.name,
                 record::from_here(&other),
                 record::from_here(&used)
@@ -194,9 +195,9 @@ fn chosen(args: &AgentArgs, agent: &OneAgent) -> Result<AgentScope, CliError> {
 fn declared(agent: &OneAgent, name: &str) -> Result<AgentScope, CliError> {
     match agent.declared() {
         Some(AgentScope::Custom) => Err(CliError::usage(format!(
-            "agent {name} is stored at a path that the program declares, and such a path is opened only if you give it"
+            "the program declares a path for agent {name}, and prosescope opens such a path only if the command line names it"
         ))
-        .hint("give the path: --path PATH")),
+        .hint("name the path with --path PATH")),
         scope => Ok(scope.unwrap_or(AgentScope::Execution)),
     }
 }
@@ -213,7 +214,7 @@ fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
                 args.name,
                 path.display()
             );
-            let hint = "`prosescope agent memory set` creates it";
+            let hint = "`prosescope agent memory set` creates the memory";
             return Err(CliError::not_found(message).hint(hint));
         }
         (AgentScope::Custom, Some(Beside::Files(path))) => {
@@ -347,7 +348,7 @@ fn text_of_stdin(what: &str) -> Result<String, CliError> {
     String::from_utf8(input::standard()?).map_err(|_| {
         CliError::new(
             Exit::Unreadable,
-            format!("{what} is UTF-8 text; standard input is not"),
+            format!("{what} must be UTF-8 text, but standard input is not UTF-8"),
         )
     })
 }

@@ -56,7 +56,7 @@ fn on_server(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
         out::recorded();
     }
     let whose = match kept.everybodys {
-        true => ", of every project of the database",
+        true => ", shared by all projects of the database",
         false => "",
     };
     let size = print::bytes(kept.memory);
@@ -101,7 +101,9 @@ fn said(
             said.push_str(&format!("  {line}\n"));
         }
         if !args.yes {
-            said.push_str("nothing was deleted; repeat the command with --yes to delete it\n");
+            said.push_str(
+                "nothing was deleted; repeat the command with --yes to delete the agent\n",
+            );
         }
         escape(&said, true)
     })?;
@@ -126,8 +128,7 @@ fn lines(kept: &KeptAgent, place: &str, name: &str) -> Vec<String> {
 
 fn user() -> Result<PathBuf, CliError> {
     let found = locate::home().map(|home| home_prose(&home)).transpose();
-    found
-        .map_err(locate::store)?
-        .flatten()
-        .ok_or_else(|| CliError::not_found("the home directory has no .prose folder"))
+    found.map_err(locate::store)?.flatten().ok_or_else(|| {
+        CliError::not_found("the user has no agents: the home directory has no .prose folder")
+    })
 }

@@ -117,7 +117,7 @@ fn has_errors(issues: &[Issue]) -> bool {
 fn count_and_hash(text: &str) -> Result<(u64, &str), CliError> {
     let wrong = || {
         CliError::usage(format!(
-            "--expect-head {text}: expected COUNT:HASH as a decision prints it (a number and 64 hex digits)"
+            "--expect-head {text} is not a head: expected COUNT:HASH, a number and 64 hex digits. Next: copy the head that a decision printed"
         ))
     };
     let (count, hash) = text.trim().split_once(':').ok_or_else(wrong)?;

@@ -24,9 +24,10 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         Some(id) => {
             let task = pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?;
             if let Some(what) = pages::around_others(&session, id) {
-                let message = format!("execution {id} is {what}, so it has no subagent");
+                let message =
+                    format!("execution {id} is {what}, and only a session has a subagent");
                 return Err(CliError::refused("not-a-session", message)
-                    .hint("`prosescope trace RUN` lists the executions in it, with their numbers")
+                    .hint("give the number of a session; `prosescope trace RUN` lists the executions with their numbers")
                     .hint("`prosescope next` prints the next command"));
             }
             task

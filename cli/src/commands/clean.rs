@@ -85,7 +85,7 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
             say(&prosescope_core::render::text::escape(line, false));
         }
         if !cleaned.failed.is_empty() {
-            say("  → remove the cause, then repeat the command: it removes the remaining files");
+            say("  → remove the cause, then repeat the command to remove the remaining files");
         }
     }
     let refused = args.yes && cleaned.plan.keep.iter().any(|run| run.named);

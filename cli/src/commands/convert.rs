@@ -52,21 +52,20 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     };
     if of_files && opened.database.is_some() {
         let message = format!(
-            "{} has an unreadable database and also files of a run, and only one of them is the run",
+            "{} contains an unreadable database and also the files of a run, so it is unclear which of the two is the run",
             opened.name
         );
         return Err(CliError::refused("two-stores", message).hint(
-            "`prosescope check RUN` shows what is wrong with the database. Move the one away that is not the run",
+            "`prosescope check RUN` shows what is wrong with the database. Move the database away, or move the files away",
         ));
     }
     let packed = opened.disk.verified().is_some();
     let same = (to_folder && of_files) || (!to_folder && of_rows);
     if same && !packed {
-        let message = format!("{} already has that form", opened.name);
+        let message = format!("{} already has the form that --to names", opened.name);
         let other = if to_folder { "sqlite" } else { "filesystem" };
-        return Err(
-            CliError::refused("same-form", message).hint(format!("the other form is --to {other}"))
-        );
+        return Err(CliError::refused("same-form", message)
+            .hint(format!("choose the other form: --to {other}")));
     }
     if !of_files && !of_rows {
         let message = format!(
@@ -82,7 +81,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         .is_some_and(|dir| dir.ends_with("imports"));
     if nested && args.out.is_none() {
         let message = format!(
-            "{} is the nested run of an import, and a copy beside it would count as another import",
+            "{} is the nested run of an import, and a copy beside the nested run would count as another import",
             opened.name
         );
         return Err(CliError::refused("out-beside-import", message)
@@ -104,7 +103,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     let above = above.find_map(|dir| dir.canonicalize().ok());
     if !opened.alone && above.is_some_and(|above| above.starts_with(&opened.dir)) {
         let message = format!(
-            "{} is inside the run, and converting must not change the run",
+            "the copy cannot go to {}: this path is inside the run, and converting must not change the run",
             to.display()
         );
         return Err(CliError::refused("out-inside-run", message)

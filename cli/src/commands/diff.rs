@@ -27,7 +27,7 @@ fn refused(why: NotComparable) -> CliError {
             CliError::not_found(message).hint("`prosescope runs` lists the runs")
         }
         NotComparable::Programs(_) => CliError::refused("different-programs", message)
-            .hint("name two runs of one program: `prosescope runs --program TEXT` lists them")
-            .hint("--anyway compares them all the same"),
+            .hint("name two runs of one program; `prosescope runs --program TEXT` lists the runs of a program")
+            .hint("--anyway compares runs of different programs, too"),
     }
 }

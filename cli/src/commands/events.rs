@@ -213,7 +213,7 @@ impl Follower<'_> {
             self.horizon.advance(rows)?;
         } else if let Some(unknown) = self.horizon.advance_once(rows)? {
             say(&note(&format!(
-                "{}: an event that is not yet committed may still come before the last of these",
+                "{}: an event of an open transaction may still be added before the last event listed here",
                 unknown.why
             )));
         }
@@ -287,7 +287,7 @@ impl Follower<'_> {
                 .filter(|name| !name.is_empty());
             let program = program.map_or(String::new(), |name| format!(" ({name})"));
             say(&note(&format!(
-                "later events are held back: an open transaction{pid}{program} may still add an earlier one"
+                "later events are held back: an open transaction{pid}{program} may still add an earlier event"
             )));
         }
         self.waits = waits.to_vec();

@@ -35,7 +35,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let opened = Runs::open(&[name], out)?;
     let Some((session, disk)) = opened.first() else {
-        let message = "--for-model takes a run, and this is a database of workflows";
+        let message = "--for-model needs a run, but the named file is a database of workflows";
         return Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"));
     };
     let node = node(session, args)?;
@@ -74,7 +74,7 @@ fn failed(error: ShareError) -> CliError {
     let unread = matches!(error, ShareError::Read { .. });
     let error = share::failed(error);
     match unread {
-        true => error.hint("--raw writes the readable parts without replacing secrets"),
+        true => error.hint("--raw prints the readable parts, but does not replace secrets"),
         false => error,
     }
 }

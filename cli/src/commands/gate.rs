@@ -35,12 +35,12 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
             Ok(_) => match locate::open(run).and_then(whole) {
                 Ok(now) => session = now,
                 Err(error) => say(&print::note(&format!(
-                    "the view was recorded, but is not listed here: {error}"
+                    "the audit log records that you viewed the gate, but the history below lacks this view: {error}"
                 ))),
             },
             // A user without write access to the run can still look at the gate.
             Err(error) => say(&print::note(&format!(
-                "the view was not recorded in the audit log: {error}"
+                "the audit log does not record that you viewed the gate: {error}"
             ))),
         }
     }
@@ -67,7 +67,7 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
         let names: Vec<String> = made.open_names.iter().map(|n| format!("{{{n}}}")).collect();
         let names = escape(&names.join(", "), false);
         say(&print::note(&format!(
-            "{names} in the prompt was not filled in, because the run has no short text of that name. To fill it in yourself, give the prompt: `--prompt TEXT`"
+            "the prompt still contains the placeholder {names}, because the run has no binding of that name with a short text. To avoid placeholders, write the whole prompt yourself: `--prompt TEXT`"
         )));
     }
     // Only the gate's id is printed, because the commands that decide take that id.

@@ -64,11 +64,11 @@ fn of_file(copy: &Path, text: &str, gate: Option<&str>) -> Result<DecisionFile, 
     let file = DecisionFile::parse(text).map_err(|error| {
         let message = format!("{} is not a decision file: {error}", copy.display());
         CliError::new(Exit::Unreadable, message)
-            .hint("ask for the file as the viewer saved it, or decide with `prosescope approve` or `reject`")
+            .hint("ask for the unchanged file that the viewer saved, or decide the gate with `prosescope approve` or `prosescope reject`")
     })?;
     match gate {
         Some(gate) if gate != file.gate => Err(CliError::usage(format!(
-            "{} decides gate {}, not {gate}",
+            "{} decides gate {}, not gate {gate}",
             copy.display(),
             file.gate
         ))
@@ -104,12 +104,12 @@ fn of_run(copy: &Path, gate: Option<&str>) -> Result<DecisionFile, CliError> {
         (None, many) => {
             let ids: Vec<&str> = many.iter().map(|gate| &*gate.id).collect();
             let message = format!(
-                "{} gates were decided in {}: {}",
+                "an import takes one gate, but {} gates were decided in {}: {}",
                 ids.len(),
                 copy.display(),
                 ids.join(", ")
             );
-            return Err(CliError::usage(message).hint("`--gate ID` names the one to import"));
+            return Err(CliError::usage(message).hint("name the gate to import: --gate ID"));
         }
     };
     let of = chosen.run_id.as_deref().unwrap_or(&run.id);

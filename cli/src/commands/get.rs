@@ -124,7 +124,7 @@ fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
         true => error,
         false => error.hint(format!("in place of the value, the row contains: {held}")),
     };
-    Err(error.hint("`prosescope check RUN` lists all that is missing"))
+    Err(error.hint("`prosescope check RUN` lists everything that the run lacks"))
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
@@ -173,7 +173,7 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         }
     } else {
         error.hint(format!(
-            "other frames have a binding with this name: {}",
+            "choose a frame that has a binding with this name: {}",
             elsewhere.join(", ")
         ))
     }

@@ -24,9 +24,10 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
             names::plain("run", id)?;
             names::file("run", id)?;
             if id == locate::LATEST {
-                let error =
-                    CliError::usage("a run cannot have the id `latest`: it names the newest run");
-                return Err(error.hint("choose another --id, or omit it"));
+                let error = CliError::usage(
+                    "a run cannot have the id `latest`, because `latest` always means the newest run",
+                );
+                return Err(error.hint("choose another --id, or leave out --id"));
             }
             id.clone()
         }
@@ -62,7 +63,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
                 .map_err(|error| in_a_file(error.into(), &named()))?;
             if !locate::has_psql() {
                 let text = format!(
-                    "psql is not in PATH. OpenProse would use a file then, but prosescope does not need psql and recorded the run in {address}. Next: give subagents `prosescope brief`, or use {}",
+                    "the program psql is not in PATH. Without psql, OpenProse would record in a file; prosescope needs no psql and recorded the run in {address}. Next: give subagents the output of `prosescope brief`, or create the run in a file with {}",
                     named()
                 );
                 say(&note(&escape(&text, false)));
@@ -73,7 +74,9 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     out::recorded();
     record::told(made);
     if !locate::is_program(&args.program) {
-        let text = format!("{name} is not a .prose file; the run holds a copy of it all the same");
+        let text = format!(
+            "the name {name} does not end with .prose; the run was created with this file as the program"
+        );
         say(&note(&escape(&text, false)));
     }
     // Later commands take a run in PostgreSQL as `postgres:ID`, and a run in files as its id.
@@ -112,7 +115,9 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     };
     let len = fs::metadata(path).map_err(wrong)?.len();
     if len > MOST_BYTES as u64 {
-        let message = format!("{name} has {len} bytes; a program has at most {MOST_BYTES}");
+        let message = format!(
+            "{name} is too large for a program: {len} bytes, at most {MOST_BYTES} are allowed"
+        );
         return Err(CliError::usage(message).hint("give the .prose file"));
     }
     let bytes = fs::read(path).map_err(wrong)?;
@@ -121,7 +126,8 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
             .hint("if the file is not text, give the .prose file")
     })?;
     if program::first_lines(&text).len() < text.len() {
-        let message = format!("{name} has more than {MOST_LINES} lines, the most of a program");
+        let message =
+            format!("{name} is too long for a program: at most {MOST_LINES} lines are allowed");
         return Err(CliError::usage(message).hint("give the .prose file"));
     }
     Ok(text)

@@ -17,7 +17,7 @@ pub(super) fn run(out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::not_found(
             "this prosescope was built without the licenses of its libraries",
         )
-        .hint("a release and `cargo install prosescope` include them; in a checkout, `cargo xtask install` collects them"));
+        .hint("install a release, or use `cargo install prosescope`; in a checkout, `cargo xtask install` collects the licenses"));
     }
     let mut text = String::new();
     GzDecoder::new(PACKED)

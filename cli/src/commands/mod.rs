@@ -159,7 +159,7 @@ fn node_named(
     let number = place.unwrap_or_else(|| name.trim_start_matches('#'));
     let number: i64 = number.parse().map_err(|_| {
         let message = format!("{option} {name} is neither the number of an execution (43) nor a place in the trace (~7)");
-        CliError::usage(message).hint("`prosescope trace RUN` lists both")
+        CliError::usage(message).hint("`prosescope trace RUN` lists the numbers and places")
     })?;
     let found = match place {
         Some(_) => u32::try_from(number).ok().map(NodeId::new),
@@ -187,7 +187,7 @@ fn no_execution(session: &Session, id: i64) -> CliError {
     ));
     match session.trace().by_row.is_empty() {
         true => error.hint(
-            "this run records no numbers of executions; `prosescope trace RUN` lists its rows as ~0, ~1, …",
+            "this run records no numbers of executions. Give a place such as ~7; `prosescope trace RUN` lists the places",
         ),
         false => error.hint("`prosescope trace RUN` lists the executions with their numbers"),
     }
@@ -199,7 +199,7 @@ fn no_gate(session: &Session, gate: &str) -> CliError {
     let gates = run.gates.iter().map(|gate| &*gate.id);
     CliError::not_found(format!("run {} has no gate {gate}", run.id))
         .hint(near::hint(gate, gates, "gates"))
-        .hint("`prosescope gates RUN --all` lists its gates")
+        .hint("`prosescope gates RUN --all` lists the gates of the run")
 }
 
 /// Parses `--since`: a time, or a duration before now. Returns milliseconds since 1970 UTC.

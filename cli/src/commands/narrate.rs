@@ -13,7 +13,7 @@ pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run.name()?)?;
     unread::whole(&session, &[Part::Statements])?;
     if session.trace().unordered {
-        let message = "the run records only bindings, not the order of its statements";
+        let message = "cannot narrate the run: only its bindings are recorded, not the order of its statements";
         return Err(CliError::new(Exit::Refused, message)
             .hint("`prosescope trace RUN` shows the recorded statements"));
     }

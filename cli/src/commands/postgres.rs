@@ -40,13 +40,13 @@ fn setup(args: &SetupArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&done, || match (&done.address, done.applied) {
         (Some(address), true) => {
             let mut said = format!(
-                "{address} has the schema openprose, and the role {}\nnext: set its password with \\password {} in psql, and name it in OPENPROSE_POSTGRES_URL\n",
+                "{address} has the schema `openprose` and the role `{}`\nnext: set the password of this role with `\\password {}` in psql, then use this role in OPENPROSE_POSTGRES_URL\n",
                 args.role, args.role
             );
             if let Some(setting) = &done.project {
                 let setting = escape(setting, false);
                 said.push_str(&format!(
-                    "next: set a unique name for this project of the database, in .prose/.env or the environment: {setting}\n"
+                    "next: give this project a name that no other project of the database has, in .prose/.env or the environment: {setting}\n"
                 ));
             }
             said
@@ -88,7 +88,10 @@ fn trust(args: &TrustArgs, out: &Out) -> Result<Exit, CliError> {
     };
     out.show(&done, || {
         let mut said = match done.trusted {
-            true => format!("{} is trusted until it changes. It contains:\n", done.file),
+            true => format!(
+                "{} is trusted until the file changes. The file contains:\n",
+                done.file
+            ),
             false => format!("{} is not trusted\n", done.file),
         };
         for name in done.names.iter().filter(|_| done.trusted) {

@@ -81,7 +81,7 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
     if args.no_token {
         if !args.listen.ip().is_loopback() {
             return Err(CliError::usage(format!(
-                "--no-token on {} would answer anyone who can reach this address",
+                "with --no-token, the server would answer anyone who can reach the address {}",
                 args.listen
             ))
             .hint("leave out --no-token, or listen on 127.0.0.1"));
@@ -105,7 +105,7 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
             false => Err(CliError::usage(format!(
                 "the token is too short, or has characters that a header cannot carry: use at least {SHORTEST} letters, digits or -._~+/="
             ))
-            .hint("leave the token out; the server then makes one")),
+            .hint("leave out the token; the server then makes a token")),
         };
     }
     let mut random = [0_u8; 24];

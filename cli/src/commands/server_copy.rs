@@ -31,7 +31,7 @@ pub(super) fn push(args: &PushArgs, out: &Out) -> Result<Exit, CliError> {
 pub(super) fn pull(args: &PullArgs, out: &Out) -> Result<Exit, CliError> {
     let run = args.run()?;
     let Some(found) = OnServer::named(&run)? else {
-        let message = format!("{run} is not in PostgreSQL");
+        let message = format!("{run} does not name a run in PostgreSQL");
         return Err(CliError::usage(message).hint("give the run as postgres:ID"));
     };
     let converted = match &args.out {
@@ -50,7 +50,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
     if locate::id_on_server(run).is_some() {
         let message = format!("{run} is in PostgreSQL already");
         return Err(CliError::refused("same-form", message)
-            .hint("`prosescope pull` copies it into a database file"));
+            .hint("`prosescope pull` copies the run into a database file"));
     }
     let address = locate::address()?;
     // The run is opened without agents of the project and the user, because they do not belong to the run.
@@ -83,7 +83,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
             // The comparison leaves out files on this machine, because they are not part of the copy in PostgreSQL.
             let copy = session_of(PostgresSource::open(&address, &id)?, &id)?;
             let next = format!(
-                "continue the run in PostgreSQL. Or save that copy (`prosescope pull postgres:{id} -o FILE`), remove it (`prosescope clean postgres:{id} --yes`) and push again"
+                "continue the run in PostgreSQL. Or save the copy in PostgreSQL (`prosescope pull postgres:{id} -o FILE`), remove this copy (`prosescope clean postgres:{id} --yes`), and push again"
             );
             let place = address.to_string();
             let form = (false, with_files);

@@ -53,10 +53,11 @@ fn decider(runs: &[String], by: &str) -> Result<serve::Decider, CliError> {
         return Err(CliError::usage(message).hint("give only the run whose gates you decide"));
     };
     if locate::id_on_server(run).is_some() {
-        let message =
-            format!("{run} is in PostgreSQL, and the page shows a copy without decisions");
+        let message = format!(
+            "--allow-decisions cannot decide gates of {run}: the run is in PostgreSQL, and the page shows a copy of the run"
+        );
         return Err(CliError::usage(message).hint(format!(
-            "`prosescope gates {run}` lists its gates, `prosescope approve {run} GATE` and `prosescope reject {run} GATE` decide them"
+            "`prosescope gates {run}` lists the gates; decide a gate with `prosescope approve {run} GATE` or `prosescope reject {run} GATE`"
         )));
     }
     serve::Decider::new(locate::for_writing(run)?, by)

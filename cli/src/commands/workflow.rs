@@ -109,7 +109,7 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
             let done = writer.record(&step)?;
             out.show(&done, || {
                 format!(
-                    "step kept in workflow {}\n",
+                    "step recorded in workflow {}\n",
                     escape(&done.workflow_id, false)
                 )
             })
@@ -374,7 +374,7 @@ fn turned(done: &Turned, what: &str, out: &Out) -> Result<Exit, CliError> {
 fn dropped(messages: u32) {
     if messages > 0 {
         say(&note(&format!(
-            "the {messages} oldest messages were dropped from the context without a summary. `finish --summary` records one; --tail keeps more messages"
+            "the {messages} oldest messages were dropped from the context without a summary. `prosescope workflow finish --summary` records a summary; --tail keeps more messages"
         )));
     }
 }
@@ -390,7 +390,7 @@ pub(super) fn text(argument: String) -> Result<String, CliError> {
 
 /// Parses a JSON object of the command line.
 pub(super) fn object(text: &str) -> Result<Json, CliError> {
-    let wrong = |why: String| CliError::usage(why).hint("write an object: '{\"key\": …}'");
+    let wrong = |why: String| CliError::usage(why).hint("write a JSON object: '{\"key\": …}'");
     let json = Json::parse(text)
         .map_err(|cause| wrong(format!("--payload is not valid JSON: {cause}")))?;
     match json.is_object() {

@@ -61,7 +61,7 @@ pub(crate) fn audit_check(check: &AuditCheck, width: usize) -> String {
     if check.chain == "consistent" && check.expected.is_none() {
         let _ = writeln!(
             out,
-            "{FAINT}A log that was cut or rewritten as a whole is consistent too; --expect-head detects that.{RESET}"
+            "{FAINT}A log that was cut or completely rewritten is consistent, too; --expect-head detects such a log.{RESET}"
         );
     }
     out

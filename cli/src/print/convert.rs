@@ -20,7 +20,7 @@ pub(crate) fn converted(converted: &RunConverted, width: usize) -> String {
         converted.state
     );
     if converted.already {
-        out.push_str("the same run already exists there, complete; nothing was copied\n");
+        out.push_str("nothing was copied: a complete copy of this run already exists there\n");
     } else if converted.left.is_empty() {
         out.push_str("the copy is complete\n");
     }

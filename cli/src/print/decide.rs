@@ -39,7 +39,7 @@ pub(crate) fn decided(done: &GateDecided) -> String {
         fact(
             &mut out,
             "override",
-            "no sealed row records the creation of the gate; the log records that it was decided all the same",
+            "no sealed row records the creation of the gate; the audit log records that this gate was decided nevertheless",
         );
     }
     if let Some(waited) = done.waited_ms {

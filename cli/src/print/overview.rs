@@ -78,7 +78,7 @@ pub(crate) fn overview(
     if issues.issues.len() > ISSUES {
         let _ = writeln!(
             out,
-            "  {FAINT}… {} more; --json prints them all{RESET}",
+            "  {FAINT}… {} more; --json prints all{RESET}",
             issues.issues.len() - ISSUES
         );
     }

@@ -31,7 +31,7 @@ pub(crate) fn query(view: &QueryView, width: usize) -> String {
     let left = view.columns.len() - shown;
     if left > 0 {
         let columns = counted(left as u64, "column", "columns");
-        let line = format!("{columns} left out: --csv and --json print all");
+        let line = format!("{columns} left out: --csv and --json print all columns");
         let _ = writeln!(out, "{FAINT}{line}{RESET}");
     }
     for line in query_notes(view) {
@@ -82,7 +82,7 @@ fn in_table(cell: &Cell) -> String {
 pub(crate) fn query_notes(view: &QueryView) -> Vec<String> {
     let mut notes = view.notes.clone();
     if view.more {
-        notes.push("There are more rows: --limit N prints up to 100,000 of them.".to_owned());
+        notes.push("There are more rows: --limit N prints up to 100,000 rows.".to_owned());
     }
     if view.cut > 0 {
         let cells = counted(view.cut, "cell is", "cells are");

@@ -46,9 +46,12 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
         (false, _) => writeln!(out, "{places} replaced:"),
         (true, 0) => writeln!(
             out,
-            "Unchanged; it contains nothing that looks like a secret."
+            "The content is unchanged and contains nothing that looks like a secret."
         ),
-        (true, _) => writeln!(out, "Unchanged; it contains possible secrets in {places}:"),
+        (true, _) => writeln!(
+            out,
+            "The content is unchanged and contains possible secrets in {places}:"
+        ),
     };
     let mut rules: BTreeMap<(&str, &str), (u64, Vec<&str>)> = BTreeMap::new();
     for of in &view.replaced {
@@ -106,7 +109,7 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
     for log in &view.sealed_anew {
         let _ = writeln!(
             out,
-            "The audit log of {} was sealed anew; its head was row {}, {}",
+            "The audit log of {} was sealed anew in the file; the head before was row {}, {}",
             escape(&log.run, false),
             count(log.count),
             escape(&log.head, false)

@@ -40,7 +40,7 @@ pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> Strin
     let mut keys = match view.sequential {
         Some(true) => vec!["one after the other"],
         Some(false) => vec!["━ the end waited for this row", "─ ran beside others"],
-        None => vec!["branches without times may have run at once"],
+        None => vec!["branches without times may have run at the same time"],
     };
     let has = |end: BarEnd| view.bars.iter().any(|bar| bar.end == end);
     keys.extend(has(BarEnd::Open).then_some("→ not ended"));

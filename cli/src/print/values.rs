@@ -145,7 +145,7 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
         }
         let _ = writeln!(
             out,
-            "{BOLD}{}{RESET}  {FAINT}custom · {} · not opened from a run's data{RESET}\n  {}",
+            "{BOLD}{}{RESET}  {FAINT}custom · {} · prosescope does not open this path by itself{RESET}\n  {}",
             escape(&agent.name, false),
             escape(&agent.path, false),
             escape(&agent.command, false)
@@ -169,7 +169,7 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
         if agent.shadowed {
             let _ = writeln!(
                 out,
-                "  {WAIT}not used by this run: another store of this scope has an agent of this name{RESET}"
+                "  {WAIT}this run does not use this agent, but the agent of the same name in another store of this scope{RESET}"
             );
         }
         if !agent.memory_preview.is_empty() {

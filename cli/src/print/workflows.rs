@@ -48,7 +48,7 @@ pub(crate) fn workflows(list: &WorkflowList, width: usize) -> String {
     }
     let mut out = table.print(width);
     if list.more {
-        let _ = writeln!(out, "{FAINT}more with --limit{RESET}");
+        let _ = writeln!(out, "{FAINT}--limit N lists more workflows{RESET}");
     }
     out
 }

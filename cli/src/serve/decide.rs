@@ -157,7 +157,7 @@ async fn read(body: Body) -> Result<Asked, Response> {
     serde_json::from_slice(&bytes).map_err(|error| {
         failed(
             &CliError::usage(format!("the decision could not be read: {error}"))
-                .hint("load the page again, because it may have another version"),
+                .hint("load the page again: the page may be of another version than the server"),
         )
     })
 }

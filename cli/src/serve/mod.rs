@@ -72,7 +72,7 @@ pub(crate) fn viewer() -> Result<&'static str, CliError> {
             Exit::NotFound,
             "this build of prosescope does not include the viewer",
         )
-        .hint("a release and `cargo install prosescope` include it; in a checkout, `cargo xtask install` builds it")),
+        .hint("install a release, or use `cargo install prosescope`; in a checkout, `cargo xtask install` builds the viewer")),
     }
 }
 

@@ -300,7 +300,10 @@ fn looking_is_logged_unless_it_is_not_wanted_or_cannot_be() {
         let path = copy.display().to_string();
         let (shown, said) = project.expect(0, &["gate", "show", &path, "deploy"]);
         assert!(shown.contains("pending"), "{shown}");
-        assert!(said.contains("the view was not recorded"), "{said}");
+        assert!(
+            said.contains("does not record that you viewed the gate"),
+            "{said}"
+        );
     });
 }
 

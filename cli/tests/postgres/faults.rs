@@ -481,7 +481,7 @@ fn recorded(tried: &Tried<'_>) -> Result<Verdict, String> {
         // Code 7: the records are complete, but a later step failed, such as printing or confirming.
         Some(7) if now == tried.after => Ok(Verdict::Done),
         // `gate show` printed the gate, with a note that the view was not recorded.
-        Some(0) if now == tried.before && said.contains("the view was not recorded") => {
+        Some(0) if now == tried.before && said.contains("not record that you viewed the gate") => {
             Ok(Verdict::Kept)
         }
         // The time-outs of one run are recorded, and another run could not be read.

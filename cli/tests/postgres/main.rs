@@ -271,7 +271,7 @@ fn an_agent_of_the_project_is_deleted_by_its_name_alone() {
     assert_eq!(left(), "everybody's theirs");
     // An agent of the same name that belongs to no project is listed next, as an agent of every project.
     let listed = delete(&["--yes"]);
-    assert!(listed.contains("of every project"), "{listed}");
+    assert!(listed.contains("shared by all projects"), "{listed}");
     assert_eq!(left(), "theirs");
     project.prose(
         3,

@@ -32,7 +32,7 @@ fn the_name_by_which_a_project_keeps_its_agents_is_said() {
     assert!(said.contains(&own), "{said}");
     assert_eq!(project.json(&setup)["project"], own.as_str());
     let run = project.init("postgres");
-    let shared = format!("are stored under the name of its folder, {folder}.");
+    let shared = format!("are stored under the name of the project's folder, {folder}.");
     let said = set(&run, "project");
     assert!(
         said.contains(&shared) && said.contains("OPENPROSE_PROJECT"),

@@ -143,7 +143,7 @@ fn wrong_names_say_what_there_is() {
     );
     let (_, said) = project.expect(3, &["show", "1999"]);
     assert!(
-        said.contains("there is no run 1999") && said.contains("`prosescope runs` lists them"),
+        said.contains("there is no run 1999") && said.contains("`prosescope runs` lists all runs"),
         "{said}"
     );
     let (_, said) = project.expect(3, &["get", "nothing"]);

@@ -174,11 +174,7 @@ fn what_cannot_be_converted_is_refused_in_words() {
     let nested = format!("{run}/r--r");
     for (args, code, words) in [
         (vec!["nobody", "--to", "sqlite"], 3, "no run nobody"),
-        (
-            vec![&*run, "--to", "filesystem"],
-            4,
-            "already has that form",
-        ),
+        (vec![&*run, "--to", "filesystem"], 4, "already has the form"),
         (
             vec![&*run, "--to", "sqlite", "--out", "there"],
             6,

@@ -251,7 +251,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
             Verdict::Done
         }
         // `gate show` printed the gate, with a note that the view was not recorded.
-        Some(0) if now == *tried.before && said.contains("the view was not recorded") => {
+        Some(0) if now == *tried.before && said.contains("not record that you viewed the gate") => {
             Verdict::Kept
         }
         Some(0) if now == *tried.before => Verdict::Odd("done, and not there".to_owned()),

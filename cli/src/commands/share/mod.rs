@@ -57,7 +57,9 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         return out.show(&report, || print::shared(&report, out.width));
     }
     let Some(file) = args.out.as_deref() else {
-        return Err(CliError::usage("the file to write is missing: -o FILE"));
+        return Err(CliError::usage(
+            "the name of the file to write is missing: give -o FILE",
+        ));
     };
     // The summary comes before the question, so that the user knows what would be written.
     let asks = out.terminal && !args.yes && written::can_ask();
@@ -116,7 +118,7 @@ fn note_unused(args: &ShareArgs, report: &RunShared) {
     let asked = |of: &SecretsReplaced| of.rule == ASKED;
     if !args.wishes().redact.is_empty() && !report.replaced.iter().any(asked) {
         say(&print::note(
-            "--redact matched nothing in the run. Next: check the spelling, capital letters included",
+            "--redact matched nothing in the run. Next: check the spelling, and upper and lower case",
         ));
     }
 }
@@ -160,10 +162,10 @@ fn format(args: &ShareArgs) -> Result<Kind, CliError> {
         (None, Some("txt" | "md")) => Kind::Text,
         (None, _) if args.report => Kind::Page,
         (None, _) => {
-            return Err(
-                CliError::usage("the name of the file does not end with a known form")
-                    .hint("name it .html, .zip or .db, or give --format"),
-            );
+            return Err(CliError::usage(
+                "the name of the file does not end with a known extension",
+            )
+            .hint("end the name with .html, .zip or .db, or give --format"));
         }
     })
 }
@@ -177,7 +179,7 @@ fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
         Kind::Page | Kind::Zip => Key::read(path).map(Some),
         Kind::Database | Kind::Text => {
             let message = format!(
-                "--sign: a {} file has no place for a signature",
+                "--sign cannot sign a {} file: only a page or a zip can contain a signature",
                 word(format)
             );
             Err(CliError::usage(message).hint("write a page or a zip: -o FILE.html, -o FILE.zip"))

@@ -34,7 +34,7 @@ pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
     made.map_err(|cause| {
         let message = format!("cannot write {}: {cause}", file.display());
         CliError::new(Exit::Io, message)
-            .hint("check that its folder exists, and that you may write to it")
+            .hint("check that the folder of the file exists, and that you may write to this folder")
     })
 }
 

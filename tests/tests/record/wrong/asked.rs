@@ -76,9 +76,9 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("fresh", "agent memory get nobody", 3, "agent nobody has no memory", "`prosescope agents RUN`"),
     ("fresh", "agent segment get writer 7", 3, "agent writer has no segments", "`prosescope agents RUN`"),
     // These commands name no run, two runs, or a run that does not exist.
-    ("fresh", "finish RUN --run other --status failed", 2, "two runs are named: fresh as an argument, and other with --run", "one of them"),
-    ("gate", "approve RUN publish --run other --as editor", 2, "two runs are named", "one of them"),
-    ("gate", "gates expire RUN --run other", 2, "two runs are named", "one of them"),
+    ("fresh", "finish RUN --run other --status failed", 2, "two runs are named: fresh as an argument, and other with --run", "name only one run"),
+    ("gate", "approve RUN publish --run other --as editor", 2, "two runs are named", "name only one run"),
+    ("gate", "gates expire RUN --run other", 2, "two runs are named", "name only one run"),
     ("fresh", "exec begin --line 13 --run fresh --run other", 2, "cannot be used multiple times", "--help"),
     ("fresh", "exec begin --line 13 --run", 2, "a value is required for '--run <RUN>'", "--help"),
     ("fresh", "exec begin --line 13 --run ''", 2, "the run's name is empty", "--help"),
