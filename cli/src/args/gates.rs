@@ -191,7 +191,7 @@ impl GateArgs {
         match named.map_or_else(in_environment, |run| Ok(Some(run)))? {
             Some(run) => Ok((run, gate)),
             None => Err(CliError::usage(format!("the run of gate {gate} is not named")).hint(
-                format!("name it before the gate, with --run or in {RUN_ENV}; `prosescope gates` lists the pending gates with their runs"),
+                format!("name the run before the gate, with --run or in {RUN_ENV}; `prosescope gates` lists the pending gates with their runs"),
             )),
         }
     }

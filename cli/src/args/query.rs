@@ -57,7 +57,7 @@ impl QueryArgs {
                 "the run before the SQL is missing",
             )
             .hint(format!(
-                "`prosescope query latest \"{EXAMPLE}\"` asks the latest run"
+                "name a run before the SQL: `prosescope query latest \"{EXAMPLE}\"`"
             ))),
             _ => match one(run, named)? {
                 Some(run) => Ok((run, sql)),

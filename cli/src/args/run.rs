@@ -15,7 +15,7 @@ pub(super) const SAME: &str = "The run, as an option in place of the argument";
 pub(crate) fn run_name(text: &str) -> Result<String, String> {
     match text.is_empty() {
         true => Err(format!(
-            "the run's name is empty: expected an id, `latest` or a path. Next: check that the variable it comes from is set, or unset {RUN_ENV}"
+            "the run's name is empty: expected an id, `latest` or a path. Next: set the variable that contains the name, or unset {RUN_ENV}"
         )),
         false => Ok(text.to_owned()),
     }
@@ -63,7 +63,7 @@ pub(super) fn one(run: Option<&str>, named: Option<&str>) -> Result<Option<Strin
         (Some(run), Some(named)) if run != named => Err(CliError::usage(format!(
             "two runs are named: {run} as an argument, and {named} with --run"
         ))
-        .hint("name one of them")),
+        .hint("name only one run")),
         (run, named) => Ok(run.or(named).map(str::to_owned)),
     }
 }
@@ -78,6 +78,6 @@ pub(super) fn several(runs: &[String], named: Option<&str>) -> Result<Vec<String
         (_, Some(named)) => Err(CliError::usage(format!(
             "several runs are named as arguments, and {named} with --run"
         ))
-        .hint("name all of them as arguments")),
+        .hint("name all runs as arguments, without --run")),
     }
 }

@@ -102,7 +102,7 @@ fn not_known(run: &str) -> CliError {
 pub(super) fn unread(disk: &Disk, error: CliError) -> CliError {
     match disk.unread(|_| true) {
         Some(message) if error.exit == Exit::NotFound => CliError::new(Exit::Io, message)
-            .hint("check that you may read it, then repeat the command"),
+            .hint("check that you may read the file or folder, then repeat the command"),
         _ => error,
     }
 }
@@ -126,7 +126,7 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
                 );
             }
             error.hint(format!(
-                "there are {runs} runs, such as {}; `prosescope runs` lists them",
+                "there are {runs} runs, such as {}; `prosescope runs` lists all runs",
                 some.join(", ")
             ))
         }
@@ -222,7 +222,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
         let name = full.file_stem().unwrap_or_default().to_string_lossy();
         let message = format!("{} is a program, not a run", path.display());
         return Err(CliError::usage(message).hint(format!(
-            "`{}` lists its runs",
+            "`{}` lists the runs of this program",
             shell::command("runs", &[], &shell::option("--program", &name))
         )));
     }
@@ -287,16 +287,19 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
                 base,
                 prose,
             }),
-            None => {
-                Err(
-                    CliError::usage(format!("{} contains {} runs", path.display(), many.len()))
-                        .hint(format!(
-                            "choose one, such as {}",
-                            path.join(&many[0].place).display()
-                        ))
-                        .hint(format!("`prosescope runs {}` lists them", path.display())),
-                )
-            }
+            None => Err(CliError::usage(format!(
+                "the command takes one run, but {} contains {} runs",
+                path.display(),
+                many.len()
+            ))
+            .hint(format!(
+                "name one run, such as {}",
+                path.join(&many[0].place).display()
+            ))
+            .hint(format!(
+                "`prosescope runs {}` lists the runs",
+                path.display()
+            ))),
         },
     }
 }
@@ -347,7 +350,7 @@ pub(crate) fn project() -> Result<PathBuf, CliError> {
         let users = home.as_deref().and_then(|home| home_prose(home).ok()?);
         let error = match users.filter(|_| home.is_some_and(|home| here.starts_with(home))) {
             Some(users) => error.hint(format!(
-                "{} contains the agents of the user. It is a project only for commands in the home directory itself",
+                "{} contains the agents of the user, and is a project only for commands that run in the home directory itself",
                 users.display()
             )),
             None => error,

@@ -150,7 +150,7 @@ pub(crate) fn list(
     if let Some(message) = hidden {
         if list.runs.is_empty() {
             return Err(CliError::new(Exit::Io, message)
-                .hint("check that you may read it, then repeat the command"));
+                .hint("check that you may read the file or folder, then repeat the command"));
         }
         notes.push(format!("some parts were not read: {message}"));
     }
@@ -175,7 +175,7 @@ pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
     };
     match disk.unread(|place| !of_run(place)) {
         Some(message) => Err(CliError::new(Exit::Io, message)
-            .hint("check that you may read it, then repeat the command")),
+            .hint("check that you may read the file or folder, then repeat the command")),
         None => {
             // The status of an unreadable run is not known, so a note gives the error.
             let failed = list.runs.iter().filter_map(|run| run.error.as_deref());

@@ -93,7 +93,7 @@ pub(crate) fn set_now() -> Result<Option<i64>, CliError> {
     let time = Stamp::parse(&text).millis().ok_or_else(wrong);
     time.map(Some).map_err(|error| {
         error.hint(format!(
-            "set it to a time such as 2026-01-25T12:00:00Z, or unset {NOW_ENV}"
+            "set {NOW_ENV} to a time such as 2026-01-25T12:00:00Z, or unset {NOW_ENV}"
         ))
     })
 }
@@ -108,7 +108,7 @@ pub(crate) fn recorded_now() -> Result<i64, CliError> {
         true => Err(CliError::refused(
             "clock-moved",
             format!(
-                "nothing was recorded: {NOW_ENV} is set, and only commands that read may use it"
+                "nothing was recorded: {NOW_ENV} is set, and only commands that read accept this variable"
             ),
         )
         .hint(format!("unset {NOW_ENV}, then repeat the command"))),

@@ -138,7 +138,7 @@ impl OnServer {
 
     fn around(&self) -> Result<Rc<dyn Source>, CliError> {
         let keeper = keeper().unwrap_or_else(|error| {
-            let what = "agents of the project are not read, only those of all projects";
+            let what = "agents of this project are not read, only agents that all projects share";
             say(&note(&unasked(what, &error)));
             Keeper::Project(None)
         });
@@ -183,7 +183,7 @@ pub(crate) fn told_keeper() -> Result<Keeper, CliError> {
     let keeper = keeper()?;
     if let (Keeper::Project(Some(name)), None) = (&keeper, named(PROJECT)?) {
         say(&note(&format!(
-            "agents of this project are stored under the name of its folder, {name}. Another project with this name shares them. Next: set {PROJECT} in the environment or in .prose/.env"
+            "the agents of this project are stored under the name of the project's folder, {name}. Another project in a folder of this name shares these agents. Next: set {PROJECT} to a unique name in the environment or in .prose/.env"
         )));
     }
     Ok(keeper)
@@ -225,9 +225,9 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
         None => Ok(()),
         Some(_) => Err(CliError::new(
             Exit::Usage,
-            format!("{run} is in PostgreSQL: this command works on files"),
+            format!("this command works only on files, and {run} is in PostgreSQL"),
         )
-        .hint(format!("`prosescope pull {run}` copies it into a file; `prosescope show` and `prosescope trace` read it where it is"))),
+        .hint(format!("`prosescope pull {run}` copies the run into a file; `prosescope show` and `prosescope trace` read a run in PostgreSQL directly"))),
     }
 }
 
@@ -265,7 +265,7 @@ pub(super) fn add_to(
     let found = list_page(&source, &bounded(), filter, order, shown);
     if found.runs.len() == shown && most == usize::MAX {
         notes.push(format!(
-            "of the runs in {} {shown} are listed; --limit N lists more",
+            "only {shown} of the runs in {} are listed; --limit N lists more",
             source.label()
         ));
     }
@@ -402,7 +402,7 @@ pub(crate) fn address() -> Result<Address, CliError> {
     // An untrusted file is an error, so that `DATABASE_URL` of another application is not used instead.
     let named = named(URL)?.or_else(|| environment("DATABASE_URL"));
     let named = named.ok_or_else(|| {
-        CliError::not_found("a PostgreSQL database is not set").hint(format!("set {SOURCES}"))
+        CliError::not_found("no PostgreSQL database is set").hint(format!("set {SOURCES}"))
     })?;
     Ok(Address::parse(&named, &environment)?)
 }

@@ -31,7 +31,8 @@ pub(super) const PROJECT: &str = "OPENPROSE_PROJECT";
 const MOST: u64 = 1 << 20;
 
 /// The hint that explains how to trust a file.
-const TRUST: &str = "`prosescope postgres trust` trusts the file as it is, until it changes";
+const TRUST: &str =
+    "read the file, then run `prosescope postgres trust` to trust the file until it changes";
 
 /// The settings in the `.env` of a project.
 pub(crate) struct Settings {
@@ -50,7 +51,7 @@ impl Settings {
         let unread = |cause: &dyn std::fmt::Display| {
             let message = format!("cannot read {}: {cause}", file.display());
             CliError::new(Exit::Io, message).hint(format!(
-                "check that it is a file that you may read; or set {URL} in the environment"
+                "check that the path is a file that you may read; or set {URL} in the environment"
             ))
         };
         match fs::metadata(&file) {
@@ -67,7 +68,7 @@ impl Settings {
         };
         let (real, bytes) = read().map_err(|cause| unread(&cause))?;
         if bytes.len() as u64 > MOST {
-            return Err(unread(&format!("it has more than {MOST} bytes")));
+            return Err(unread(&format!("the file has more than {MOST} bytes")));
         }
         Ok(Some(Settings { file: real, bytes }))
     }
@@ -148,7 +149,7 @@ pub(super) fn named(key: &str) -> Result<Option<String>, CliError> {
         Some(value) if settings.is_trusted() => Ok(Some(value)),
         Some(value) => {
             let message = format!(
-                "{} names {}, and you did not trust this file yet. prosescope does not contact a server of an untrusted file",
+                "{} names {}, but you do not trust this file yet. prosescope contacts a server only if you trust the file that names the server",
                 settings.file.display(),
                 match key {
                     PROJECT => format!("the project {value}"),
@@ -167,11 +168,12 @@ pub(crate) fn trust() -> Result<Trusted, CliError> {
     let settings = Settings::of_project()?;
     let settings = settings.filter(|settings| !settings.names().is_empty());
     let settings = settings.ok_or_else(|| {
-        CliError::not_found("the project has no file with a PostgreSQL database to trust").hint(
-            format!(
-                "set {URL} in .prose/.env and repeat the command, or set it in the environment"
-            ),
+        CliError::not_found(
+            "nothing to trust: the project has no .prose/.env that names a PostgreSQL database",
         )
+        .hint(format!(
+            "set {URL} in .prose/.env and repeat the command, or set {URL} in the environment"
+        ))
     })?;
     let mark = settings.mark().ok_or_else(homeless)?;
     forget(&settings.file)?;
@@ -205,7 +207,7 @@ fn forget(file: &Path) -> Result<(), CliError> {
     let marks = marks().ok_or_else(homeless)?;
     let unread = |cause: io::Error| {
         let message = format!("cannot read or change {}: {cause}", marks.display());
-        CliError::new(Exit::Io, message).hint("check that the folder is yours")
+        CliError::new(Exit::Io, message).hint("check that you own this folder and may write to it")
     };
     let all = match fs::read_dir(&marks) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -222,7 +224,7 @@ fn forget(file: &Path) -> Result<(), CliError> {
 }
 
 fn homeless() -> CliError {
-    CliError::not_found("trust is recorded in the home directory, and the user has none").hint(
+    CliError::not_found("cannot record trust: trust is recorded in the home directory, and no home directory is known").hint(
         format!("set HOME or XDG_STATE_HOME; or set {URL} in the environment"),
     )
 }

@@ -77,7 +77,7 @@ fn target(dir: PathBuf) -> Result<Target, CliError> {
             events.display()
         );
         return Err(CliError::refused("two-stores", message).hint(
-            "move one of them away, or name the one to write: the path of state.db or of state.md",
+            "move one of these two files away, or name the store to write: the path of state.db or of state.md",
         ));
     }
     if !there && !is_run(&dir)? {
@@ -137,14 +137,14 @@ fn lies(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadata>, Cl
 fn whole(disk: &Disk) -> Result<(), CliError> {
     match disk.unread(|_| true) {
         Some(message) => Err(CliError::new(Exit::Io, message)
-            .hint("check that you may read it, then repeat the command")),
+            .hint("check that you may read the file or folder, then repeat the command")),
         None => Ok(()),
     }
 }
 
 fn no_run(path: &Path) -> CliError {
     CliError::not_found(format!("there is no run in {}", path.display()))
-        .hint("`prosescope runs` lists the runs; `prosescope init PROGRAM` creates one")
+        .hint("`prosescope runs` lists the runs; `prosescope init PROGRAM` creates a run")
 }
 
 /// Resolves links in `found` if `run` is the path to the same file. Otherwise returns `found` as it is.

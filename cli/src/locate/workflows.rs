@@ -124,6 +124,6 @@ impl Kept {
             "there are no workflows: {} does not exist",
             self.name()
         ))
-        .hint("`prosescope workflow start --input TEXT` begins one; --state names another database")
+        .hint("`prosescope workflow start --input TEXT` begins a workflow; --state names another database")
     }
 }
