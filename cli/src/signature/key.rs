@@ -38,10 +38,12 @@ impl Key {
         let begins = text.trim_start();
         if PublicKey::from_openssh(begins).is_ok() {
             let private = path.with_extension("");
-            let usage = CliError::usage(format!("{shown} is a public key: it cannot sign"));
+            let usage = CliError::usage(format!(
+                "{shown} is a public key, and only a private key can sign"
+            ));
             return Err(match path.extension().is_some_and(|end| end == "pub") {
                 true => usage.hint(format!(
-                    "name the private key beside it: --sign {}",
+                    "name the private key beside the public key: --sign {}",
                     private.display()
                 )),
                 false => usage.hint("name the private key: --sign ~/.ssh/id_ed25519"),
@@ -52,13 +54,13 @@ impl Key {
                 "{shown} is a private key, but not in OpenSSH's format"
             ))
             .hint(format!(
-                "`ssh-keygen -p -f {shown}` converts the key; make a copy first"
+                "copy the key, then convert the original with `ssh-keygen -p -f {shown}`"
             )));
         }
         let read = PrivateKey::from_openssh(begins).map_err(|error| {
             CliError::usage(format!("{shown} cannot be read as an SSH key: {error}"))
                 // ssh-key 0.6 cannot read an ECDSA key whose secret number has leading zero bytes.
-                .hint("`ssh-keygen -t ed25519` makes a usable key. One in 256 ECDSA keys cannot be read")
+                .hint("make a usable key with `ssh-keygen -t ed25519`. prosescope cannot read one in 256 ECDSA keys")
         })?;
         let key = match read.is_encrypted() {
             true => opened(path, &read)?,
@@ -157,7 +159,7 @@ fn opened(path: &Path, key: &PrivateKey) -> Result<PrivateKey, CliError> {
     if !io::stdin().is_terminal() {
         return Err(CliError::refused(
             "key-locked",
-            format!("{shown} has a passphrase, and without a terminal it cannot be entered"),
+            format!("{shown} has a passphrase, and a passphrase can be entered only in a terminal"),
         )
         .hint("run the command in a terminal, or use a key without a passphrase"));
     }

@@ -17,7 +17,7 @@ pub(crate) use key::Key;
 pub(crate) use signers::Signers;
 
 /// The text about what a signature proves and does not prove, for the hint of an issue.
-const PROVES: &str = "The owner of that key signed exactly this manifest. The signature does not prove that the run is true or complete.";
+const PROVES: &str = "The owner of the key signed exactly this manifest. The signature does not prove that the run is true or complete.";
 
 /// Returns the issues of the signature of a shared file. `signed` is `None` for a run outside of a shared file. `changed` means
 /// that a part differs from the manifest, which is a separate issue.
@@ -29,14 +29,14 @@ pub(crate) fn issues(
 ) -> Vec<Issue> {
     let mut issues: Vec<Issue> = signers.and_then(Signers::issue).into_iter().collect();
     let is = match changed {
-        true => "The manifest, but not the changed content beside it, is signed",
+        true => "Only the manifest, not the changed content, is signed",
         false => "Signed",
     };
     match (signed, signers) {
         (None, None) => {}
         (None, Some(_)) => issues.push(
             Issue::error("share-signature", "The file is not signed.").hint(
-                "Ask for a file of `prosescope share --sign KEY`. Its signature may also have been removed.",
+                "Ask the sender for a file that `prosescope share --sign KEY` wrote. The signature may also have been removed from this file.",
             ),
         ),
         (Some(signed), _) => {
@@ -64,9 +64,9 @@ pub(crate) fn issues(
 /// Returns the key of a signature, if the signature matches the manifest.
 fn signer(signed: &Signed) -> Result<KeyData, String> {
     let signature = SshSig::from_pem(&signed.signature)
-        .map_err(|error| format!("it is not a readable SSH signature ({error})"))?;
+        .map_err(|error| format!("the text is not a readable SSH signature ({error})"))?;
     if signature.namespace() != NAMESPACE {
-        return Err("it was made for another purpose than a shared run".to_owned());
+        return Err("the signature was made for another purpose than a shared run".to_owned());
     }
     let key = signature.public_key();
     if PublicKey::from(key.clone())
@@ -74,8 +74,8 @@ fn signer(signed: &Signed) -> Result<KeyData, String> {
         .is_err()
     {
         return Err(match is_read(key) {
-            true => format!("it does not match the manifest ({})", fingerprint(key)),
-            false => "its type of key is not supported (supported: Ed25519, ECDSA P-256, RSA of 2048 to 4096 bits)".to_owned(),
+            true => format!("the signature does not match the manifest ({})", fingerprint(key)),
+            false => "the type of the key is not supported (supported: Ed25519, ECDSA P-256, RSA of 2048 to 4096 bits)".to_owned(),
         });
     }
     Ok(key.clone())

@@ -34,7 +34,7 @@ impl Options {
                     let at = value.and_then(time).ok_or("valid-before= is not a time")?;
                     options.before.replace(at).is_none()
                 }
-                _ => return Err("an option or the kind of its key is not known"),
+                _ => return Err("an option or the type of the key is not known"),
             };
             if !is_new {
                 return Err("an option occurs twice");
@@ -51,7 +51,7 @@ impl Options {
             before,
         } = self;
         if namespaces.as_ref().is_some_and(|list| !allows(list)) {
-            return Some("may sign other things only (namespaces=)");
+            return Some("may not sign shared runs (namespaces=)");
         }
         if after.is_some_and(|after| now < after) {
             return Some("may not sign yet (valid-after=)");

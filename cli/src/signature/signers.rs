@@ -41,7 +41,7 @@ impl Signers {
         let failed = |exit, why: String| {
             let message = format!("cannot read the allowed signers {}: {why}", path.display());
             CliError::new(exit, message)
-                .hint("give a file with a line `NAME PUBLIC-KEY` for each signer: `man ssh-keygen`, ALLOWED SIGNERS")
+                .hint("give a file with a line `NAME PUBLIC-KEY` for each signer; see ALLOWED SIGNERS in `man ssh-keygen`")
         };
         let io = |cause: io::Error| match cause.kind() {
             io::ErrorKind::NotFound => failed(Exit::NotFound, "the file does not exist".to_owned()),
@@ -81,12 +81,12 @@ impl Signers {
         for line in lines {
             match line.options.refuses(now) {
                 None => return Ok(&line.principals),
-                Some(reason) => why = why.or(Some(format!("{}, {reason}", line.principals))),
+                Some(reason) => why = why.or(Some(format!("{}, who {reason}", line.principals))),
             }
         }
         Err(match why {
-            None => "none of the allowed signers has it".to_owned(),
-            Some(why) => format!("the key of {why}"),
+            None => "no allowed signer has this key".to_owned(),
+            Some(why) => format!("the key belongs to {why}"),
         })
     }
 
@@ -102,13 +102,12 @@ impl Signers {
         }
         let lines = counted(self.skipped.len() as u64, "line does", "lines do");
         let message = format!(
-            "Of the allowed signers {lines} not count: {}.",
+            "In the file of allowed signers, {lines} not count: {}.",
             named.join(", ")
         );
-        Some(
-            Issue::warning("share-signers", message)
-                .hint("A line is `NAMES [OPTIONS] KEY`: `man ssh-keygen`, ALLOWED SIGNERS."),
-        )
+        Some(Issue::warning("share-signers", message).hint(
+            "Write each line as `NAMES [OPTIONS] KEY`; see ALLOWED SIGNERS in `man ssh-keygen`.",
+        ))
     }
 }
 
@@ -131,7 +130,7 @@ impl Line {
         };
         Ok(Line {
             principals: principals.to_owned(),
-            key: key.ok_or("its key is not understood")?,
+            key: key.ok_or("the key is not readable")?,
             options,
         })
     }
