@@ -28,7 +28,7 @@ pub(crate) struct Args {
         value_name = "get,fold,scope,runs,record,postgres,server,moving,share,open,browse,scroll,size"
     )]
     only: Vec<String>,
-    /// Use small sizes and few repetitions, to check that it works
+    /// Use small sizes and few repetitions, to check that the measuring works
     #[arg(long)]
     quick: bool,
     /// Size of the run that `moving` moves, in megabytes [default: 100]

@@ -121,12 +121,12 @@ fn page(root: &Path, glue: &str, packed: &[u8]) -> Result<String> {
     for (name, script) in [("the glue", glue), ("boot.js", &boot)] {
         ensure!(
             !script.contains("</script"),
-            "{name} would end its script element"
+            "{name} contains `</script`, which would end the script element in the page"
         );
     }
     ensure!(
         !style.contains("</style"),
-        "the style would end its element"
+        "a style sheet contains `</style`, which would end the style element in the page"
     );
 
     let html = fill(
@@ -147,7 +147,7 @@ fn page(root: &Path, glue: &str, packed: &[u8]) -> Result<String> {
     for slot in SERVED.iter().map(|(from, _)| from).chain(&SHARED) {
         ensure!(
             html.matches(slot).count() == 1,
-            "the page must hold `{slot}` exactly once"
+            "the page must contain `{slot}` exactly once"
         );
     }
     ensure!(
@@ -186,9 +186,9 @@ fn fill(template: &str, parts: &[(&str, &str)]) -> Result<String> {
     let mut html = String::new();
     let mut rest = template;
     for (name, part) in parts {
-        let (before, after) = rest
-            .split_once(name)
-            .with_context(|| format!("template.html has no {name}, or not in order"))?;
+        let (before, after) = rest.split_once(name).with_context(|| {
+            format!("template.html lacks {name}, or contains {name} in the wrong order")
+        })?;
         html.push_str(before);
         html.push_str(part);
         rest = after;

@@ -71,7 +71,7 @@ fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String>
     }
     link(&program, &second).with_context(|| format!("cannot make {}", second.display()))?;
     Ok(format!(
-        "Installed the second name `prose` too, because no other program in PATH has it: {} is the same program as {}.",
+        "Installed the second name `prose` too, because no other program in PATH has this name: {} is the same program as {}.",
         second.display(),
         program.display()
     ))

@@ -251,7 +251,7 @@ pub(crate) fn rust_target(target: &str) -> Result<()> {
     if on_path(&[OsStr::new("rustup")]).is_none() {
         bail!(
             "Missing: Rust's standard library for {target}, and rustup to install it. \
-             Install rustup, or your distribution's package of that library, then run this again."
+             Install rustup, or your distribution's package of the library, then repeat the command."
         );
     }
     step(&format!("Installing the Rust target {target}"), || {
@@ -332,8 +332,8 @@ fn what_to_install(missing: &[&Tool]) -> String {
         .filter_map(|t| t.packages.first().copied())
         .collect();
     format!(
-        "Missing: {}. Install it, on Debian as root with \
-         `apt-get install --no-install-recommends {}`, then run this again.",
+        "Missing: {}. Install what is missing (on Debian, as root: \
+         `apt-get install --no-install-recommends {}`), then repeat the command.",
         names.join(", "),
         packages.join(" ")
     )

@@ -51,9 +51,8 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
         let is_folder = opened.first().is_some_and(|path| Path::new(path).is_dir());
         list.arg(if is_folder { "runs" } else { "show" });
         run(list.args(opened.first()))?;
-        return Err(
-            missing.context("the viewer was not built; the terminal shows what it would open")
-        );
+        return Err(missing
+            .context("the viewer was not built; the terminal shows what the viewer would open"));
     }
     let viewer = step(
         "Building the viewer (WebAssembly) and prosescope, side by side (minutes the first time)",

@@ -142,7 +142,7 @@ fn standard(root: &Path, library: &Library) -> Result<String> {
         return read(&root.join("LICENSE-APACHE"));
     }
     bail!(
-        "{} {} ({license}) brings no license text. Next: copy it from {} into a list in {}",
+        "{} {} ({license}) brings no license text. Next: copy the text from {} into a list in {}",
         library.package.name,
         library.package.version,
         library

@@ -110,7 +110,7 @@ fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<
     step("Packing the archives", || {
         let here = programs.iter().find(|(target, _)| runs_here(target));
         let (_, here) = here.context(
-            "none of the programs is for this machine: manual pages are made by running one",
+            "the manual pages need a program that runs on this machine, and no such program was built",
         )?;
         archive::describe(here, beside.path())?;
         let time = archive::time(root);

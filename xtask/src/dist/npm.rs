@@ -110,8 +110,8 @@ fn program_package(root: &Path, system: &System, archive: &Path, work: &Path) ->
         fs::copy(&from, to).with_context(|| format!("copying {}", from.display()))?;
     }
     let readme = format!(
-        "# {}\n\nThe program `prosescope` for {} {}. Install the package `prosescope`: it brings this one where it fits, and \
-         starts the program (`npx prosescope`).\n",
+        "# {}\n\nThe program `prosescope` for {} {}. Install the package `prosescope` instead: npm then installs this package on the right systems, and `npx prosescope` \
+         starts the program.\n",
         system.package(),
         system.os,
         system.cpu
