@@ -30,7 +30,7 @@ pub(crate) struct GatesArgs {
     /// Only pending gates whose deadline is within this time: 30m, 1h, 2h30m
     #[arg(long, value_name = "DURATION", conflicts_with = "all")]
     pub(crate) expiring: Option<String>,
-    /// Decided gates too (the default with RUN)
+    /// Include decided gates (the default with RUN)
     #[arg(long)]
     pub(crate) all: bool,
 }

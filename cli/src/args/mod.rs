@@ -344,7 +344,7 @@ pub(crate) enum TraceSort {
     Ran,
     /// The longest first, then rows that contain other timed rows, then rows without times
     Longest,
-    /// Failures first, then rows that failed because of them, then open rows
+    /// Failures first, then rows that failed because of another row, then open rows
     Problems,
 }
 
@@ -418,7 +418,7 @@ pub(crate) struct CheckArgs {
     pub(crate) runs: Vec<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME, conflicts_with = "all")]
     named: Option<String>,
-    /// Check all runs below `.prose/`, or below a path in place of RUN
+    /// Check all runs below `.prose/`, or below the path that is given in place of RUN
     #[arg(long)]
     pub(crate) all: bool,
     /// Only these rules, separated by commas; may be repeated
@@ -445,14 +445,14 @@ pub(crate) struct CheckArgs {
     /// Print SARIF 2.1.0 for code scanning in CI
     #[arg(long, conflicts_with = "json")]
     pub(crate) sarif: bool,
-    /// Report which of these signers signed a shared file; an issue if none did. The file has the form of OpenSSH's
-    /// `allowed_signers`
+    /// Report which of the signers in FILE signed a shared file; report an issue if none of them did. FILE has the form
+    /// of OpenSSH's `allowed_signers`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "fix", "explain"])]
     pub(crate) allowed_signers: Option<std::path::PathBuf>,
     /// Write a repaired copy of the run, and list the repairs; the run itself does not change
     #[arg(long, conflicts_with_all = ["all", "rules", "sarif", "explain"])]
     pub(crate) fix: bool,
-    /// The copy's folder, which must not exist [default: RUN-fixed, beside the run]
+    /// The copy's folder, which must not exist yet [default: RUN-fixed, beside the run]
     #[arg(long, value_name = "PATH", requires = "fix")]
     pub(crate) out: Option<std::path::PathBuf>,
     /// Explain a rule with an example and what to do; without RULE, list all rules

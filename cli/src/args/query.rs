@@ -31,7 +31,7 @@ pub(crate) struct QueryArgs {
     /// Run a stored question: longest, failures, values, retries, agents, gates, rounds, silent, gaps, tables
     #[arg(long, value_name = "NAME", conflicts_with = "sql")]
     pub(crate) ask: Option<String>,
-    /// The most rows to print
+    /// The maximum number of rows to print
     #[arg(long, value_name = "N", default_value_t = ROWS,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_ROWS)))]
     pub(crate) limit: u32,

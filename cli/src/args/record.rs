@@ -104,10 +104,11 @@ pub(crate) enum ExecCommand {
     Run {
         #[command(flatten)]
         statement: StatementArgs,
-        /// First begin the loop or the block call at this line, and run in it
+        /// First begin the loop or the block call at this line, and run the session in this loop or call
         #[arg(long = "in", value_name = "LINE", conflicts_with = "round")]
         within: Option<u32>,
-        /// First end the open statements before it: join a parallel, leave a loop after its round, complete calls and blocks
+        /// First end the open statements before this one: join a parallel, leave a loop after its round, complete calls
+        /// and blocks
         #[arg(long)]
         close: bool,
         /// First end the current round of the enclosing loop
@@ -116,7 +117,7 @@ pub(crate) enum ExecCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// Record that executions completed; refused before their binding is written
+    /// Record that executions completed; refused until the binding of each execution is written
     Complete {
         /// The executions, as `exec begin` printed them. All are completed, in this order, or none [default: the open execution]
         #[arg(value_name = "EXECUTION")]
@@ -319,16 +320,16 @@ pub(crate) struct PutArgs {
     /// Read the value from this file, not from standard input
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Also complete the execution, in the same transaction. Use this only if your instructions contain it
+    /// Also complete the execution, in the same transaction. Use --done only if your instructions contain --done
     #[arg(long)]
     pub(crate) done: bool,
     /// Also write the text of this file as the memory of the execution's agent
     #[arg(long, value_name = "PATH")]
     pub(crate) memory: Option<PathBuf>,
-    /// Also add the text of this file as that agent's next segment
+    /// Also add the text of this file as the next segment of the execution's agent
     #[arg(long, value_name = "PATH")]
     pub(crate) segment: Option<PathBuf>,
-    /// The agent [default: from the execution's statement]
+    /// The agent of --memory and --segment [default: from the execution's statement]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
@@ -368,7 +369,7 @@ pub(crate) enum AgentCommand {
     /// Read or add a segment: the record of one invocation of an agent
     #[command(subcommand)]
     Segment(SegmentCommand),
-    /// List what is stored of an agent of the project or the user; with --yes, delete it
+    /// List what is stored of an agent of the project or the user; with --yes, delete the agent
     Delete(DeleteAgentArgs),
 }
 
@@ -409,7 +410,8 @@ pub(crate) struct AgentArgs {
     /// The scope: how long the memory is kept [default: from the program, else execution]
     #[arg(long, value_enum, conflicts_with = "path")]
     pub(crate) scope: Option<Scope>,
-    /// The database or folder of agents that the program declares (`persist: "path"`). It is opened only if given here
+    /// The database or folder of agents that the program declares (`persist: "path"`). Such a path is opened only if
+    /// you give the path here
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
@@ -485,10 +487,10 @@ pub(crate) struct BriefArgs {
     /// The persistent agent of the subagent [default: from the execution's statement]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Use `put --done`, which also completes the execution
+    /// Tell the subagent to use `put --done`, which also completes the execution
     #[arg(long, requires = "execution")]
     pub(crate) done: bool,
-    /// Also print the same write as a `sqlite3` command
+    /// Also print `sqlite3` commands that do the same as `put`
     #[arg(long)]
     pub(crate) sqlite3: bool,
 }

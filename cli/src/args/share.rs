@@ -44,8 +44,8 @@ pub(crate) struct ShareArgs {
     pub(crate) report: bool,
     #[command(flatten)]
     wishes: WishArgs,
-    /// Sign the manifest with this SSH key; `check --allowed-signers` verifies the signature. It proves who signed this
-    /// manifest, not that the run is true or complete
+    /// Sign the manifest of the file with this SSH key; `check --allowed-signers` verifies the signature. The signature
+    /// proves who signed the manifest, not that the run is true or complete
     #[arg(long, value_name = "KEY")]
     pub(crate) sign: Option<PathBuf>,
     /// Do not ask before writing
@@ -62,7 +62,7 @@ pub(crate) struct WishArgs {
     /// Leave out this content; may be repeated, or separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CONTENT")]
     without: Vec<LeftOut>,
-    /// Include this content
+    /// Include this content, which is left out or replaced by default
     #[arg(
         long = "with",
         value_enum,
@@ -70,7 +70,7 @@ pub(crate) struct WishArgs {
         value_name = "CONTENT"
     )]
     with: Vec<Put>,
-    /// Keep one finding of the report (`github-token #1`), or all findings of a rule (`github-token`)
+    /// Do not replace one finding of --report (`github-token #1`), or all findings of a rule (`github-token`)
     #[arg(long, value_name = "NAME")]
     keep: Vec<String>,
     /// Also replace this text everywhere; a text between slashes is a regular expression

@@ -24,8 +24,8 @@ pub(crate) struct ConvertArgs {
     /// The state mode of the copy
     #[arg(long, value_enum)]
     pub(crate) to: super::record::StateMode,
-    /// The folder of the copy. If it already contains the same run, nothing is copied [default: RUN-sqlite or RUN-filesystem,
-    /// beside the run; for a run in PostgreSQL, ID in .prose/runs]
+    /// The folder of the copy. If this folder already contains the same run, nothing is copied [default: RUN-sqlite or
+    /// RUN-filesystem, beside the run; for a run in PostgreSQL, ID in .prose/runs]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<std::path::PathBuf>,
 }
@@ -38,8 +38,8 @@ pub(crate) struct PullArgs {
     run: Option<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
     named: Option<String>,
-    /// The database file to write. If it already contains the same run, nothing is copied. Attachments are copied into its
-    /// folder [default: ID/state.db in .prose/runs]
+    /// The database file to write. If this file already contains the same run, nothing is copied. Attachments are
+    /// copied into the folder of the file [default: ID/state.db in .prose/runs]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -112,7 +112,7 @@ pub(crate) enum LastingScope {
 /// The arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The program that a state mode is recommended for [default: the program of the latest run]
+    /// The program for which the command recommends a state mode [default: the program of the latest run]
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<PathBuf>,
 }

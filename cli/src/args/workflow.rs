@@ -38,7 +38,8 @@ pub(crate) struct WorkflowArgs {
 /// Commands for workflows.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkflowCommand {
-    /// Print the SQL of the tables; with --apply, create them. Tables of other programs stay and get columns named x_…
+    /// Print the SQL that creates the tables; with --apply, create the tables. Existing tables of other programs stay
+    /// and get columns named x_…
     Setup {
         /// Create the tables
         #[arg(long)]
@@ -46,7 +47,8 @@ pub(crate) enum WorkflowCommand {
         #[command(flatten)]
         store: StoreOption,
     },
-    /// Begin a run, which is a turn of the conversation; without --workflow, begin a new workflow. Prints both ids
+    /// Begin a run, which is a turn of the conversation; without --workflow, begin a new workflow. Prints the ids of
+    /// the workflow and the run
     Start(StartArgs),
     /// Ask the person a question; the run then waits for input
     Ask {
@@ -75,7 +77,7 @@ pub(crate) enum WorkflowCommand {
         #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
         tail: u32,
     },
-    /// Pause a workflow: it accepts no new run
+    /// Pause a workflow, so that no new run can begin
     Pause(WorkflowArgs),
     /// Resume a workflow that is paused or that has an error
     Resume(WorkflowArgs),
@@ -142,7 +144,7 @@ pub(crate) enum WorkflowCommand {
         #[arg(long, value_name = "JSON")]
         payload: Option<String>,
     },
-    /// Record a sign of life of a run; with exit code 4, its engine has to stop
+    /// Record a sign of life of a run; after exit code 4, the engine of the run must stop
     Heartbeat {
         /// The run
         run: String,
@@ -160,13 +162,13 @@ pub(crate) struct StartArgs {
     /// The person's message; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) input: String,
-    /// The workflow to continue: its id, the unique beginning of it, or `latest`
+    /// The workflow to continue: its id, a unique prefix of the id, or `latest`
     #[arg(long)]
     pub(crate) workflow: Option<String>,
     /// The id of the new workflow [default: generated]
     #[arg(long, value_name = "UUID", conflicts_with = "workflow")]
     pub(crate) id: Option<String>,
-    /// The id of the run. To repeat the command with the same id and input changes nothing
+    /// The id of the run. Repeating the command with the same id and the same input changes nothing
     #[arg(long, value_name = "UUID")]
     pub(crate) run: Option<String>,
     /// Do not let the engine ask questions
@@ -196,7 +198,7 @@ pub(crate) struct FinishArgs {
     /// The assistant's message, which is appended to the conversation
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) message: Option<String>,
-    /// A summary of the conversation so far; the messages before it may then be dropped
+    /// A summary of the conversation so far; messages before the summary may then be dropped
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) summary: Option<String>,
     /// The maximum number of messages in the context [default: 100]
@@ -228,7 +230,7 @@ pub(crate) struct ListArgs {
 /// Commands for events.
 #[derive(Debug, Subcommand)]
 pub(crate) enum EventsCommand {
-    /// Append an event to a workflow; prints its id
+    /// Append an event to a workflow; prints the id of the event
     Append {
         #[command(flatten)]
         workflow: WorkflowArgs,
@@ -282,7 +284,7 @@ pub(crate) struct TailArgs {
     /// Wait for new events until the command is stopped
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Store the position of the last event that was read under this name; `prune` keeps later events
+    /// Store the cursor of the reader under this name; `events prune` keeps the events after the cursor
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// End after this number of events
