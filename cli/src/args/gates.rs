@@ -11,10 +11,10 @@ use crate::locate::{RUN_ENV, in_environment};
 
 /// The part of the help texts that all commands for decisions share.
 pub(super) const CLAIM: &str = "\
---as and --for are claims: nothing checks them. The audit log also records the operating system's user.
+The names in --as and --for are claims: nothing checks them. The audit log also records the operating system's user.
 
-Exit code 4: the gate is not pending, is past its deadline, or does not allow that name. Nothing is recorded, except a \
-time-out with --record-timeout.";
+Exit code 4: the gate is not pending, is past its deadline, or does not allow the name in --as. Nothing is recorded, \
+except a time-out with --record-timeout.";
 
 /// The arguments of `gates`.
 #[derive(Debug, Args)]
@@ -283,9 +283,9 @@ pub(crate) struct AuditArgs {
 pub(crate) enum AuditCommand {
     /// Verify the hash chain of the audit log, and compare the gates with the log; exit code 1 if they differ
     #[command(after_help = "\
-A consistent log may still have been rewritten as a whole, because its hashes need no secret. To detect that, keep the head \
-that a decision prints, and pass it as --expect-head. docs/reference/audit.md lists what the command compares, and what it \
-cannot notice.")]
+A log can be consistent although all of its rows were rewritten, because the hashes need no secret. To detect a rewritten \
+log, keep the head that a decision prints, and pass this head as --expect-head. docs/reference/audit.md lists what the \
+command compares, and which changes the command cannot detect.")]
     Verify {
         #[command(flatten)]
         run: RunArgs,

@@ -45,7 +45,7 @@ Examples:
 
 const ENVIRONMENT: &str = "\
 Environment:
-  PROSE_RUN                      the run of a command that does not name one
+  PROSE_RUN                      the run of a command that does not name a run
   OPENPROSE_POSTGRES_URL         the database of runs in PostgreSQL
   PROSE_NOW                      the current time for commands that only read (RFC 3339)
   NO_COLOR                       turns colours off";

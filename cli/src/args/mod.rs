@@ -45,12 +45,13 @@ Exit code 1: the records that were read have an issue of severity error. In a da
 the name needs. In a folder, and with --explain or --json, it reads the whole run.";
 
 const COMPLETIONS_HELP: &str = "\
-Load it when a shell starts:
+Load the script when a shell starts:
   bash   eval \"$(prosescope completions bash)\"       in ~/.bashrc
   zsh    eval \"$(prosescope completions zsh)\"        in ~/.zshrc, after compinit
   fish   prosescope completions fish | source        in ~/.config/fish/config.fish";
 
-/// Inspect and record runs of OpenProse programs. Commands that inspect never change a run; only `gate show` records the view.
+/// Inspect and record runs of OpenProse programs. Commands that inspect never change a run; only
+/// `gate show` adds a row to the audit log.
 #[derive(Debug, Parser)]
 #[command(name = "prosescope", bin_name = "prosescope", version, after_help = EXIT_CODES)]
 pub(crate) struct Cli {

@@ -11,12 +11,14 @@ use crate::locate::{RUN_ENV, unnamed};
 pub(super) const QUERY_HELP: &str = "\
 Tables:
   trace, value_list, gate_list, agent_list, segment_list, gap_list, table_list and file_list contain the run as prosescope \
-reads it. They are the same for folders, SQLite, logs, shared files and PostgreSQL.
-  The own tables of a run in SQLite are there, too. If one has the name of a table above, the table above is called model_NAME.
+reads it. These tables are the same for folders, SQLite, logs, shared files and PostgreSQL.
+  A run in SQLite also has its own tables. If such a table has the name of a table above, the table above is called \
+model_NAME.
   `prosescope query RUN` lists all tables with their columns.
 
-The SQL is one statement that only reads. It ends after about two seconds of computing. Cells are cut after 64 KB. One call \
-of replace, instr or trim with two texts of megabytes does not stop after two seconds; Ctrl-C ends the command.";
+The SQL is one statement that only reads. The statement ends after about two seconds of computing. Cells are cut after 64 \
+KB. A call of `replace`, `instr` or `trim` with two texts of megabytes does not stop after two seconds; Ctrl-C ends the \
+command.";
 
 /// The arguments of `query`.
 #[derive(Debug, Args)]

@@ -19,7 +19,7 @@ Left out or replaced:
 
 No rule finds every secret: read what --report lists before you send the file.
 
-Exit code 4: the file still contained a text that was to be replaced. The file was removed.";
+Exit code 4: the file still contained a text that the command had to replace, so the command removed the file.";
 
 /// The arguments of `share`.
 #[derive(Debug, Args)]

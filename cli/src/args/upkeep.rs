@@ -14,7 +14,7 @@ Without --yes the command removes nothing. It lists the runs that it would remov
 Only folders directly in .prose/runs are removed. Links are not followed. Agents of execution scope are removed with their \
 run; agents of the project and the user only by `prosescope agent delete`.
 
-Exit code 4: --yes was given, and a rule keeps a run that was named.";
+Exit code 4: with --yes, a run that the command line names was not removed, because a rule keeps this run.";
 
 /// The arguments of `convert`.
 #[derive(Debug, Args)]

@@ -295,9 +295,9 @@ pub(crate) struct TailArgs {
 }
 
 const SERVE_HELP: &str = "\
-Without --token-file and PROSE_SERVE_TOKEN, the server makes a token and prints it on standard error.
+Without --token-file and PROSE_SERVE_TOKEN, the server makes a token and prints this token on standard error.
 
-Ctrl-C or SIGTERM ends the server. It first answers the open requests, and sends each stream its cursor.
+After Ctrl-C or SIGTERM, the server answers the open requests, sends a last cursor to each stream, and ends.
 
 docs/reference/serve.md describes requests, streams, and how to put a TLS proxy before the server.";
 
