@@ -24,7 +24,7 @@ pub(crate) fn standard() -> Result<Vec<u8>, CliError> {
 fn opened() -> Result<StdinLock<'static>, CliError> {
     if streams::no_input() {
         return Err(CliError::new(Exit::Io, "standard input is closed")
-            .hint("give the value on standard input, as in `printf %s VALUE | prosescope …`, or name a file that contains it"));
+            .hint("give the value on standard input, as in `printf %s VALUE | prosescope …`, or name a file that contains the value"));
     }
     Ok(io::stdin().lock())
 }
@@ -34,7 +34,7 @@ pub(crate) fn unread(what: &str, cause: &io::Error) -> CliError {
     let (exit, next) = match cause.kind() {
         ErrorKind::NotFound => (
             Exit::NotFound,
-            "check the path; it is relative to the working directory",
+            "check the path, which is relative to the working directory",
         ),
         ErrorKind::IsADirectory => (Exit::Io, "give the path of a file in this directory"),
         ErrorKind::PermissionDenied => (Exit::Io, "check that you may read the file"),
@@ -59,7 +59,7 @@ pub(crate) fn not_text(path: &Path, bytes: &[u8]) -> CliError {
         format!("{name} is not UTF-8 text: line {line} has the byte 0x{byte:02x}"),
     )
     .hint(format!(
-        "if the file is text in another encoding, convert it, as in `iconv -f {encoding} -t UTF-8 {name} > NEW`, and name the new file"
+        "if the file is text in another encoding, convert the file, as in `iconv -f {encoding} -t UTF-8 {name} > NEW`, and name the new file"
     ))
 }
 

@@ -207,8 +207,11 @@ fn done(result: io::Result<()>) -> Result<(), CliError> {
             format!("recorded, but the answer cannot be written to standard output: {e}"),
         )
         .hint("do not repeat the command; `prosescope show RUN` shows what was recorded")),
-        other => other
-            .map_err(|e| CliError::new(Exit::Io, format!("cannot write to standard output: {e}")).hint("give the command a terminal, a file or a pipe to write to, with room for its answer")),
+        other => other.map_err(|e| {
+            CliError::new(Exit::Io, format!("cannot write to standard output: {e}")).hint(
+                "let the command write to a terminal, a pipe, or a file on a disk with free space",
+            )
+        }),
     }
 }
 

@@ -60,7 +60,7 @@ fn instead(word: &str) -> Option<&'static str> {
             "`prosescope share` writes a run into one file; `prosescope convert` copies a run into another form"
         }
         _ if is_program(Path::new(word)) => {
-            "this is a program: `prosescope init PROGRAM` creates a run of it, and `prosescope help vm` prints how a model records the run"
+            "this is a program: `prosescope init PROGRAM` creates a run of this program, and `prosescope help vm` prints how a model records the run"
         }
         _ if word.contains('/') || word.ends_with(".db") => {
             "there is no such file: `prosescope runs` lists the runs below `.prose`"

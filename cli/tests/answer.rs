@@ -237,7 +237,7 @@ fn what_lies_ahead_is_indented_as_in_the_program() {
     let dir = project("sqlite", &PLANNED);
     let shown = done(dir.path(), "resume r");
     let (_, ahead) = shown
-        .split_once("The program from there on\n")
+        .split_once("The program from this point on\n")
         .expect("what lies ahead");
     let lines: Vec<&str> = ahead.lines().take(4).collect();
     assert_eq!(

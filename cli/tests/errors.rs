@@ -500,7 +500,10 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
     for (word, part) in [
         ("run", "a model runs a program in its own session"),
         ("export", "`prosescope share` writes a run into one file"),
-        ("p.prose", "`prosescope init PROGRAM` creates a run of it"),
+        (
+            "p.prose",
+            "`prosescope init PROGRAM` creates a run of this program",
+        ),
         ("gone.db", "there is no such file"),
     ] {
         let said = said(at, 2, &[word]);

@@ -57,7 +57,9 @@ fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String>
         let why = match ours {
             Ok(true) => continue,
             Ok(false) => "is another program (its file was read, not run)".to_owned(),
-            Err(cause) => format!("may be another program: its file cannot be read ({cause})"),
+            Err(cause) => {
+                format!("may be another program, because the file cannot be read ({cause})")
+            }
         };
         return Ok(format!(
             "The second name `prose` was not installed: {} {why}. Call `prosescope`, also where OpenProse says `prose gates` or `prose approve`.",

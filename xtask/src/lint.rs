@@ -70,7 +70,7 @@ pub(crate) fn audit(root: &Path) -> Result<()> {
         run(cargo(root).args(["deny", "check", "advisories"]))
     })?;
     let npm = setup::on_path(&[OsStr::new("npm")])
-        .context("npm is not on PATH; install Node.js, which brings it")?;
+        .context("npm is not on PATH; install Node.js, which brings npm")?;
     step("Advisories: npm packages", || {
         run(Command::new(npm)
             .arg("audit")

@@ -289,7 +289,7 @@ command compares, and which changes the command cannot detect.")]
     Verify {
         #[command(flatten)]
         run: RunArgs,
-        /// The head that a decision printed. The log must contain that row at that position; later rows are allowed
+        /// The head that a decision printed. The sealed row number COUNT must have this HASH; later rows are allowed
         #[arg(long, value_name = "COUNT:HASH")]
         expect_head: Option<String>,
     },

@@ -176,7 +176,7 @@ pub(crate) enum Command {
     Next(RunArgs),
     /// Record the end of a run
     Finish(FinishArgs),
-    /// List runs that can be removed; with --yes, remove them
+    /// List runs that can be removed; with --yes, remove these runs
     #[command(after_help = upkeep::CLEAN_HELP)]
     Clean(upkeep::CleanArgs),
     /// Copy a run into another form: folder, SQLite or PostgreSQL
@@ -198,7 +198,7 @@ pub(crate) enum Command {
     ///
     /// Checks tools, git, file systems, journals and schemas, and recommends a state mode.
     Doctor(upkeep::DoctorArgs),
-    /// Set up a PostgreSQL database for runs, and check it
+    /// Set up and check a PostgreSQL database for runs
     #[command(subcommand)]
     Postgres(server::PostgresCommand),
     /// Record and show workflows: conversations whose turns are runs
@@ -522,7 +522,7 @@ pub(crate) struct CompletionsArgs {
 /// The arguments of `man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The folder; it must exist
+    /// The folder, which must exist
     pub(crate) folder: PathBuf,
 }
 

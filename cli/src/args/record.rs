@@ -176,7 +176,7 @@ pub(crate) enum ExecCommand {
         /// The maximum number of attempts, including the first [default: from the program (`retry: 3`)]
         #[arg(long, value_name = "N")]
         max: Option<i64>,
-        /// The error, if `exec fail` did not record it already
+        /// The error, if `exec fail` did not record the error already
         #[arg(long, value_name = "TEXT")]
         error: Option<String>,
         #[command(flatten)]
@@ -238,7 +238,7 @@ pub(crate) enum ParallelCommand {
     },
     /// Record that the branches are joined
     Join {
-        /// The execution of the parallel block [default: the open one]
+        /// The execution of the parallel block [default: the open block]
         #[arg(value_name = "EXECUTION")]
         parallel: Option<i64>,
         #[command(flatten)]
@@ -267,7 +267,7 @@ pub(crate) enum LoopCommand {
     /// Record that a round ended; also called `loop round`
     #[command(alias = "round")]
     Iterate {
-        /// The execution of the loop [default: the open one]
+        /// The execution of the loop [default: the open loop]
         #[arg(value_name = "EXECUTION")]
         id: Option<i64>,
         #[command(flatten)]
@@ -277,7 +277,7 @@ pub(crate) enum LoopCommand {
     },
     /// Record that the loop ended
     Exit {
-        /// The execution of the loop [default: the open one]
+        /// The execution of the loop [default: the open loop]
         #[arg(value_name = "EXECUTION")]
         id: Option<i64>,
         /// First end the current round

@@ -76,7 +76,7 @@ pub(crate) struct WishArgs {
     /// Also replace this text everywhere; a text between slashes is a regular expression
     #[arg(long, value_name = "TEXT")]
     redact: Vec<String>,
-    /// Leave out values and files that are longer than this: `500k`, `2M`
+    /// Leave out values and files that are longer than SIZE: `500k`, `2M`
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_value: Option<u64>,
     /// Replace nothing and leave nothing out; the output lists the secrets in the file

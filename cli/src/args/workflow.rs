@@ -278,7 +278,7 @@ pub(crate) enum EventsCommand {
 pub(crate) struct TailArgs {
     /// The workflow: its id, a unique prefix of the id, or `latest`
     pub(crate) workflow: String,
-    /// Only events after this id [default: the first event; with --as, the last event that was read]
+    /// Only events after this id [default: all events; with --as, the events after the stored cursor]
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<i64>,
     /// Wait for new events until the command is stopped

@@ -37,7 +37,7 @@ pub(super) fn same(
         more => format!("; and {more} more"),
     };
     let message = format!(
-        "{place} already contains another version of run {}; different: {}{more}",
+        "{place} already contains another version of run {}; these parts differ: {}{more}",
         run.run().id,
         named.join("; ")
     );

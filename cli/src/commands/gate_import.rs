@@ -72,7 +72,9 @@ fn of_file(copy: &Path, text: &str, gate: Option<&str>) -> Result<DecisionFile, 
             copy.display(),
             file.gate
         ))
-        .hint("leave out --gate, or give the file of that gate")),
+        .hint(format!(
+            "leave out --gate, or give the decision file of gate {gate}"
+        ))),
         _ => Ok(file),
     }
 }

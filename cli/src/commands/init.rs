@@ -110,7 +110,7 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     let name = path.display();
     let wrong = |cause: std::io::Error| match cause.kind() {
         std::io::ErrorKind::NotFound => CliError::not_found(format!("there is no program {name}"))
-            .hint("check the path; it is relative to the working directory"),
+            .hint("check the path, which is relative to the working directory"),
         _ => input::unread(&name.to_string(), &cause),
     };
     let len = fs::metadata(path).map_err(wrong)?.len();

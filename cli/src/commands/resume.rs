@@ -17,9 +17,9 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
         let gates = Recorder::open(&run)?.record(&Reopen)?;
         let at = match gates.as_slice() {
             [] => String::new(),
-            gates => format!(", at {}", gates.join(", ")),
+            gates => format!(" at gate {}", gates.join(", ")),
         };
-        say(&note(&format!("recorded that the run goes on{at}")));
+        say(&note(&format!("recorded that the run continues{at}")));
     }
     let session = locate::open(&run)?;
     // If parts of the run were not read, a model could repeat work that is already done.

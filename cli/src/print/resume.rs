@@ -94,7 +94,7 @@ fn ahead(out: &mut String, view: &ResumeView, width: usize) {
     if all.is_empty() {
         return;
     }
-    title(out, "The program from there on");
+    title(out, "The program from this point on");
     for at in all.iter().take(AHEAD) {
         let how = match at.how {
             How::Here => "●",

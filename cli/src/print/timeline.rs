@@ -39,7 +39,10 @@ pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> Strin
     }
     let mut keys = match view.sequential {
         Some(true) => vec!["one after the other"],
-        Some(false) => vec!["━ the end waited for this row", "─ ran beside others"],
+        Some(false) => vec![
+            "━ the run's end waited for this row",
+            "─ ran beside other rows",
+        ],
         None => vec!["branches without times may have run at the same time"],
     };
     let has = |end: BarEnd| view.bars.iter().any(|bar| bar.end == end);

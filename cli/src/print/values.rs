@@ -13,7 +13,7 @@ pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
     let shown = view.from.saturating_add(view.rows.len() as u32);
     let more = match view.total.saturating_sub(shown) {
         0 => String::new(),
-        n => format!("{FAINT}… {n} more values; --json lists all of them{RESET}\n"),
+        n => format!("{FAINT}… {n} more values; --json lists all values{RESET}\n"),
     };
     if view.rows.is_empty() {
         return "no values\n".to_owned();
@@ -128,7 +128,11 @@ pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
         }
     }
     if view.more > 0 {
-        let _ = writeln!(out, "\n{FAINT}and {} more, farther away{RESET}", view.more);
+        let _ = writeln!(
+            out,
+            "\n{FAINT}and {} more values, farther away than the values above{RESET}",
+            view.more
+        );
     }
     super::issues(&mut out, &view.issues, width);
     out
@@ -215,7 +219,7 @@ pub(crate) fn state_diff(view: &StateMdView) -> String {
         let _ = writeln!(out, "{WAIT}{}{RESET}", escape(note, false));
     }
     if view.own.is_none() {
-        return "this run has no state.md of its own\n".to_owned();
+        return "nothing to compare: the run has no state.md\n".to_owned();
     }
     if !view.differs && view.note.is_none() {
         let _ = writeln!(out, "{OK}state.md and the data agree{RESET}");

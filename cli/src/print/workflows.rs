@@ -171,7 +171,7 @@ fn conversation(out: &mut String, view: &WorkflowView, width: usize) {
     if hidden > 0 {
         let _ = writeln!(
             out,
-            "  {FAINT}{hidden} earlier messages: --json shows all{RESET}"
+            "  {FAINT}{hidden} earlier messages: --json shows all messages{RESET}"
         );
     }
     for message in tail.iter().skip(hidden) {

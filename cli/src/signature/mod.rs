@@ -43,7 +43,7 @@ pub(crate) fn issues(
             let known = signed.as_ref().map_err(String::clone).and_then(signer);
             issues.push(match (known, signers) {
                 (Err(why), _) => Issue::error("share-signature", format!("The signature is not valid: {why}."))
-                    .hint("Ask the sender for the file again, and do not rely on this one."),
+                    .hint("Ask the sender for the file again, and do not rely on this file."),
                 (Ok(key), None) => Issue::noted(
                     "share-signed",
                     format!("{is} with the key {}; the owner of the key was not checked.", fingerprint(&key)),

@@ -135,7 +135,9 @@ fn standard(root: &Path, library: &Library) -> Result<String> {
             authors => authors.join(", "),
         };
         let ours = read(&root.join("LICENSE-MIT"))?;
-        let (_, terms) = ours.split_once('\n').context("LICENSE-MIT has one line")?;
+        let (_, terms) = ours
+            .split_once('\n')
+            .context("LICENSE-MIT has only one line, so the terms of the license are missing")?;
         return Ok(format!("Copyright (c) {holders}\n{terms}"));
     }
     if offers("Apache-2.0") {
