@@ -125,7 +125,7 @@ fn a_gate_is_decided_in_a_run_that_was_named() {
         &["gate", "show"],
     ] {
         let (_, said) = told(at, Some(RUN), 2, decision);
-        assert!(said.contains("a gate is missing"), "{said}");
+        assert!(said.contains("the id of the gate is missing"), "{said}");
     }
     told(
         at,

@@ -221,7 +221,11 @@ fn a_command_takes_sql_in_every_way_and_says_what_is_wrong_with_it() {
             "Did you mean status?",
         ),
         (&[LATEST, "SELECT 1; SELECT 2"], 2, "several"),
-        (&[LATEST, "--csv"], 2, "--csv needs a question"),
+        (
+            &[LATEST, "--csv"],
+            2,
+            "--csv needs SQL or a stored question",
+        ),
         (
             &[LATEST, "SELECT 1", "--limit", "0"],
             2,

@@ -183,8 +183,8 @@ impl GateArgs {
             (Some(run), Some(gate)) => (Some(run.as_str()), gate),
             (Some(gate), None) | (None, Some(gate)) => (None, gate),
             (None, None) => {
-                return Err(CliError::usage("a gate is missing")
-                    .hint("give the id of a gate; `prosescope gates` lists the pending gates"));
+                return Err(CliError::usage("the id of the gate is missing")
+                    .hint("give the id; `prosescope gates` lists the pending gates"));
             }
         };
         let named = one(run, self.named.as_deref())?;

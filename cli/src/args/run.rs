@@ -76,7 +76,7 @@ pub(super) fn several(runs: &[String], named: Option<&str>) -> Result<Vec<String
         ([], Some(named)) => Ok(vec![named.to_owned()]),
         ([run], named) => Ok(one(Some(run), named)?.into_iter().collect()),
         (_, Some(named)) => Err(CliError::usage(format!(
-            "several runs are named as arguments, and {named} with --run"
+            "several runs are named as arguments, and another run with --run: {named}"
         ))
         .hint("name all runs as arguments, without --run")),
     }

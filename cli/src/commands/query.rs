@@ -24,7 +24,7 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
         (None, Some("-")) => given()?,
         (None, Some(sql)) => sql.to_owned(),
         (None, None) if args.csv => {
-            return Err(CliError::usage("--csv needs a question")
+            return Err(CliError::usage("--csv needs SQL or a stored question")
                 .hint("give SQL or --ask NAME; without --csv, the command lists the tables"));
         }
         (None, None) => {

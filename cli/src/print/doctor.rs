@@ -19,7 +19,10 @@ pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
     for reason in &mode.reasons {
         out.push_str(&wrap(reason, width, "  "));
     }
-    let _ = writeln!(out, "\n{BOLD}What OpenProse asks for{RESET}");
+    let _ = writeln!(
+        out,
+        "\n{BOLD}Questions of OpenProse about the state mode{RESET}"
+    );
     for answer in &mode.questions {
         let word = match answer.yes {
             Some(true) => "yes",
@@ -28,7 +31,7 @@ pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
         };
         let _ = writeln!(
             out,
-            "  {} {BOLD}{word}{RESET} {FAINT}(yes: {}){RESET}",
+            "  {} {BOLD}{word}{RESET} {FAINT}(if yes: {}){RESET}",
             answer.question, answer.then
         );
         out.push_str(&wrap(&answer.because, width, "    "));

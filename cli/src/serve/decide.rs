@@ -151,13 +151,15 @@ fn let_in(headers: &HeaderMap, token: &str) -> Result<(), StatusCode> {
 /// Reads a body up to [`MOST`] bytes.
 async fn read(body: Body) -> Result<Asked, Response> {
     let Ok(bytes) = to_bytes(body, MOST).await else {
-        let what = format!("a decision has at most {MOST} bytes\n");
+        let what = format!("the decision is too long: at most {MOST} bytes are allowed\n");
         return Err((StatusCode::PAYLOAD_TOO_LARGE, what).into_response());
     };
     serde_json::from_slice(&bytes).map_err(|error| {
         failed(
-            &CliError::usage(format!("the decision could not be read: {error}"))
-                .hint("load the page again: the page may be of another version than the server"),
+            &CliError::usage(format!(
+                "the server cannot read the decision that the page sent: {error}"
+            ))
+            .hint("load the page again: the page may be of another version than the server"),
         )
     })
 }

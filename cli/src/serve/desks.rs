@@ -55,7 +55,7 @@ impl Desks {
     pub(super) async fn ask(&self, name: &str, request: Request) -> Result<Answer, Trouble> {
         let (reply, answer) = oneshot::channel();
         self.send(name, Question { request, reply });
-        let ended = |_| Trouble::defect("the answer was not finished");
+        let ended = |_| Trouble::defect("the server ended before the answer was complete");
         answer.await.map_err(ended)?
     }
 
@@ -129,7 +129,7 @@ fn work(served: &Served, questions: &Receiver<Question>) {
             request => {
                 let answer = desk.answer(request, &mut |request| match request {
                     Request::OpenServed => Ok(Rc::new(served.look()) as Rc<dyn DeskSource>),
-                    _ => Err(Trouble::defect("a server has no dropped files")),
+                    _ => Err(Trouble::defect("the page asked the server for dropped files, and a server has no dropped files")),
                 });
                 let _ = reply.send(answer.map(Answer::Json));
             }

@@ -249,7 +249,7 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     // A request whose header announces a body over the limit is rejected before its body is read.
     if length.is_some_and(|length| length > QUESTION) {
-        return (StatusCode::PAYLOAD_TOO_LARGE, "the question is too long\n").into_response();
+        return (StatusCode::PAYLOAD_TOO_LARGE, "the request is too long\n").into_response();
     }
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -309,7 +309,7 @@ async fn ask(
     let answer = match serde_json::from_str(&question) {
         Ok(request) => site.desks.ask(&name, request).await,
         Err(error) => Err(Trouble::defect(&format!(
-            "the question could not be read: {error}"
+            "the request of the page could not be read: {error}"
         ))),
     };
     let json = [(header::CONTENT_TYPE, "application/json")];

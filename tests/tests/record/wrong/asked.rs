@@ -82,7 +82,7 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("fresh", "exec begin --line 13 --run fresh --run other", 2, "cannot be used multiple times", "--help"),
     ("fresh", "exec begin --line 13 --run", 2, "a value is required for '--run <RUN>'", "--help"),
     ("fresh", "exec begin --line 13 --run ''", 2, "the run's name is empty", "--help"),
-    ("gate", "PROSE_RUN=gate approve", 2, "a gate is missing", "`prosescope gates`"),
+    ("gate", "PROSE_RUN=gate approve", 2, "the id of the gate is missing", "`prosescope gates`"),
     ("gate", "PROSE_RUN=gate approve nothing", 3, "there is no gate nothing", "`prosescope gates RUN --all`"),
     ("gate", "gate show RUN pulbish", 3, "has no gate pulbish", "did you mean publish?"),
     ("gate", "gates expire unknown --run unknown", 3, "there is no run unknown", "`prosescope runs`"),
