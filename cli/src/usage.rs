@@ -245,7 +245,7 @@ mod tests {
         let error = args::parse(&words).expect_err("not a command");
         let text = wrapped(&advised(error, &words), 60);
         let plain = anstream::adapter::strip_str(&text).to_string();
-        assert!(plain.contains("  tip: a model runs"), "{plain}");
+        assert!(plain.contains("  tip: prosescope does not run"), "{plain}");
         assert!(
             plain.lines().all(|line| line.chars().count() <= 60),
             "{plain}"

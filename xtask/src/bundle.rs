@@ -217,7 +217,10 @@ mod tests {
         let html = fill("<a>@A@</a><b>@B@</b>", &[("@A@", "@B@"), ("@B@", "x")]);
         assert_eq!(html.unwrap(), "<a>@B@</a><b>x</b>");
         let error = fill("<a></a>", &[("@A@", "")]).unwrap_err().to_string();
-        assert_eq!(error, "template.html has no @A@, or not in order");
+        assert_eq!(
+            error,
+            "template.html lacks @A@, or contains @A@ in the wrong order"
+        );
     }
 
     #[test]

@@ -416,8 +416,9 @@ mod tests {
         let line = what_to_install(&[&CLANG, &CHROMIUM]);
         assert_eq!(
             line,
-            "Missing: clang (compiles SQLite to WebAssembly), Chromium (the viewer's tests). Install it, on \
-             Debian as root with `apt-get install --no-install-recommends clang-19 chromium`, then run this again."
+            "Missing: clang (compiles SQLite to WebAssembly), Chromium (the viewer's tests). Install what \
+             is missing (on Debian, as root: `apt-get install --no-install-recommends clang-19 chromium`), then repeat \
+             the command."
         );
         assert_eq!(line.lines().count(), 1);
     }

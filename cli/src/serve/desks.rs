@@ -55,7 +55,8 @@ impl Desks {
     pub(super) async fn ask(&self, name: &str, request: Request) -> Result<Answer, Trouble> {
         let (reply, answer) = oneshot::channel();
         self.send(name, Question { request, reply });
-        let ended = |_| Trouble::defect("the server dropped the request before the answer was complete");
+        let ended =
+            |_| Trouble::defect("the server dropped the request before the answer was complete");
         answer.await.map_err(ended)?
     }
 

@@ -119,7 +119,7 @@ impl Line {
             return Err("it has no name");
         }
         if rest.is_empty() {
-            return Err("it has no key");
+            return Err("the line has no key");
         }
         let (options, key) = match key(rest) {
             Some(key) => (Options::default(), Some(key)),
@@ -181,22 +181,31 @@ mod tests {
             ("a@b KEY", Ok("a@b")),
             ("  a@b,c@d\t KEY", Ok("a@b,c@d")),
             ("\"a b\" KEY", Ok("a b")),
-            ("# a@b KEY", Err("none of")),
-            ("", Err("none of")),
-            ("a@b", Err("line 1 (it has no key)")),
+            ("# a@b KEY", Err("no allowed signer has this key")),
+            ("", Err("no allowed signer has this key")),
+            ("a@b", Err("line 1 (the line has no key)")),
             ("\"a@b KEY", Err("quote")),
             ("a@b ssh-ed25519 AAAA", Err("not known")),
             ("a@b cert-authority KEY", Err("authority")),
             ("a@b CERT-AUTHORITY,namespaces=\"*\" KEY", Err("authority")),
             ("a@b namespaces=\"prosescope-share\" KEY", Ok("a@b")),
             ("a@b namespaces=\"git,prose*-?hare\" KEY", Ok("a@b")),
-            ("a@b namespaces=\"git\" KEY", Err("other things")),
+            (
+                "a@b namespaces=\"git\" KEY",
+                Err("may not sign shared runs"),
+            ),
             (
                 "a@b namespaces=\"*,!prosescope-share\" KEY",
-                Err("other things"),
+                Err("may not sign shared runs"),
             ),
-            ("a@b namespaces=\"!git\" KEY", Err("other things")),
-            ("a@b namespaces=\"prosescope\" KEY", Err("other things")),
+            (
+                "a@b namespaces=\"!git\" KEY",
+                Err("may not sign shared runs"),
+            ),
+            (
+                "a@b namespaces=\"prosescope\" KEY",
+                Err("may not sign shared runs"),
+            ),
             ("a@b namespaces=git KEY", Err("namespaces=")),
             ("a@b namespaces=\"git\",namespaces=\"*\" KEY", Err("twice")),
             ("a@b no-touch KEY", Err("not known")),
