@@ -70,7 +70,7 @@ pub(crate) struct WishArgs {
         value_name = "CONTENT"
     )]
     with: Vec<Put>,
-    /// Do not replace one finding of --report (`github-token #1`), or all findings of a rule (`github-token`)
+    /// Do not replace one finding of `share --report` (`github-token #1`), or all findings of a rule (`github-token`)
     #[arg(long, value_name = "NAME")]
     keep: Vec<String>,
     /// Also replace this text everywhere; a text between slashes is a regular expression

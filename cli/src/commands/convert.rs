@@ -56,7 +56,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             opened.name
         );
         return Err(CliError::refused("two-stores", message).hint(
-            "`prosescope check RUN` shows what is wrong with the database. Move the database away, or move the files away",
+            "`prosescope check RUN` shows what is wrong with the database. If the files are the run, move the database away; if the database is the run, move the files away",
         ));
     }
     let packed = opened.disk.verified().is_some();
