@@ -166,7 +166,7 @@ fn an_empty_database_beside_a_run_in_files_is_ignored() {
         assert!(said.contains("stray-database"), "{said}");
         let said = project.done("10:00:01", "convert r --to sqlite", "");
         assert!(
-            said.contains("state.db: not copied: it has no table"),
+            said.contains("state.db: not copied: this database has no table"),
             "{said}"
         );
         assert_eq!(

@@ -138,17 +138,23 @@ fn what_only_a_database_can_say_is_told() {
     let (folder, left) = convert(&project, &run, "filesystem");
     for (place, what) in [
         ("run other", "another run"),
-        ("table notes", "its 2 rows are not copied"),
-        ("view seen", "OpenProse does not define it"),
-        ("column bindings.tokens", "OpenProse does not define it"),
-        ("binding A", "another binding has it"),
-        ("binding b__5", "a file cannot have its name"),
-        ("binding ../c", "a file cannot have its name"),
+        (
+            "table notes",
+            "2 rows of a table that OpenProse does not define",
+        ),
+        ("view seen", "OpenProse does not define this table or view"),
+        (
+            "column bindings.tokens",
+            "OpenProse does not define this column",
+        ),
+        ("binding A", "another binding has the same name"),
+        ("binding b__5", "a file cannot have the binding's name"),
+        ("binding ../c", "a file cannot have the binding's name"),
         ("binding lost of frame 77", "not recorded"),
         ("x_binding_history of gone", "not copied: 2"),
         ("x_agent_memory_history of gone", "not copied: 1"),
-        ("agent ../up", "a folder cannot have its name"),
-        ("agent wide", "its scope is project"),
+        ("agent ../up", "a folder cannot have the agent's name"),
+        ("agent wide", "the agent's scope is project"),
         ("agent idle", "neither memory nor segments"),
         ("execution 1", "x_malformed"),
     ] {
@@ -157,7 +163,7 @@ fn what_only_a_database_can_say_is_told() {
     assert_reported(
         &left,
         &format!("gate a/b of run {run}"),
-        "a file cannot have its name",
+        "a file cannot have the gate's name",
     );
     let unsaid = left.iter().find(|(place, _)| place.contains("nothing"));
     assert_eq!(unsaid, None, "an empty table is nothing");
@@ -238,14 +244,17 @@ fn what_no_row_says_stays_a_file() {
     let remarks = fs::read_to_string(new.join("x_history/state/1.md")).expect("kept");
     assert!(remarks.contains("mine"), "{remarks}");
     for (place, what) in [
-        ("agent captain, segment 1", "another segment has its number"),
+        (
+            "agent captain, segment 1",
+            "another segment has the same number",
+        ),
         ("gates/broken.pending.json", "not readable as a gate"),
-        ("gates/go.pending.json", "cannot keep its keys channel"),
+        ("gates/go.pending.json", "the keys channel"),
         (
             "state.md",
             "cannot keep Remarks: the original is kept as x_history/state/1.md",
         ),
-        ("x_events.jsonl, row 1", "cannot keep its keys tokens"),
+        ("x_events.jsonl, row 1", "the keys tokens"),
     ] {
         assert_reported(&left, place, what);
     }
@@ -274,7 +283,7 @@ fn what_no_row_says_stays_a_file() {
         match read.contains(&path) {
             // Readers would take such a file for a part of the run that the database does not contain. So it is left
             // behind and reported.
-            true => assert_reported(&left, path, "the database beside it"),
+            true => assert_reported(&left, path, "the database beside this file"),
             false => assert_eq!(
                 fs::read(new.join(path)).ok().as_deref(),
                 Some(bytes),
@@ -352,7 +361,7 @@ fn a_chain_that_cannot_be_carried_is_told() {
     let (folder, left) = convert(&project, &other, "filesystem");
     let is = project.json(&["audit", &folder]);
     if was["chain"] != is["chain"] {
-        assert_reported(&left, "the audit log", "their chain is");
+        assert_reported(&left, "the audit log", "the chain of their seals is");
     }
     assert_reported(&left, "column gate_audit_log.x_ip", "not copied");
 }

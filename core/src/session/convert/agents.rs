@@ -38,10 +38,10 @@ impl Carry<'_, '_> {
             if new {
                 self.agent(&agent, &versions, &place)?;
             } else if self.to_folder {
-                let what = "not copied: a folder cannot have its name, or another agent has it";
+                let what = "not copied: a folder cannot have the agent's name, or another agent has the same name";
                 self.left(place, what);
             } else {
-                self.left(place, "not copied: another agent has its name");
+                self.left(place, "not copied: another agent has the same name");
             }
         }
         for (name, gone) in versions {
@@ -60,8 +60,9 @@ impl Carry<'_, '_> {
     ) -> Result<(), WriteError> {
         let scope = agent.scope.word().to_owned();
         if self.to_folder && agent.scope != AgentScope::Execution {
-            let what =
-                format!("its scope is {scope}, but an agent in a run's folder belongs to the run");
+            let what = format!(
+                "the agent's scope is {scope}, but in the copy the agent belongs to the run, as every agent in a run's folder"
+            );
             self.left(place, what);
         }
         let has_memory = match &agent.memory {
@@ -71,7 +72,7 @@ impl Carry<'_, '_> {
         if self.to_folder && !has_memory && agent.segments.is_empty() && versions.is_empty() {
             self.left(
                 place,
-                "it has neither memory nor segments, so it is not copied",
+                "not copied: the agent has neither memory nor segments",
             );
         }
         if !self.to_folder {
@@ -87,13 +88,13 @@ impl Carry<'_, '_> {
         if !has_memory && !versions.is_empty() {
             self.left(
                 place,
-                "it has no memory now: its last earlier memory becomes its memory",
+                "the agent has no memory now: in the copy, the last earlier memory becomes the memory",
             );
         }
         let table = Table::Agents(Text::clone(&agent.store));
         let times = versions.iter().any(|v| v.updated.is_some());
         if self.to_folder && (times || (has_memory && agent.updated.is_some())) {
-            self.left(place, "a folder cannot record when its memory was written");
+            self.left(place, "a folder cannot record when the memory was written");
         }
         let earlier = versions
             .iter()
@@ -105,7 +106,7 @@ impl Carry<'_, '_> {
             let (memory, kept) = self.text_of(bytes);
             if let Some(file) = kept {
                 let what = format!(
-                    "its memory is not text: the original is in {}, and unreadable bytes are \u{fffd}",
+                    "the memory is not text: the original is in {}, and the copy shows unreadable bytes as \u{fffd}",
                     file.path
                 );
                 self.left(place, what);
@@ -123,7 +124,7 @@ impl Carry<'_, '_> {
         for segment in &agent.segments {
             let place = format!("{place}, segment {}", segment.number);
             if !numbers.insert(segment.number) {
-                self.left(place, "not copied: another segment has its number");
+                self.left(place, "not copied: another segment has the same number");
                 continue;
             }
             self.segment(agent, segment, &place)?;
@@ -146,14 +147,13 @@ impl Carry<'_, '_> {
             let same = read.prompt.as_deref().unwrap_or_default() == row.prompt
                 && read.summary.as_deref().unwrap_or_default() == row.summary;
             if !same {
-                let what =
-                    "its file cannot keep blank lines or spaces at the beginning or end of a text";
+                let what = "not copied: blank lines or spaces at the beginning or end of a text, which a segment's file cannot keep";
                 self.left(place, what);
             }
             if written.len() > memory_md::SEGMENT_MOST {
                 let most = memory_md::SEGMENT_MOST >> 10;
                 let what = format!(
-                    "it is copied completely, but only the first {most} KB of its file are read"
+                    "the segment is copied completely, but only the first {most} KB of its file are read"
                 );
                 self.left(place, what);
             }

@@ -46,7 +46,7 @@ impl Carry<'_, '_> {
             let versions = versions.remove(&key(binding)).unwrap_or_default();
             self.odd_frame(binding, &ids);
             if matches!(binding.value, ValueAt::Missing) {
-                let what = "the index names it, but it has no value to copy";
+                let what = "not copied: the index names the binding, but the binding has no value";
                 self.left(place(binding), what);
                 continue;
             }
@@ -56,9 +56,9 @@ impl Carry<'_, '_> {
             if self.to_folder && !takes_a_file(binding, &mut files) {
                 let earlier = match versions.len() {
                     0 => String::new(),
-                    n => format!(", nor its {n} earlier values"),
+                    n => format!("; {n} earlier values are not copied either"),
                 };
-                let what = "not copied: a file cannot have its name, or another binding has it";
+                let what = "not copied: a file cannot have the binding's name, or another binding has the same name";
                 self.left(place(binding), format!("{what}{earlier}"));
                 continue;
             }
@@ -126,7 +126,9 @@ impl Carry<'_, '_> {
         let Some(id) = binding.execution_id.filter(|id| !ids.contains(id)) else {
             return;
         };
-        let what = format!("copied unchanged, but it names execution {id}, which is not recorded");
+        let what = format!(
+            "copied unchanged, although the binding names execution {id}, which is not recorded"
+        );
         self.left(place(binding), what);
     }
 
@@ -160,8 +162,9 @@ impl Carry<'_, '_> {
         let (path, ours) = (file.path.clone(), &binding.value);
         let own = self.whole(schema::BINDINGS, "value", &Table::Bindings, ours)?;
         if own != self.whole(schema::BINDINGS, "value", &Table::Bindings, &at)? {
-            let what =
-                format!("its row differs from {path}, which is copied: the row is not copied");
+            let what = format!(
+                "not copied: the binding's row, because it differs from the file {path}, which is copied"
+            );
             self.left(place(binding), what);
         }
         Ok(true)
@@ -189,12 +192,15 @@ impl Carry<'_, '_> {
         };
         let place = format!("{earlier}{}", place(binding));
         if let ValueAt::Row { len: None, .. } = binding.value {
-            self.left(&*place, "the value is NULL: it becomes an empty text");
+            self.left(
+                &*place,
+                "the value is NULL and becomes an empty text in the copy",
+            );
         }
         if !binding.fields.is_empty() {
             let keys: Vec<&str> = binding.fields.iter().map(|(key, _)| &**key).collect();
             let what = format!(
-                "the copy cannot keep the fields of its header: {}",
+                "not copied: these fields of the binding's header: {}",
                 keys.join(", ")
             );
             self.left(&*place, what);
@@ -204,7 +210,10 @@ impl Carry<'_, '_> {
         let mut attachment = text(&binding.attachment);
         let (mut value, kept) = self.text_of(bytes);
         if let Some(file) = kept {
-            let what = format!("the value is not text: it is copied as {}", file.path);
+            let what = format!(
+                "the value is not text, so it is copied as the file {}",
+                file.path
+            );
             self.left(&*place, what);
             if attachment.is_none() {
                 attachment = Some(file.path.clone());

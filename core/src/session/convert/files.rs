@@ -122,7 +122,7 @@ impl Session {
             files.again.push(path.to_owned());
         }
         if (read || history) && !alone {
-            let what = "not copied: the database beside it contains the same facts";
+            let what = "not copied: the database beside this file contains the same facts";
             files.left.push(Left::new(path, what));
         } else {
             files.copy(path);
@@ -143,7 +143,7 @@ impl Session {
             ("x_events.jsonl" | "x_imports.jsonl", "") | ("gates", "audit.jsonl") => {}
             // A stray `state.db` is not copied, because the new database has the same name.
             _ if folder::role(path) == Some("database") => {
-                let what = "not copied: it has no table of a run";
+                let what = "not copied: this database has no table of a run";
                 files.left.push(Left::new(path, what));
             }
             ("state.md", "") if self.told_by_state_file() => files.copy(path),
@@ -151,7 +151,7 @@ impl Session {
             ("bindings", _) if told.contains(path) => {}
             ("bindings", _) => {
                 files.copy(path);
-                let what = "it is not readable as a binding: copied as a file";
+                let what = "copied as a plain file, because it is not readable as a binding";
                 files.left.push(Left::new(path, what));
             }
             ("agents", _) if told.contains(path) => {}
@@ -246,7 +246,7 @@ impl Session {
         }
         let to = self.free_in_history("state");
         let what = format!(
-            "the copy cannot keep {}: the original is kept as {to}",
+            "the copy of the state file cannot keep {}: the original is kept as {to}",
             odd.join(", ")
         );
         files.left.push(Left::new(path, what));
@@ -289,7 +289,7 @@ impl Session {
             .unwrap_or_default();
         let Ok(object) = serde_json::from_slice::<Map<String, Value>>(&bytes) else {
             files.copy(path);
-            let what = "it is not readable as a gate: copied as a file";
+            let what = "copied as a plain file, because it is not readable as a gate";
             files.left.push(Left::new(path, what));
             return;
         };

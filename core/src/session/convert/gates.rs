@@ -21,11 +21,11 @@ impl Carry<'_, '_> {
             let (new, why) = match self.to_folder {
                 true => (
                     names_a_file(&gate.id) && names.insert((String::new(), gate.id.to_lowercase())),
-                    "not copied: a file cannot have its name, or another gate has it",
+                    "not copied: a file cannot have the gate's name, or another gate has the same name",
                 ),
                 false => (
                     names.insert((run_id.clone(), gate.id.to_string())),
-                    "not copied: another gate has its name",
+                    "not copied: another gate has the same name",
                 ),
             };
             if !new {
@@ -77,7 +77,7 @@ impl Carry<'_, '_> {
             if !ids.insert(event.id) {
                 let place = format!("row {} of the audit log", event.id);
                 self.left
-                    .push(Left::new(place, "not copied: another row has its id"));
+                    .push(Left::new(place, "not copied: another row has the same id"));
                 continue;
             }
             let row: Option<Map<String, Value>> = event

@@ -44,7 +44,7 @@ impl Carry<'_, '_> {
             }
         }
         for other in &session.other_runs {
-            let what = "another run of the same database: it is not copied";
+            let what = "not copied: another run of the same database";
             self.left(format!("run {other}"), what);
         }
     }
@@ -63,7 +63,7 @@ impl Carry<'_, '_> {
                 continue;
             }
             if table.name == "x_events" && table.rows.is_some_and(|rows| rows > 0) {
-                let what = "Prosescope's earlier states of statements are not copied, only the present ones";
+                let what = "not copied: the earlier states of statements that Prosescope recorded; the present states are copied";
                 self.left(place, what);
                 continue;
             }
@@ -71,9 +71,9 @@ impl Carry<'_, '_> {
                 let what = match table.rows {
                     Some(0) => continue,
                     Some(rows) => {
-                        format!("OpenProse does not define it: its {rows} rows are not copied")
+                        format!("not copied: {rows} rows of a table that OpenProse does not define")
                     }
-                    None => "OpenProse does not define it: it is not copied".to_owned(),
+                    None => "not copied: OpenProse does not define this table or view".to_owned(),
                 };
                 self.left(place, what);
                 continue;
@@ -82,7 +82,7 @@ impl Carry<'_, '_> {
                 let known = known_column(&table.name, &column.name);
                 if !known && table.rows != Some(0) && !self.is_bare(&table.name, &column.name) {
                     let place = format!("column {}.{}", table.name, column.name);
-                    self.left(place, "OpenProse does not define it: it is not copied");
+                    self.left(place, "not copied: OpenProse does not define this column");
                 }
             }
             let unread = table
@@ -90,7 +90,7 @@ impl Carry<'_, '_> {
                 .zip(self.carried(&table.name))
                 .map_or(0, |(rows, carried)| rows.saturating_sub(carried));
             if unread > 0 {
-                let what = format!("{unread} of its rows were not read and are not copied");
+                let what = format!("not copied: {unread} rows of the table, which were not read");
                 self.left(place, what);
             }
         }

@@ -204,10 +204,10 @@ impl Carry<'_, '_> {
             Some(_) => {
                 let what = match text.is_some_and(|text| text.len() > METADATA) {
                     true => {
-                        "its metadata has more than 4 MB: it becomes a text under the key x_malformed"
+                        "the metadata has more than 4 MB: in the copy, it is a text under the key `x_malformed`"
                     }
                     false => {
-                        "its metadata is not a JSON object: it becomes a text under the key x_malformed"
+                        "the metadata is not a JSON object: in the copy, it is a text under the key `x_malformed`"
                     }
                 };
                 self.left(place(), what);
@@ -260,7 +260,12 @@ fn odd_keys(
     let known = |key: &str| schema::known_column(table, key) || also.contains(&key);
     let odd: Vec<_> = keys.filter(|key| !known(key.as_ref())).collect();
     let odd: Vec<&str> = odd.iter().map(AsRef::as_ref).collect();
-    let what = || format!("the copy cannot keep its keys {}", odd.join(", "));
+    let what = || {
+        format!(
+            "not copied: the keys {}, which the copy cannot keep",
+            odd.join(", ")
+        )
+    };
     (!odd.is_empty()).then(|| Left::new(place, what()))
 }
 

@@ -81,15 +81,16 @@ impl Carry<'_, '_> {
             let ended = session.ended();
             if session.told_by_state_file() {
                 let ran = ended.unwrap_or_else(|| "what ran".to_owned());
-                let what =
-                    format!("{ran}: only this file records it, not rows; it is copied unchanged");
+                let what = format!(
+                    "{ran}: recorded only in this file, not in rows; the file is copied unchanged"
+                );
                 self.left("state.md", what);
             } else if session.run.log.is_none()
                 && !self.to_folder
                 && let Some(ended) = ended
             {
                 let what = format!(
-                    "{ended}: only their values show it, without any record; the copy has only the values"
+                    "{ended}: only the values of these statements show their end; the copy has the values, but no record of the statements"
                 );
                 self.left("bindings", what);
             }
@@ -105,7 +106,7 @@ impl Carry<'_, '_> {
         let mut given = 0;
         for row in rows {
             if !ids.insert(row.id) {
-                let what = "not copied: another row has its id";
+                let what = "not copied: another row has the same id";
                 self.left(format!("execution {}", row.id), what);
                 continue;
             }

@@ -20,7 +20,7 @@ impl Session {
         };
         if self.status() != made.status() {
             let what = format!(
-                "the copy reads it as {}, not {}",
+                "the status of the copy is {}, not {}",
                 made.status(),
                 self.status()
             );
@@ -30,15 +30,15 @@ impl Session {
         if !self.run.executions.is_empty() && !self.ran().eq(made.ran()) {
             let (was, is) = (self.trace.nodes.len(), made.trace.nodes.len());
             let what = match was == is {
-                true => "the copy reads it differently".to_owned(),
-                false => format!("the copy has {is} nodes, not {was}"),
+                true => "texts, statuses or parents of rows differ in the copy".to_owned(),
+                false => format!("the trace of the copy has {is} rows, not {was}"),
             };
             differs("the trace".to_owned(), what);
         }
         let (was, is) = (audit(self, None), audit(made, None));
         if (&was.chain, &was.head) != (&is.chain, &is.head) {
             let what = format!(
-                "its rows are copied, but their chain is {} in the copy, not {}: {}",
+                "the rows of the log are copied, but the chain of their seals is {} in the copy, not {}: {}",
                 is.chain, was.chain, is.chain_reason
             );
             differs("the audit log".to_owned(), what);
@@ -47,8 +47,11 @@ impl Session {
         for (place, value) in self.named() {
             match theirs.get(&place) {
                 Some(is) if *is == value => {}
-                Some(_) => differs(place, "the copy reads it differently".to_owned()),
-                None => differs(place, "the copy does not have it".to_owned()),
+                Some(_) => differs(
+                    place,
+                    "this part of the copy differs from the original".to_owned(),
+                ),
+                None => differs(place, "the copy lacks this part of the run".to_owned()),
             }
         }
         left

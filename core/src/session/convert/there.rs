@@ -66,8 +66,8 @@ impl Session {
         let places: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
         for place in places {
             let what = match (ours.get(place), theirs.get(place)) {
-                (Some(_), None) => "the copy does not have it",
-                (None, Some(_)) => "only the copy has it",
+                (Some(_), None) => "the copy lacks this part of the run",
+                (None, Some(_)) => "only the copy has this part",
                 (one, other) if digest(one) != digest(other) => "the copy has other content",
                 _ => continue,
             };
