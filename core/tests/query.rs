@@ -256,7 +256,9 @@ fn errors_say_what_there_is_instead() {
     let (error, hint) = next("SELECT 'ü', stauts FROM execution");
     assert_eq!(error, "SQLite: no such column: stauts (at character 13)");
     assert!(
-        hint.starts_with("Did you mean status? execution has id, statement_index, "),
+        hint.starts_with(
+            "Did you mean status? The columns of `execution` are id, statement_index, "
+        ),
         "{hint}"
     );
     let (error, hint) = next("SELECT * FROM trac");

@@ -293,7 +293,7 @@ fn what_cannot_be_opened_says_why_and_what_next() {
             "empty.db",
             &b""[..],
             "the file is empty (0 bytes)",
-            "It was never written",
+            "The file was never written",
         ),
         (
             "text.db",
@@ -301,7 +301,12 @@ fn what_cannot_be_opened_says_why_and_what_next() {
             "this is not a SQLite database: 14 bytes of text, beginning with \"not a database\"",
             "Open the run's state.db",
         ),
-        ("cut.db", &bytes[..5000], cut.as_str(), "Copy it again"),
+        (
+            "cut.db",
+            &bytes[..5000],
+            cut.as_str(),
+            "Copy the file again",
+        ),
     ] {
         let path = dir.path().join(name);
         fs::write(&path, bytes).unwrap();

@@ -53,7 +53,9 @@ pub enum DecodeError {
     #[error("the database asks for more memory than is allowed: {0}")]
     TooBig(String),
     /// The guard ([`crate::sqlite`]) refused an action that the file's schema demands.
-    #[error("the database asks for something that reading never needs: {0}")]
+    #[error(
+        "reading was refused, because the database asks for an action that reading never needs: {0}"
+    )]
     Refused(String),
     /// The table, row or column does not exist.
     #[error("there is no {0}")]
@@ -71,19 +73,19 @@ impl DecodeError {
     pub fn next_step(&self) -> &'static str {
         match self {
             DecodeError::Empty => {
-                "It was never written, or its content was lost while copying. Copy it again, with state.db-wal if there is one."
+                "The file was never written, or its content was lost while copying. Copy the file again, together with state.db-wal if there is one."
             }
             DecodeError::NotSqlite { .. } => {
                 "Open the run's state.db, an agents.db, a run folder or its state.md."
             }
             DecodeError::Encrypted { .. } => {
-                "Decrypt it with the program that made it, and open the result."
+                "Decrypt the file with the program that encrypted it, and open the result."
             }
             DecodeError::Truncated { .. } => {
-                "Copy it again from its source, because a download may have stopped early."
+                "Copy the file again from its source, because a download may have stopped early."
             }
             DecodeError::BadHeader(_) | DecodeError::Damaged(_) => {
-                "Copy it again from its source. If the error stays, `sqlite3 state.db .recover` may save its rows."
+                "Copy the file again from its source. If the error stays, `sqlite3 state.db .recover` may save the rows."
             }
             DecodeError::NoTables(_) => {
                 "Open the state.db of a run (.prose/runs/ID/state.db) or an agents.db."
@@ -91,9 +93,9 @@ impl DecodeError {
             DecodeError::Locked => {
                 "Wait until the writer is done, or open a copy made with `sqlite3 state.db .backup`."
             }
-            DecodeError::Io(_) => "Open it again.",
+            DecodeError::Io(_) => "Open the file again.",
             DecodeError::Stopped => {
-                "Open a smaller part of it, or try again when the machine is less busy."
+                "Open a smaller part of the database, or try again when the machine is less busy."
             }
             DecodeError::TooBig(_) => "Open a smaller part of the value.",
             DecodeError::Refused(_) => "Do not trust this file; ask the sender how it was made.",
@@ -102,7 +104,7 @@ impl DecodeError {
                 "Check that the server runs and that the address is right, and try again."
             }
             DecodeError::Sqlite(_) => {
-                "Open it again. If the error stays, copy it again from its source."
+                "Open the database again. If the error stays, copy the file again from its source."
             }
         }
     }

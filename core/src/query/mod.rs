@@ -81,7 +81,7 @@ pub fn ask(
     match asked.unread.get() {
         0 => {}
         n => view.notes.push(format!(
-            "In {n} rows of value_list the column value is NULL, because the value could not be read or all values together are too long. `prosescope get NAME` prints one."
+            "In {n} rows of `value_list`, the column `value` is NULL, because the value could not be read or all values together are too long. `prosescope get NAME` prints a single value."
         )),
     }
     Ok(view)

@@ -36,7 +36,7 @@ const QUESTIONS: [(&str, &str, &str); 10] = [
     ),
     (
         "gates",
-        "The gates, and who decided; the name is a claim",
+        "The gates, and the names under which they were decided; no name is verified",
         "SELECT gate, standing, resolved_by, resolved, comment, waited_ms, prompt FROM {gate_list}",
     ),
     (
@@ -48,7 +48,7 @@ const QUESTIONS: [(&str, &str, &str); 10] = [
     ),
     (
         "silent",
-        "Completed statements of which no written value is known",
+        "Completed statements for which no written value is known",
         "SELECT node, line, text, duration_ms FROM {trace} \
          WHERE kind = 'statement' AND status = 'completed' AND writes = 0 ORDER BY node",
     ),
@@ -59,7 +59,7 @@ const QUESTIONS: [(&str, &str, &str); 10] = [
     ),
     (
         "tables",
-        "The run's own tables by number of rows; NULL if rows are not counted",
+        "The run's own tables by number of rows; `row_count` is NULL if rows are not counted",
         "SELECT name, kind, row_count, column_count FROM {table_list} ORDER BY row_count DESC, name",
     ),
 ];

@@ -58,7 +58,7 @@ const TEXT: &str = "TEXT";
 pub(super) const MODEL: [Model; 8] = [
     Model {
         name: "trace",
-        about: "A row of the trace: a statement, block, branch, loop, round, frame or gate. node is its position in the trace; parent is the node around it",
+        about: "A row of the trace: a statement, block, branch, loop, round, frame or gate. `node` is the position of the row in the trace; `parent` is the `node` of the row around it",
         columns: &[
             ("node", INTEGER),
             ("id", INTEGER),
@@ -94,7 +94,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "value_list",
-        about: "A binding. frame is the id of its execution, NULL at the root; value has at most the first 4,096 bytes, and value_cut is 1 if the value is longer",
+        about: "A binding. `frame` is the execution id of the binding's frame, NULL at the root; `value` has at most the first 4,096 bytes, and `value_cut` is 1 if the value is longer",
         columns: &[
             ("binding", INTEGER),
             ("name", TEXT),
@@ -120,7 +120,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "gate_list",
-        about: "A gate. standing is its status now; resolved_by is a claim",
+        about: "A gate. `standing` is the state of the gate now, in words; `resolved_by` is a name that is not verified",
         columns: &[
             ("gate", TEXT),
             ("node", INTEGER),
@@ -144,7 +144,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "agent_list",
-        about: "An agent. memory is the beginning of its memory on one line",
+        about: "An agent. The column `memory` is the beginning of the agent's memory, on one line",
         columns: &[
             ("agent", INTEGER),
             ("name", TEXT),
@@ -163,7 +163,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "segment_list",
-        about: "An invocation of an agent: agent is its number in agent_list",
+        about: "An invocation of an agent. The column `agent` is the number of the agent in `agent_list`",
         columns: &[
             ("agent", INTEGER),
             ("name", TEXT),
@@ -181,7 +181,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "gap_list",
-        about: "An idle time, in which no statement was running, as far as times are recorded; short ones are left out",
+        about: "An idle time, in which no statement was running, as far as times are recorded; short idle times are left out",
         columns: &[("began", TEXT), ("ended", TEXT), ("duration_ms", INTEGER)],
         part: Some(Part::Statements),
         rows: |_| None,
@@ -189,7 +189,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "table_list",
-        about: "A table of the run's store. row_count is NULL if rows are not counted",
+        about: "A table of the run's store. `row_count` is NULL if rows are not counted",
         columns: &[
             ("name", TEXT),
             ("kind", TEXT),
@@ -214,7 +214,7 @@ pub(super) const MODEL: [Model; 8] = [
     },
     Model {
         name: "file_list",
-        about: "A file of the run folder. role is the kind of file that it was read as",
+        about: "A file of the run folder. `role` is the kind of the file, such as `binding`; NULL if the kind is unknown",
         columns: &[("path", TEXT), ("length", INTEGER), ("role", TEXT)],
         part: None,
         rows: |session| Some(session.run().files.len() as u64),

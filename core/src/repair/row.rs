@@ -89,7 +89,7 @@ impl Repair {
             table: RUN.to_owned(),
             row: row.rowid,
             column: String::new(),
-            did: "added the run's row with the known values",
+            did: "added the missing row of the run, with the known values",
             before: Value::Null,
             after: Value::text(&self.run),
         };
@@ -128,12 +128,12 @@ impl Repair {
         let mut notes = Vec::new();
         let named = |cell: &Value<'_>| cell.as_text().is_some_and(|id| !id.trim().is_empty());
         if !row.get("id").is_some_and(named) && !self.run.is_empty() {
-            let did = "gave the run its folder's name as id";
+            let did = "gave a run without an id the name of its folder as id";
             notes.push(row.fix("unnamed-run", (RUN, "id"), Value::text(&self.run), did));
         }
         let own = row.get("id").and_then(Value::as_text) == Some(&*self.run);
         if let Some(status) = self.status.as_ref().filter(|_| own) {
-            let did = "set the status to the one that the evidence supports";
+            let did = "replaced the status of the run by the one that its other records show";
             let at = (RUN, "status");
             notes.push(row.fix("status-disagrees", at, Value::text(status), did));
         }
@@ -145,7 +145,7 @@ impl Repair {
         let id = match row.get("id").and_then(Value::as_integer) {
             Some(id) => id,
             None => {
-                let did = "gave the row its rowid as id";
+                let did = "gave a row without an id its rowid as id";
                 let after = Value::Integer(row.rowid);
                 notes.push(row.fix("missing-id", (EXECUTION, "id"), after, did));
                 row.rowid
@@ -153,7 +153,7 @@ impl Repair {
         };
         if let Some((parent, rule)) = self.parents.get(&id) {
             let after = parent.map_or(Value::Null, Value::Integer);
-            let did = "set the parent that the trace shows";
+            let did = "replaced a wrong parent by the one that the trace shows";
             let note = row.fix(rule, (EXECUTION, "parent_id"), after, did);
             notes.push(Note { row: id, ..note });
         }
@@ -198,7 +198,7 @@ impl Repair {
             table: BINDINGS.to_owned(),
             row: row.rowid,
             column: String::new(),
-            did: "moved the earlier of two rows for one name to the history",
+            did: "moved the earlier of two rows for one name to the table of earlier values",
             before,
             after: name,
         }
@@ -207,7 +207,7 @@ impl Repair {
     fn gate(&self, row: &mut Row) -> Vec<Note> {
         let mut notes = Vec::new();
         if row.get("run_id").is_none_or(Value::is_null) {
-            let did = "gave the gate the run's id";
+            let did = "gave a gate without a run the id of this run";
             let (at, after) = ((GATES, "run_id"), Value::text(&self.run));
             notes.push(row.fix("gate-of-unknown-run", at, after, did));
         }
@@ -224,7 +224,7 @@ impl Repair {
                 Some(Ok(_)) => "gate-allow-unreadable",
                 _ => "malformed-json",
             };
-            let did = "put an empty list of approvers in place of one that cannot be read";
+            let did = "replaced an unreadable list of approvers by an empty list";
             notes.push(row.fix(rule, (GATES, "allow"), Value::text("[]"), did));
         }
         notes.extend(wrapped(GATES, row, "metadata", true));
@@ -250,7 +250,7 @@ fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Op
         return None;
     }
     let after = Value::text(&json!({ "x_malformed": text }).to_string());
-    let did = "put a text that is not valid JSON into an object";
+    let did = "put a text that is not valid JSON into a JSON object";
     Some(row.fix("malformed-json", (table, column), after, did))
 }
 

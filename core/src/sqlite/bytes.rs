@@ -116,7 +116,7 @@ mod tests {
             error.to_string(),
             "the database is cut off: its header announces 8192 bytes, the file has 8191 bytes"
         );
-        assert!(error.next_step().starts_with("Copy it again"));
+        assert!(error.next_step().starts_with("Copy the file again"));
         for n in 0..120 {
             assert!(from_bytes(&db[..n]).is_err(), "{n}");
         }

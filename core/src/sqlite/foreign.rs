@@ -243,7 +243,8 @@ impl LookedAt {
                     Program::Bounded => true,
                     Program::Foreign(what) => {
                         let code = ffi::Error::new(ffi::SQLITE_AUTH);
-                        let message = format!("its schema would run {what} with each write");
+                        let message =
+                            format!("the schema of the database would run {what} with each write");
                         return Err(rusqlite::Error::SqliteFailure(code, Some(message)));
                     }
                 };
@@ -315,7 +316,7 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
             });
         refused.extend(foreign.map(|what| {
             let table = &found.info.name;
-            format!("its schema would run {what} with each write into {table}")
+            format!("the schema of the database would run {what} with each write into {table}")
         }));
     }
     Ok(refused)
@@ -561,7 +562,7 @@ mod tests {
         let refused = insert().unwrap_err().to_string();
         assert_eq!(
             refused,
-            "its schema would run the function replace with each write"
+            "the schema of the database would run the function replace with each write"
         );
         let rows = conn.query_row("SELECT count(*) FROM t", [], |row| row.get(0));
         assert_eq!(rows, Ok(2));

@@ -101,7 +101,7 @@ pub(super) fn quick_check(conn: &Connection) -> Looked {
                 // Checking would compute the column with the file's own code. The table is skipped, and reported at the
                 // end.
                 Some(column) => {
-                    let why = format!("checking {name} would compute its column {column}");
+                    let why = format!("checking the table {name} would run the SQL expression of its column {column}");
                     refused = refused.or(Some(DecodeError::Refused(why)));
                 }
                 None if other && others > MOST_OTHERS => {}

@@ -50,7 +50,7 @@ pub(super) fn query(
         return Err(QueryError::Sql {
             message: "the statement has a NUL character".to_owned(),
             offset: Some(characters(question.sql, at)),
-            next: "Remove it.".to_owned(),
+            next: "Remove the character.".to_owned(),
         });
     }
     let tables = discover(conn)?;
@@ -177,7 +177,7 @@ fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryV
                 .sql
                 .find('?')
                 .map(|at| characters(question.sql, at)),
-            next: "Write the values into the statement: 'text', 12.".to_owned(),
+            next: "Write values in place of the parameters, such as 'text' or 12.".to_owned(),
         }));
     }
     let mut view = QueryView::default();
@@ -199,7 +199,7 @@ fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryV
             Ok(None) => break,
             Err(error) if is_full && is_interrupted(&error) => {
                 view.more = true;
-                let note = "The statement was stopped while it computed another row.";
+                let note = "There may be further rows: the statement was stopped while it computed the next row.";
                 view.notes.push(note.to_owned());
                 break;
             }

@@ -101,7 +101,9 @@ impl Copy<'_> {
         }
         self.shape(table)?;
         let damage = |error: &rusqlite::Error| {
-            format!("{name} is cut off where the file is damaged: {error}")
+            format!(
+                "copied only the rows of {name} before the place where the file is damaged: {error}"
+            )
         };
         let read =
             reading(from, name).and_then(|(columns, sql)| Ok((columns, from.prepare(&sql)?)));
@@ -217,7 +219,11 @@ impl Copy<'_> {
             .filter(|own| !is_given(own))
             .collect();
         if known_table(&table.name) && !missing.is_empty() {
-            let what = format!("made the columns {} of {}", missing.join(", "), table.name);
+            let what = format!(
+                "added the missing columns {} to the table {}",
+                missing.join(", "),
+                table.name
+            );
             self.note_repair("missing-column", what);
         }
         Ok(())
@@ -265,7 +271,12 @@ impl Copy<'_> {
                     &format!("INSERT INTO {UNPLACED} (table_name, row_id, reason, row) VALUES (?1, ?2, ?3, ?4)"),
                     params![table, row.rowid, error.to_string(), as_json(&row)],
                 )?;
-                self.note_repair("", format!("kept a row of {table} in {UNPLACED}: {error}"));
+                self.note_repair(
+                    "",
+                    format!(
+                        "put a row that does not fit into {table} into {UNPLACED} instead: {error}"
+                    ),
+                );
                 return Ok(());
             }
             other => other?,
@@ -298,7 +309,7 @@ impl Copy<'_> {
         for _ in 0..made {
             self.note_repair(
                 "segment-without-agent",
-                "added the row of an agent that has segments".to_owned(),
+                "added the missing row of an agent that has segments".to_owned(),
             );
         }
         Ok(())

@@ -467,6 +467,6 @@ fn out_of_order(at: i64) -> DecodeError {
 
 fn more_than_the_file() -> DecodeError {
     DecodeError::Damaged(
-        "its rows claim more bytes than the file has, so they share pages".to_owned(),
+        "the rows of a table claim more bytes than the file has, so they share pages".to_owned(),
     )
 }

@@ -258,8 +258,8 @@ fn a_view_under_a_documents_name_is_not_read() {
     let error = rows::table_rows(&db.open(), "run", 0, 10, 100).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the database asks for something that reading never needs: run is a view, so reading its rows would run SQL of \
-         the file"
+        "reading was refused, because the database asks for an action that reading never needs: run is a view, so reading \
+         its rows would run SQL of the file"
     );
 }
 

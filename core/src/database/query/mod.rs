@@ -117,7 +117,7 @@ pub enum QueryError {
     #[error("no stored question is called {0}")]
     NoQuestion(String),
     /// The text contains several statements.
-    #[error("the question has several SQL statements; it takes one")]
+    #[error("the question has several SQL statements, but only one is allowed")]
     Several,
     /// SQLite rejects the statement.
     #[error("SQLite: {message}{}", at(.offset))]
@@ -155,7 +155,7 @@ impl QueryError {
         match self {
             QueryError::Empty => "Give a SELECT, such as SELECT * FROM trace.".to_owned(),
             QueryError::NoQuestion(_) => "Ask one of the listed questions.".to_owned(),
-            QueryError::Several => "Ask them one after the other.".to_owned(),
+            QueryError::Several => "Run one statement at a time.".to_owned(),
             QueryError::Sql { next, .. } => next.clone(),
             QueryError::Refused(_) => {
                 "A question reads the run's tables and changes nothing; ask with SELECT.".to_owned()
@@ -164,7 +164,7 @@ impl QueryError {
                 "Ask for less: restrict the rows with WHERE, and join tables by their keys.".to_owned()
             }
             QueryError::TooBig(_) => {
-                "Ask for less: fewer rows, or no values longer than 16 MB; value_list has the beginning of each.".to_owned()
+                "Ask for less: fewer rows, or no values longer than 16 MB. The table `value_list` has the beginning of each value.".to_owned()
             }
             QueryError::Store(error) => error.next_step().to_owned(),
         }

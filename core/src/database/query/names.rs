@@ -22,7 +22,13 @@ pub(crate) fn instead(kind: &str, name: &str, sql: &str, tables: &[QueryTable]) 
             };
             let lists: Vec<String> = asked
                 .iter()
-                .map(|table| format!("{} has {}.", table.name, names(table).join(", ")))
+                .map(|table| {
+                    format!(
+                        "The columns of `{}` are {}.",
+                        table.name,
+                        names(table).join(", ")
+                    )
+                })
                 .collect();
             let known = asked.iter().flat_map(|table| &table.columns);
             let known = known.map(|column| column.name.as_str()).collect();
