@@ -92,7 +92,7 @@ fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
 fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop)> {
     if facts.trace.verdict.status == RunStatus::Failed.word() {
         let Some(cause) = facts.trace.first_cause else {
-            notes.push("the run failed at an unknown place".to_owned());
+            notes.push("the run failed, but no record shows at which statement".to_owned());
             return Vec::new();
         };
         return vec![(Some(cause), Stop::Failed)];
@@ -114,7 +114,7 @@ fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop
         "no execution is recorded: it is unknown whether the run has begun"
     } else {
         found.push((None, Stop::Between));
-        "the run's status is not recorded: the statements after the last recorded one are listed as ahead"
+        "the run's status is not recorded: the statements after the last recorded statement are listed as still to run"
     };
     notes.extend(unknown.then(|| note.to_owned()));
     found
@@ -141,7 +141,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let Some(listing) = facts.listing else {
         if !plan.stands.is_empty() {
             plan.notes.push(format!(
-                "{}: the statements ahead and their inputs are unknown",
+                "{}: the remaining statements and their inputs are unknown",
                 facts.run.program.missing()
             ));
         }
@@ -165,7 +165,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     }
     if walk.is_full() {
         walk.unknown(format!(
-            "only the first {MOST} statements ahead were looked at"
+            "only the first {MOST} remaining statements were examined"
         ));
     }
     plan.cut = walk.cut;

@@ -86,7 +86,7 @@ impl Look<'_> {
         if node.attempts > 1 || (failed && node.max.is_some()) {
             let of = node.max.map_or(String::new(), |max| format!(" of {max}"));
             let left = match node.max {
-                Some(max) if node.attempts >= max => ": none is left",
+                Some(max) if node.attempts >= max => ": no attempt is left",
                 _ => "",
             };
             let word = match failed {
@@ -123,9 +123,9 @@ impl Look<'_> {
         let listing = facts.listing;
         let around = stand.statement.and_then(|at| listing?.loop_of(at));
         let but = match (around, stand.stop) {
-            (Some(_), _) => "; it may be from an earlier round",
-            (None, Stop::Failed) => "; it may be partial",
-            (None, _) => ": it has probably ended",
+            (Some(_), _) => "; the value may be from an earlier round",
+            (None, Stop::Failed) => "; the value may be partial",
+            (None, _) => ": the statement has probably ended",
         };
         let text = format!("{name} is written in this frame{when}{but}");
         self.add(Risk::Written, at, text);
@@ -154,7 +154,7 @@ impl Look<'_> {
                 Risk::Memory,
                 at,
                 format!(
-                    "{agent} has more segments ({segments}) than turns that are recorded as done ({turns}): this turn may be in its memory already"
+                    "agent {agent} has more segments ({segments}) than completed sessions ({turns}): the agent's memory may contain this session already"
                 ),
             );
         }
@@ -176,11 +176,11 @@ impl Look<'_> {
         });
         let allowed = allowed.collect::<Vec<_>>().join(", ");
         if !allowed.is_empty() {
-            let text = format!("it may change things outside of the run ({allowed})");
+            let text = format!("the statement may change things outside of the run ({allowed})");
             self.add(Risk::Outside, at, text);
         }
         if matches!(statement.property("idempotent"), Some("false" | "no")) {
-            let text = "the program declares it as not idempotent".to_owned();
+            let text = "the program declares the statement as not idempotent".to_owned();
             self.add(Risk::Outside, at, text);
         }
     }
@@ -196,7 +196,7 @@ impl Look<'_> {
         let names = listed(names.collect());
         if !names.is_empty() {
             let place = place(node);
-            let text = format!("of the parallel{place} these branches are done: {names}");
+            let text = format!("these branches of the parallel{place} are done: {names}");
             self.add(Risk::Branches, level, text);
         }
     }
@@ -224,7 +224,7 @@ impl Look<'_> {
         let inside = self.facts.inner(Some(at)).filter(done);
         let already = match listed(inside.map(|(_, node)| short(&node.text, 40)).collect()) {
             none if none.is_empty() => none,
-            words => format!("; done of it: {words}"),
+            words => format!("; already done: {words}"),
         };
         let text = format!("the loop{place} is in round {number}{max}{already}");
         self.add(Risk::Rounds, level, text);

@@ -63,7 +63,10 @@ impl Origin {
     fn made(line: u32) -> Origin {
         Origin {
             line: Some(line),
-            ..Origin::of(NeedState::Made, format!("line {line} makes it first"))
+            ..Origin::of(
+                NeedState::Made,
+                format!("line {line} gives the name its value first"),
+            )
         }
     }
 }
@@ -92,8 +95,9 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         names.take(item);
     }
     if names.answers.len() >= MOST {
-        plan.notes
-            .push(format!("only the first {MOST} names ahead were looked up"));
+        plan.notes.push(format!(
+            "only the first {MOST} names that remaining statements use were looked up"
+        ));
     }
     names.elsewhere.extend(std::mem::take(&mut names.made));
     names.join();
@@ -192,7 +196,7 @@ impl Names<'_> {
             (Some((how, around)), _) => Some(self.given(how, around, item.scope)),
             (None, Some((alias, _))) if self.imported.contains(alias) => Some(Origin::of(
                 NeedState::Import,
-                format!("a value of import {alias}: it is in that run"),
+                format!("a value of import {alias}, which is in the run of the import"),
             )),
             (None, _) if !sure && !self.bound.contains(name) => None,
             (None, _) => Some(self.nowhere(item, name)),
@@ -206,21 +210,23 @@ impl Names<'_> {
             s.name.as_deref() == Some(name) && (binds(s).is_some() || s.kind == Kind::Input)
         });
         let Some((at, this)) = binder else {
-            return Origin::of(NeedState::Nowhere, "no binding has it");
+            return Origin::of(NeedState::Nowhere, "no binding has this name");
         };
         let line = this.line;
         let around = self.listing.loop_of(item.statement);
         if let Some(round) = around.filter(|around| self.listing.contains(*around, at)) {
             let line = self.listing.get(round).map_or(0, |s| s.line);
-            let why = format!("a round of the loop at line {line} makes it, and none has yet");
+            let why = format!(
+                "a round of the loop at line {line} has to make the value, and no round has done so yet"
+            );
             return Origin::of(NeedState::Given, why);
         }
         if this.kind == Kind::Input {
             let given = format!("caller/{name}");
             let mut bindings = self.facts.run.bindings.iter();
-            let why = format!("line {line} takes it as an input, but its value is not recorded");
+            let why = format!("line {line} takes the name as an input, but no value is recorded");
             return match bindings.position(|b| b.is_written() && *b.name == given) {
-                Some(at) => Origin::binding(NeedState::There, at, "the caller gave it"),
+                Some(at) => Origin::binding(NeedState::There, at, "the caller gave the value"),
                 None => Origin::of(NeedState::Given, why),
             };
         }
@@ -237,7 +243,9 @@ impl Names<'_> {
             line: Some(line),
             ..Origin::of(
                 NeedState::Nowhere,
-                format!("line {line} should have bound it, and no binding has it"),
+                format!(
+                    "line {line} should have given the name a value, but no binding has this name"
+                ),
             )
         }
     }
@@ -299,7 +307,7 @@ impl Names<'_> {
                 false => Origin::binding(
                     NeedState::Empty,
                     at,
-                    "it is bound, but its value is not there",
+                    "a binding has this name, but the value of the binding is missing",
                 ),
             })
         });
@@ -340,12 +348,12 @@ impl Names<'_> {
         let line = this.map_or(0, |s| s.line);
         let words = match how {
             Given::Parameter => format!(
-                "a parameter of block {}, as it was called",
+                "a parameter of block {}, passed by the call",
                 this.and_then(|s| s.name.as_deref()).unwrap_or_default()
             ),
-            Given::Counter => format!("the loop at line {line} counts or goes through it"),
-            Given::Error => format!("the error that is caught at line {line}"),
-            Given::Item => format!("the pipe at line {line} hands it on"),
+            Given::Counter => format!("the loop at line {line} sets the value in each round"),
+            Given::Error => format!("the error that the `catch` at line {line} handles"),
+            Given::Item => format!("the pipe at line {line} passes the value on"),
         };
         Origin::of(NeedState::Given, words + &self.call(scope))
     }

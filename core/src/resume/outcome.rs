@@ -54,7 +54,7 @@ impl<'a> Outlook<'a> {
             if_timed_out: match (says("on_timeout"), &gate.timeout_at, &gate.timeout) {
                 (Some(action), ..) => format!("does `{}`", short(&action, 80)),
                 (None, None, None) => "no deadline: the gate waits for a decision".to_owned(),
-                _ => format!("counts as a rejection by system: {reject}"),
+                _ => format!("counts as a rejection by `system`: {reject}"),
             },
             if_rejected: reject,
             if_approved: match says("on_approve") {
@@ -70,7 +70,7 @@ impl<'a> Outlook<'a> {
             return "goes on; without the program, the next statement is unknown".to_owned();
         };
         let Some(&stand) = node.and_then(|node| self.stands.get(&node)) else {
-            return "the run does not stand at it".to_owned();
+            return "the run is not at this gate".to_owned();
         };
         // The statements ahead are sorted by position.
         let from = self.plan.ahead.partition_point(|a| a.stand < stand);
@@ -89,9 +89,9 @@ impl<'a> Outlook<'a> {
         match first_word(action) {
             _ if is_continue(action) => format!("the program continues anyway: {go_on}"),
             "throw" => self.thrown(gate, action, &shown),
-            "retry" | "goto" => format!("it goes back, and asks again (`{shown}`)"),
+            "retry" | "goto" => format!("the program goes back and asks again (`{shown}`)"),
             "stop" | "exit" | "abort" | "end" | "fail" => format!("the run ends (`{shown}`)"),
-            _ => format!("it does `{shown}`"),
+            _ => format!("the program does `{shown}`"),
         }
     }
 
@@ -117,7 +117,7 @@ impl<'a> Outlook<'a> {
                     None => format!("the run ends (`{shown}`)"),
                 }
             }
-            _ => format!("it does `{shown}`"),
+            _ => format!("the program does `{shown}`"),
         }
     }
 }

@@ -49,7 +49,7 @@ pub fn prompt(view: &ResumeView) -> String {
         format!("ended: {line}{}", n.text)
     }));
     let said = sections(view);
-    let ended = "What ended is not run again.";
+    let ended = "Do not run again what has ended.";
     section(&mut out, "What happened", ended, "text", done);
     for of in [&said.stands, &said.cautions, &said.missing] {
         section(&mut out, of.title, of.about, "text", lines(of));
@@ -62,12 +62,12 @@ pub fn prompt(view: &ResumeView) -> String {
     section(
         &mut out,
         "Values that the rest needs",
-        "Name, bytes, the lines that use it, and how it begins. Pass values on by reference; print one only when you must.",
+        "Each line: a name, the size of its value, the lines that use the name, and how the value begins. Pass values on by reference; print a value only when you must.",
         "text",
         values.collect(),
     );
     let commands = view.there().map(|n| n.command.clone()).collect();
-    let print = "These commands print them, byte for byte:";
+    let print = "These commands print the values, byte for byte:";
     section(&mut out, "", print, "sh", commands);
     let memories = view.memories.iter();
     let memories = memories.filter(|m| m.state != NeedState::Nowhere).map(|m| {

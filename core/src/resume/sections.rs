@@ -29,7 +29,7 @@ pub fn sections(view: &ResumeView) -> Sections {
     Sections {
         stands: section(
             "Where it stands",
-            "All of these are current at once. A line number is that of the program.",
+            "The run is at all of these places at once. Line numbers are those of the program.",
             view.positions.iter().map(stand).collect(),
         ),
         cautions: section(
@@ -44,7 +44,7 @@ pub fn sections(view: &ResumeView) -> Sections {
         ),
         gates: section(
             "Gates that wait",
-            "Only admitted persons decide a gate: you do not.",
+            "Only a person whom the gate admits may decide it. Do not decide a gate yourself.",
             view.gates.iter().map(gate).collect(),
         ),
         steps: section("What to do next", "In this order.", steps.collect()),

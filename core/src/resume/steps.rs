@@ -50,7 +50,7 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
     for memory in memories.filter(|m| m.state == NeedState::Nowhere) {
         let (agent, line) = (&memory.agent, first(&memory.lines));
         let text = format!(
-            "Find the memory of agent {agent} before line {line}, or let it start without one."
+            "Find the memory of agent {agent} before line {line}, or let the agent start without a memory."
         );
         add(text, Vec::new());
     }
@@ -63,7 +63,7 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
         let names: Vec<&str> = names.into_iter().take(NAMED).collect();
         let names = names.join(", ");
         add(
-            format!("Pass on the values that the rest needs: {names}{more}."),
+            format!("Pass on the values that are still needed: {names}{more}."),
             view.there()
                 .take(NAMED)
                 .map(|n| n.command.clone())
@@ -79,7 +79,7 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
         let text = match (next, position.how) {
             (_, Stop::Gate) => continue,
             (_, Stop::Refused) => format!(
-                "Act on the gate at line {} that was turned down: {}.",
+                "Carry out what follows for the gate at line {}, which was turned down: {}.",
                 position.line.unwrap_or_default(),
                 position
                     .meaning

@@ -117,7 +117,7 @@ impl<'a> Walk<'a> {
             }
             (None, true) => {
                 self.unknown(format!(
-                    "the line of `{}` in the program is unknown: the statements after it are unknown",
+                    "the line of `{}` in the program is unknown: the statements after that line are unknown",
                     short(&own.text, 60)
                 ));
                 self.out_of(own.parent);
@@ -279,7 +279,7 @@ impl<'a> Walk<'a> {
         }
         let trace = self.facts.trace;
         let Some(mut frame) = trace.frame(around.node) else {
-            self.unknown("the block's call is not recorded: the statements after it are unknown");
+            self.unknown("the call of the current block is not recorded: the statements after the call are unknown");
             return None;
         };
         if frames == FRAMES {
@@ -287,7 +287,7 @@ impl<'a> Walk<'a> {
             let outer: Vec<NodeId> = trace.upward(Some(frame)).filter(is_frame).collect();
             if let Some(skipped @ 1..) = outer.len().checked_sub(FRAMES) {
                 self.notes.push(format!(
-                    "{skipped} frames between the innermost and the outermost {FRAMES} were not looked at"
+                    "of a deep chain of calls, {skipped} frames between the innermost and the outermost {FRAMES} were not examined"
                 ));
                 frame = outer.get(skipped).copied().unwrap_or(frame);
             }
@@ -295,7 +295,7 @@ impl<'a> Walk<'a> {
         // If the call has no program line, the nearest node around the call that has one is used.
         let Some((node, call)) = self.facts.tied(Some(frame)) else {
             self.unknown(
-                "the line of a frame's call is unknown: the statements after it are unknown",
+                "the line of a frame's call is unknown: the statements after that line are unknown",
             );
             return None;
         };

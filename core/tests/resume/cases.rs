@@ -37,7 +37,7 @@ fn a_statement_that_was_begun() {
          there a root @4,6
          made b @6
          begun: `let b = session "B"` was begun, and no end is recorded: it may have done its work
-         written: b is written in this frame, last at 2026-01-25T15:20:00Z: it has probably ended
+         written: b is written in this frame, last at 2026-01-25T15:20:00Z: the statement has probably ended
         "#,
     );
     check(
@@ -65,7 +65,7 @@ fn a_statement_that_was_begun() {
          ahead 5!
          begun: `session: pusher` was begun, and no end is recorded: it may have done its work
          attempts: `session: pusher` is in attempt 2 of 3
-         outside: it may change things outside of the run (bash: allow)
+         outside: the statement may change things outside of the run (bash: allow)
         "#,
     );
     check(
@@ -83,7 +83,7 @@ fn a_statement_that_was_begun() {
          made b @9
          memory captain execution there @5,7
          begun: `let b = resume: captain` was begun, and no end is recorded: it may have done its work
-         memory: captain has more segments (2) than turns that are recorded as done (1): this turn may be in its memory already
+         memory: agent captain has more segments (2) than completed sessions (1): the agent's memory may contain this session already
         "#,
     );
 }
@@ -142,7 +142,7 @@ fn nothing_is_open() {
          open 4 in root next 4
          ahead 4! 7
          there c root @7
-         rounds: the loop at line 4 is in round 3 of 3; done of it: let c = session "C"
+         rounds: the loop at line 4 is in round 3 of 3; already done: let c = session "C"
         "#,
     );
 }
@@ -169,7 +169,7 @@ fn a_parallel_in_part() {
          made c @10
          made d @10
          begun: `parallel:b` was begun, and no end is recorded: it may have done its work
-         branches: of the parallel at line 2 these branches are done: a
+         branches: these branches of the parallel at line 2 are done: a
         "#,
     );
 }
@@ -331,7 +331,7 @@ fn gates_and_what_their_outcomes_mean() {
          gate deploy
            + goes on at line 7, `session "Deploy"`
            - `throw "No"` is caught at line 9
-           t counts as a rejection by system: `throw "No"` is caught at line 9
+           t counts as a rejection by `system`: `throw "No"` is caught at line 9
         "#,
     );
     check(
@@ -352,7 +352,7 @@ fn gates_and_what_their_outcomes_mean() {
          gate deploy
            + goes on at line 7, `session "Deploy"`
            - `throw "No"` is caught at line 9
-           t counts as a rejection by system: `throw "No"` is caught at line 9
+           t counts as a rejection by `system`: `throw "No"` is caught at line 9
         "#,
     );
     check(
@@ -462,12 +462,12 @@ fn a_failed_run_begins_again_at_its_first_cause() {
            (4, 2, 'let b = session \"B\"', 'failed', 'timeout again', '{\"attempt\": 2}');
          INSERT INTO bindings (name, kind, value) VALUES ('a', 'let', 'one');",
         r#"
-         Failed; it can begin again at line 2
+         Failed; the run can begin again at line 2
          failed 2 in root next 2
          ahead 2! 5
          there a root @3
          made b @6
-         attempts: `let b = session "B"` has failed in attempt 2 of 2: none is left
+         attempts: `let b = session "B"` has failed in attempt 2 of 2: no attempt is left
         "#,
     );
     check(
@@ -477,7 +477,7 @@ fn a_failed_run_begins_again_at_its_first_cause() {
         "",
         r#"
          Failed, but no record shows where; how to go on is unknown
-         note: the run failed at an unknown place
+         note: the run failed, but no record shows at which statement
         "#,
     );
 }
@@ -529,7 +529,7 @@ fn runs_that_need_no_more_or_tell_no_more() {
          Stands at exec "make"
          open - in root next -
          exec: `exec "make"` was begun, and no end is recorded: its command may have run, whole or in part
-         note: the run holds no program: the statements ahead and their inputs are unknown
+         note: the run holds no program: the remaining statements and their inputs are unknown
         "#,
     );
     check(
@@ -541,7 +541,7 @@ fn runs_that_need_no_more_or_tell_no_more() {
          Stands at water the orchids twice
          open - in root next -
          begun: `water the orchids twice` was begun, and no end is recorded: it may have done its work
-         note: the line of `water the orchids twice` in the program is unknown: the statements after it are unknown
+         note: the line of `water the orchids twice` in the program is unknown: the statements after that line are unknown
         "#,
     );
 }
@@ -565,7 +565,7 @@ fn a_folder_without_a_program_has_the_trace_of_its_state_file() {
          there a root @3\n\
          made b @5\n\
          begun: `let b = session \"B\"` was begun, and no end is recorded: it may have done its work\n\
-         note: the run holds no program: lines are those of its state file's trace, which may be shortened\n"
+         note: the run holds no program: line numbers are those of the trace in the state file, which may be shortened\n"
     );
 }
 
@@ -653,6 +653,6 @@ fn an_attempt_that_a_log_repeats_shows_the_last_error() {
     assert!(
         show.story
             .join(" ")
-            .contains("Its last attempt failed: no sea.")
+            .contains("The last attempt failed: no sea.")
     );
 }

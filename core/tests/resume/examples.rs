@@ -41,7 +41,7 @@ fn the_failed_loop_in_a_recursive_block_begins_again_in_its_own_frame() {
     says(
         &view,
         &[
-            "Failed; it can begin again at line 38",
+            "Failed; the run can begin again at line 38",
             "failed 38 in #19 next 38",
             // The frame sees its own draft and findings, the outermost frame's list of pieces, and the root's glossary.
             "there draft #19 @40",
@@ -93,7 +93,7 @@ fn the_waiting_gate_says_what_each_outcome_means() {
             "there staging root @45,51",
             "  + goes on at line 50, `session \"Deploy to production, ten per cent of the carts at …`",
             "  - the run ends with “Deployment cancelled”",
-            "  t counts as a rejection by system: the run ends with “Deployment cancelled”",
+            "  t counts as a rejection by `system`: the run ends with “Deployment cancelled”",
         ],
     );
     assert_eq!(view.steps[0].commands.len(), 2);

@@ -100,7 +100,10 @@ fn resume_says_how_to_go_on_and_its_commands_work() {
     };
     assert_eq!(out.status.code(), Some(0));
     let text = String::from_utf8_lossy(&out.stdout);
-    assert!(text.contains("it can begin again at line 38"), "{text}");
+    assert!(
+        text.contains("the run can begin again at line 38"),
+        "{text}"
+    );
     let command = text
         .lines()
         .find_map(|l| l.trim().strip_prefix("$ prosescope "))

@@ -79,10 +79,11 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     if view.status == "running" && !overview.stale {
         let note = match overview.last_sign_ago {
             Some(ago) => format!(
-                "the last sign of life was {ago}: make sure that no model is still running it"
+                "the last sign of life was {ago}: make sure that no model is still carrying out the run"
             ),
             None => {
-                "the run records no time: make sure that no model is still running it".to_owned()
+                "the run records no time: make sure that no model is still carrying out the run"
+                    .to_owned()
             }
         };
         view.notes.insert(0, note);
@@ -100,7 +101,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
         .extend(decided.filter_map(|gate| decided_words(session, *gate)));
     if session.listing.is_none() && listing.is_some() && view.resumable {
         view.notes.push(format!(
-            "{}: lines are those of its state file's trace, which may be shortened",
+            "{}: line numbers are those of the trace in the state file, which may be shortened",
             session.run.program.missing()
         ));
     }
@@ -205,7 +206,7 @@ fn begins_around(opened: &Opened, failed: NodeId, again: NodeId) -> Option<Strin
     let around = opened.node(again).filter(|_| failed != again)?;
     let text = short(&around.text, 60);
     Some(format!(
-        "Another attempt begins with `{text}`, which failed with it."
+        "Another attempt begins with `{text}`, which failed together with this statement."
     ))
 }
 
@@ -275,7 +276,7 @@ fn need_view(session: &Session, need: &Need) -> NeedView {
         view.preview = short(&row.preview, 80);
         if let (Some(attachment), None) = (row.attachment, row.attachment_len) {
             view.state = NeedState::Empty;
-            view.reason = format!("its attachment {attachment} is not there");
+            view.reason = format!("the attachment {attachment} of the value is missing");
         }
     }
     let from = need.scope;
@@ -348,7 +349,7 @@ fn headline(view: &ResumeView, known: bool, inferred: bool) -> String {
     let line = one.line.map(|line| format!("line {line}"));
     let at = line.or_else(text).unwrap_or_else(|| "its end".to_owned());
     match (one.how, view.gates.first(), &one.next) {
-        (Stop::Failed, ..) => format!("Failed; it can begin again at {at}"),
+        (Stop::Failed, ..) => format!("Failed; the run can begin again at {at}"),
         (Stop::Gate, None, _) => "Waits at a gate".to_owned(),
         (Stop::Gate, Some(of), _) => {
             let waits = || format!("Waits for a decision on gate {}", of.gate.id);
