@@ -73,7 +73,7 @@ pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteErro
     if request.runs.is_empty() && request.filter == Filter::default() {
         return Err(WriteError::wrong(
             "no run was selected: name runs, or give --older-than or --status",
-            "`prosescope clean --status completed,failed --older-than 30d` lists the runs it would remove; it removes nothing without --yes",
+            "`prosescope clean --status completed,failed --older-than 30d` lists the runs that it would remove; without `--yes`, nothing is removed",
         ));
     }
     let runs = entries.iter().filter_map(|entry| entry.run.as_ref());
@@ -123,7 +123,7 @@ fn filled(request: &Request, entry: &Entry) -> Option<String> {
     let recent = entry.name.starts_with(UNFINISHED) && silent < FILLED;
     (recent && !request.force).then(|| {
         format!(
-            "it may still be written: it changed {} ago; --force removes it anyway",
+            "a program may still be writing this folder, which changed {} ago; `--force` removes it anyway",
             rough(silent)
         )
     })
@@ -143,24 +143,24 @@ fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
     match entry.kind {
         EntryKind::Link => {
             return unless_named(
-                "it is a link, and nothing outside .prose is removed; remove it yourself",
+                "this is a link, and `clean` removes nothing outside of .prose; remove the link yourself",
             );
         }
-        EntryKind::Other => return unless_named("it is not a folder"),
+        EntryKind::Other => return unless_named("this is not a folder"),
         EntryKind::Folder => {}
     }
     let Some(run) = known(entry) else {
-        return unless_named("it is not a run");
+        return unless_named("this is not a run");
     };
     if !request.filter.wants(&run) {
-        return unless_named("it does not match the given status, age or program");
+        return unless_named("the run does not match the given status, age or program");
     }
     if run.error.is_some() {
         let asked = by_name || !request.filter.status.is_empty();
         return match asked {
-            true => Judged::Remove("it cannot be opened".to_owned()),
+            true => Judged::Remove("the run cannot be opened".to_owned()),
             false => Judged::Keep(
-                "it cannot be opened; name it, or ask for --status unreadable".to_owned(),
+                "the run cannot be opened; to remove it, name the run or give `--status unreadable`".to_owned(),
             ),
         };
     }
@@ -169,7 +169,7 @@ fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
         "completed" | "failed" | "interrupted" | "complete"
     );
     if !ended && (run.status == "waiting" || run.pending_gates > 0) {
-        return forced(request, "it waits at a gate");
+        return forced(request, "the run waits at a gate");
     }
     let silent = last_sign(entry.run.as_ref()).map(|at| request.now.saturating_sub(at));
     if let Some(why) = unended(request, entry, &run.status, silent).filter(|_| !ended) {
@@ -184,7 +184,7 @@ fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
 fn forced(request: &Request, why: &str) -> Judged {
     match request.force {
         true => Judged::Remove(format!("--force, although {why}")),
-        false => Judged::Keep(format!("{why}; --force removes it anyway")),
+        false => Judged::Keep(format!("{why}; `--force` removes the run anyway")),
     }
 }
 
@@ -195,16 +195,16 @@ fn forced(request: &Request, why: &str) -> Judged {
 /// changed within the last day keeps the run, too.
 fn unended(request: &Request, entry: &Entry, status: &str, silent: Option<i64>) -> Option<String> {
     let Some(silent) = silent else {
-        return Some(format!("it is {status} and records no time"));
+        return Some(format!("the run is {status} and records no time"));
     };
     if silent < RECENT {
         let ago = rough(silent);
-        return Some(format!("it is {status} with a sign of life {ago} ago"));
+        return Some(format!("the run is {status} with a sign of life {ago} ago"));
     }
     let changed = request.now.saturating_sub(entry.newest?);
     (changed < RECENT).then(|| {
         format!(
-            "it is {status}, its records are silent for {}, and a file of it changed {} ago, as in a copy",
+            "the run is {status}: its records are silent for {}, but one of its files changed {} ago, as in a copy",
             human_duration(silent),
             rough(changed)
         )

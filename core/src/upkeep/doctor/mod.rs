@@ -201,7 +201,10 @@ fn git(facts: &Facts) -> Vec<Check> {
             "git-env",
             "git does not ignore the existing .prose/.env: its contents may be committed",
         ),
-        (false, false) => Check::warning("git-env", "git would not ignore a .prose/.env"),
+        (false, false) => Check::warning(
+            "git-env",
+            "git would not ignore the file .prose/.env if it existed",
+        ),
     };
     let runs = match git.runs_ignored {
         true => Check::ok("git-runs", "git ignores .prose/runs"),

@@ -126,7 +126,7 @@ fn questions(facts: &Facts) -> Vec<Answer> {
     });
     let wide = program.and_then(|p| p.widest).map(|n| n > BRANCHES);
     let width = program.map(|p| match p.widest {
-        None => "how many branches there are is only known when it runs".to_owned(),
+        None => "the number of branches is only known when the program runs".to_owned(),
         Some(n) => format!("{} has {n} branches at most", p.name),
     });
     let largest = facts.stores.iter().max_by_key(|store| store.bytes);
@@ -166,11 +166,11 @@ fn files_or_sqlite(facts: &Facts) -> (String, Vec<String>) {
             "this folder is on {kind}, where a database may not be locked safely"
         )),
         _ if facts.sqlite3 == Tool::Missing => reasons.push(
-            "sqlite is for those who want SQL and one file; OpenProse wants sqlite3 in PATH, which is missing"
+            "`sqlite` is useful if you want SQL and one file, but OpenProse needs `sqlite3` in PATH, and `sqlite3` is missing"
                 .to_owned(),
         ),
         _ => reasons.push(
-            "take sqlite if you want SQL, transactions over several writers, or one file to hand on"
+            "choose `sqlite` if you want SQL, transactions over several writers, or one file to hand on"
                 .to_owned(),
         ),
     }

@@ -59,7 +59,7 @@ pub(super) fn check(found: &[Named]) -> Check {
                 ),
             )
             .next(format!(
-                "if `prose` is to be that program, remove {} and call `prosescope`",
+                "to run the other program as `prose`, remove {} and call `prosescope`",
                 first.path
             )),
         },

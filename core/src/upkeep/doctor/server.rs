@@ -110,10 +110,10 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
         )
         .next("use a newer server"),
         (_, true) => Check::warning("postgres", format!("{of}, and is read-only"))
-            .next("name the primary to record runs"),
+            .next("give the address of the primary server to record runs"),
         _ if facts.in_the_open => Check::warning(
             "postgres",
-            format!("{of}; values and the password go there unencrypted"),
+            format!("{of}; values and the password are sent unencrypted"),
         )
         .next("add ?sslmode=verify-full to the address"),
         _ => Check::ok("postgres", of),
@@ -129,13 +129,13 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
             Some(rows) => {
                 let found = format!("{rows} rows of {table} have no run or execution");
                 Check::warning("postgres-orphans", found).next(
-                    "`prosescope clean` removes runs with all their rows; other tools may not",
+                    "remove runs with `prosescope clean`, which removes all their rows; other tools may leave rows behind",
                 )
             }
             None => {
                 let found = format!("counting rows of {table} without a run took too long");
                 Check::warning("postgres-orphans", found)
-                    .next("`prosescope postgres status` counts without a time limit")
+                    .next("count the rows with `prosescope postgres status`, which has no time limit")
             }
         });
     }
@@ -143,10 +143,10 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
 }
 
 fn schema(facts: &ServerFacts) -> Check {
-    let next = "`prosescope postgres setup --apply` completes the schema";
+    let next = "complete the schema with `prosescope postgres setup --apply`";
     match facts.schema {
         None => Check::warning("postgres-schema", "there is no schema of runs yet")
-            .next("`prosescope postgres setup --apply` makes it; so does `prosescope init --state postgres`"),
+            .next("make the schema with `prosescope postgres setup --apply` or `prosescope init --state postgres`"),
         Some(version) if !facts.missing.is_empty() => Check::error(
             "postgres-schema",
             format!(
@@ -157,7 +157,7 @@ fn schema(facts: &ServerFacts) -> Check {
         .next(next),
         Some(version) if version < facts.wanted => {
             let found = format!(
-                "the schema openprose has version {version}; this program makes {}",
+                "the schema openprose has version {version}; this program needs version {}",
                 facts.wanted
             );
             Check::warning("postgres-schema", found).next(next)
@@ -176,7 +176,7 @@ fn role(facts: &ServerFacts) -> Check {
             "postgres-role",
             format!("{role} may do anything on the server, and subagents see its address"),
         )
-        .next("`prosescope postgres setup` prints a role that is limited to the schema openprose");
+        .next("connect as a role that is limited to the schema openprose: `prosescope postgres setup` prints the statements that make one");
     }
     if facts.schema.is_some() && !facts.writes {
         return Check::warning("postgres-role", format!("{role} may not write the tables"))
@@ -191,7 +191,7 @@ fn role(facts: &ServerFacts) -> Check {
                 facts.public.join(", ")
             ),
         )
-        .next("in a database of its own: `prosescope postgres setup --dedicated` revokes them from PUBLIC; revoking from the role changes nothing"),
+        .next("if the database is used only for runs, `prosescope postgres setup --dedicated` revokes the rights from PUBLIC; revoking from the role changes nothing"),
     }
 }
 

@@ -18,8 +18,9 @@ fn of(store: &StoreFacts) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(error) = &store.error {
         checks.push(
-            Check::error("unreadable", error)
-                .next("`prosescope check RUN --fix` writes a repaired copy of what can be read"),
+            Check::error("unreadable", error).next(
+                "write a repaired copy of what can be read with `prosescope check RUN --fix`",
+            ),
         );
     }
     if let Some(db) = &store.database {
@@ -34,17 +35,19 @@ fn of(store: &StoreFacts) -> Vec<Check> {
 fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     let kind = kind?;
     if kind == "tmpfs" || kind == "ramfs" {
-        let found = format!("it is on {kind}, which is in memory: a restart deletes it");
+        let found = format!(
+            "the database is on {kind}, which is in memory: a restart deletes the database"
+        );
         return Some(Check::warning("storage", found).next("keep runs on a disk"));
     }
     if !is_remote(kind) {
         return None;
     }
     Some(match db.wal_mode {
-        true => Check::error("storage", format!("it is in WAL mode on {kind}: several writers there corrupt it silently"),
+        true => Check::error("storage", format!("the database is in WAL mode on {kind}, where several writers corrupt a database silently"),
         )
-        .next("`PRAGMA journal_mode = DELETE` while no process writes, or move it to a local disk"),
-        false => Check::warning("storage", format!("it is a database on {kind}, where locks may not hold between machines"),
+        .next("run `PRAGMA journal_mode = DELETE` while no process writes, or move the database to a local disk"),
+        false => Check::warning("storage", format!("the database is on {kind}, where locks may not hold between machines"),
         )
         .next("let one machine write at a time, or keep the run as files (`prosescope init --state filesystem`)"),
     })
@@ -58,30 +61,33 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     if let Some(len) = wal {
         if ended {
             checks.push(
-                Check::warning("wal", format!("the run has ended and {len} bytes are still in its -wal: a copy of the database alone misses rows"),
+                Check::warning("wal", format!("the run has ended, but {len} bytes are still in the `-wal` file: a copy of the database alone misses rows"),
                 )
-                .next("`sqlite3 state.db 'PRAGMA wal_checkpoint(TRUNCATE)'`, or copy the -wal too"),
+                .next("run `sqlite3 state.db 'PRAGMA wal_checkpoint(TRUNCATE)'`, or copy the `-wal` file too"),
             );
         }
         if !db.shm {
             checks.push(
-                Check::warning("wal", "there is a -wal and no -shm: its writer was killed, or it was copied",
+                Check::warning("wal", "there is a `-wal` file, but no `-shm` file: the writer was killed, or the files were copied",
                 )
-                .next("nothing is lost as long as both files stay together; the next writer takes the rows over"),
+                .next("keep the database and the `-wal` file together, so that nothing is lost; the next writer takes the rows over"),
             );
         }
     }
     if wal.is_none() && db.wal_mode && db.shm && ended {
         checks.push(
-            Check::warning("wal", "it is in WAL mode and has a -shm, but no -wal")
-                .next("check that no writer hangs; if the -wal was deleted, its rows are lost"),
+            Check::warning(
+                "wal",
+                "the database is in WAL mode and has a `-shm` file, but no `-wal` file",
+            )
+            .next("check that no writer hangs; if the `-wal` file was deleted, its rows are lost"),
         );
     }
     if db.journal.is_some_and(|len| len > 0) {
         checks.push(
-            Check::warning("journal", "there is a rollback journal: a writer is in the middle of a change, or was stopped there",
+            Check::warning("journal", "there is a rollback journal: a writer is in the middle of a change, or was stopped during a change",
             )
-            .next("keep the -journal with the database: the next writer undoes the change with it"),
+            .next("keep the `-journal` file with the database: from this file, the next writer undoes the change"),
         );
     }
     checks
@@ -111,7 +117,7 @@ fn schema(store: &StoreFacts) -> Option<Check> {
     let found = format!("{}: {}{more}", first.rule, first.message);
     Some(
         Check::new("schema", state, found).next(
-            "`prosescope check RUN` lists all issues, `prosescope check RUN --fix` writes a repaired copy",
+            "list all issues with `prosescope check RUN`, or write a repaired copy with `prosescope check RUN --fix`",
         ),
     )
 }

@@ -16,7 +16,7 @@ pub(super) fn checks(facts: &Facts) -> Vec<Check> {
         checks.push(
             Check::warning("postgres-role", "a role limited to the schema openprose can still connect, make temporary tables and use the schema public: PUBLIC has those rights",
             )
-            .next("in a database of its own, revoke them from PUBLIC and grant CONNECT to the role; revoking from the role changes nothing"),
+            .next("if the database is used only for runs, revoke the rights from PUBLIC and grant CONNECT to the role; revoking from the role changes nothing"),
         );
     }
     checks
@@ -29,7 +29,7 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
                 "sqlite3",
                 "sqlite3 is not in PATH: models that follow sqlite.md exactly fall back to files",
             )
-            .next("install sqlite3, or have them use `prosescope`, which needs none");
+            .next("install `sqlite3`, or let the models use `prosescope`, which does not need it");
         }
         Tool::Fails(why) => {
             let found = format!("sqlite3 is in PATH and does not start: {why}");
@@ -43,7 +43,7 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
         Some(true) if wal > 0 => Check::warning("sqlite3", format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
         )
         .next("use 3.51.3 or newer, or end WAL mode with `PRAGMA journal_mode = DELETE` while no process writes"),
-        Some(true) => Check::ok("sqlite3", format!("{found}; keep it from databases in WAL mode, none is here: before 3.51.3 it may corrupt them"),
+        Some(true) => Check::ok("sqlite3", format!("{found}, which may corrupt databases in WAL mode, as every version before 3.51.3 may; no database here is in WAL mode"),
         ),
         _ => Check::ok("sqlite3", found),
     }
@@ -82,7 +82,7 @@ fn psql(facts: &Facts) -> Check {
             "psql",
             "psql is not in PATH, although OPENPROSE_POSTGRES_URL is set",
         )
-        .next("install the client of PostgreSQL"),
+        .next("install `psql`, the command line client of PostgreSQL"),
         Tool::Missing => Check::ok(
             "psql",
             "psql is not in PATH; only runs in PostgreSQL need it",
