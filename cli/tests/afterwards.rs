@@ -249,7 +249,8 @@ fn a_compact_log_is_narrated_in_its_own_lines() {
         "# extra\nkind: let\n---\nx",
     )
     .expect("written");
-    let derived = "→ extra ✓ (inferred from its binding; the log has no line for it)";
+    let derived =
+        "→ extra ✓ (inferred from the statement's binding; the log has no line for the statement)";
     assert_eq!(
         project.does("narrate ./log", &[]),
         format!("{lines}{derived}\n")

@@ -215,7 +215,7 @@ fn commands_say_what_is_there_and_end_so() {
             BEHIND,
             &["narrate", RUN],
             0,
-            &["1→ a ✓ (inferred: it has no record of its own", "2→ b ✓\n"],
+            &["1→ a ✓ (inferred: not recorded separately", "2→ b ✓\n"],
             &["loop", "⟳"],
         ),
         // If a recorded statement is missing in the program, `state` still prints the statement, without an invented

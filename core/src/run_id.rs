@@ -31,7 +31,7 @@ pub struct RunId {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RunIdError {
     /// The random part is not six letters or digits.
-    #[error("`{0}` cannot end a run id: expected six of a-z and 0-9")]
+    #[error("`{0}` cannot end a run id: expected six characters of a-z and 0-9")]
     Random(String),
     /// The time is outside the years 0 to 9999.
     #[error("{0} ms since 1970 cannot be in a run id: expected the years 0 to 9999")]
@@ -198,12 +198,12 @@ mod tests {
             (
                 0,
                 "a7b3c",
-                "`a7b3c` cannot end a run id: expected six of a-z and 0-9",
+                "`a7b3c` cannot end a run id: expected six characters of a-z and 0-9",
             ),
             (
                 0,
                 "A7B3C9",
-                "`A7B3C9` cannot end a run id: expected six of a-z and 0-9",
+                "`A7B3C9` cannot end a run id: expected six characters of a-z and 0-9",
             ),
             (
                 i64::MAX,

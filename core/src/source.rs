@@ -287,7 +287,7 @@ pub fn link(path: &str) -> Option<Issue> {
         )
         .at_file(path)
         .hint(
-            "If its target belongs to the run, put the target in its place; otherwise open the target by its own path.",
+            "If the target of the link belongs to the run, replace the link by the target; otherwise open the target by its own path.",
         )
     })
 }
@@ -326,7 +326,7 @@ pub fn misplaced(path: &str, found: Odd) -> Option<Issue> {
     is_odd.then(|| {
         Issue::error("file-unreadable", format!("{path} is {what}"))
             .at_file(path)
-            .hint("Restore the original; its contents are missing here.")
+            .hint("Restore the original file or folder: the run lacks its contents.")
     })
 }
 
@@ -359,13 +359,13 @@ pub fn is_hidden_name(path: &str) -> bool {
 pub fn not_given(files: &[String]) -> Option<Issue> {
     let first = files.first()?;
     let message = match files.len() - 1 {
-        0 => format!("the browser does not give {first}"),
-        1 => format!("the browser does not give {first} and another file"),
-        n => format!("the browser does not give {first} and {n} other files"),
+        0 => format!("the browser did not provide {first}"),
+        1 => format!("the browser did not provide {first} and another file"),
+        n => format!("the browser did not provide {first} and {n} other files"),
     };
     let issue = Issue::warning("file-not-given", message).at_file(first.as_str());
     Some(issue.hint(
-        "Check your permission to read it and that its name is valid text; `prosescope view` reads it in any case.",
+        "Check that you may read the file and that its name is valid text. `prosescope view` reads such a file in any case.",
     ))
 }
 
@@ -430,7 +430,7 @@ mod tests {
         let three = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
         assert_eq!(
             not_given(&three).map(|i| i.message).as_deref(),
-            Some("the browser does not give a and 2 other files")
+            Some("the browser did not provide a and 2 other files")
         );
         let two = [
             "web/node_modules".to_owned(),

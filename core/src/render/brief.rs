@@ -252,7 +252,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
     };
     let _ = writeln!(
         out,
-        "When complete, write it as it is on standard input, or name a file that holds it (`--file PATH`).{with}{completes}\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
+        "When your output is complete, write it unchanged to the standard input of this command, or name a file that contains it (`--file PATH`).{with}{completes}\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
     );
     let agent = task.agent.as_ref().filter(|_| !of.remembers());
     if let Some(agent) = agent {

@@ -91,7 +91,7 @@ impl Parts {
                 Err(error) => self.run.issues.push(
                     Issue::warning(error.rule("agents-unreadable"), error.to_string())
                         .at_file(path)
-                        .hint("Its agents are not shown."),
+                        .hint("The agents in this file are not shown."),
                 ),
             }
         }

@@ -150,10 +150,13 @@ fn left_out(runs: u32) -> Option<Issue> {
         ("are", "they")
     };
     let message = format!(
-        "{} could not be read and {are} left out; {they} may match",
+        "{} could not be read and {are} left out, although {they} may match the filter",
         counted(runs.into(), "run", "runs")
     );
-    Some(Issue::warning(LEFT_OUT, message).hint("List all runs to see which, and why."))
+    Some(
+        Issue::warning(LEFT_OUT, message)
+            .hint("List the runs without a filter to see which runs could not be read, and why."),
+    )
 }
 
 /// A builder of the lines of a source's runs.

@@ -90,7 +90,7 @@ impl Heads {
         let summary = RunSummary {
             name: found.name.clone(),
             pending_gates: *pending_gates,
-            head_only: Some("statements were not read for this line".to_owned()),
+            head_only: Some("statements were not read for this line of the list".to_owned()),
             ..line_of(run, &trace, &found.place)
         };
         Some(Line {
@@ -125,7 +125,7 @@ pub(super) fn by_rows(rows: &Replay, found: &Found, options: &Options) -> Option
     Some(RunSummary {
         name: found.name.clone(),
         issues: Counts::of(&run.issues),
-        head_only: Some("values were not read for this line".to_owned()),
+        head_only: Some("values were not read for this line of the list".to_owned()),
         ..line_of(&run, &trace, &found.place)
     })
 }
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(line("d"), None);
     }
 
-    /// The rows of several runs are read once, and each run gets the same line as a run with its own store.
+    /// In a database of several runs, the list's line of each run contains the first failure of that run only.
     #[test]
     fn a_run_that_did_not_end_says_what_failed_first() {
         let mut conn = Connection::open_in_memory().unwrap();

@@ -47,9 +47,9 @@ impl OpenError {
     pub fn next(&self) -> &str {
         match self {
             OpenError::Source(SourceError::Database { next, .. }) => next,
-            OpenError::Source(SourceError::Changed(_)) => "open it again",
+            OpenError::Source(SourceError::Changed(_)) => "open the file again",
             OpenError::Source(SourceError::Unreadable { .. }) => {
-                "check that you may read it and that no program is writing it, then repeat the command"
+                "check that you may read the file and that no program is writing it, then repeat the command"
             }
             OpenError::Source(SourceError::NotFound(_)) | OpenError::Run(_) => "",
             OpenError::NoRun { next, .. } => next,
@@ -194,7 +194,7 @@ fn reactor(place: String) -> OpenError {
     OpenError::NoRun {
         place,
         found:
-            "it contains the receipts of a reactor (schema openprose.receipt), which are not one run: a reactor keeps running, and each of its nodes has receipts of its own"
+            "this place contains the receipts of a reactor (schema openprose.receipt), which are not a run: a reactor keeps running, and each of its nodes has receipts of its own"
                 .to_owned(),
         next: "Give the folder of a run. Any JSON tool can show the receipts, which are a list."
             .to_owned(),
@@ -303,7 +303,7 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
     if let Some(error) = refused {
         let issue = match has_stray_database(source.as_ref(), dir) {
             true => Issue::noted("stray-database", error.to_string()).hint(
-                "It is ignored, as the run is kept in the files beside it. Next: remove it if no other program needs it.",
+                "The database is ignored, because the run is kept in the files beside it. Next: remove the database if no other program needs it.",
             ),
             false => Issue::error(error.rule("database-unreadable"), error.to_string()).hint(
                 format!("the folder's own files are shown instead; {}", error.next()),
@@ -328,7 +328,7 @@ fn lost_database(source: &dyn Source, root: &str) -> Option<OpenError> {
     let left = left.path.strip_prefix(root).unwrap_or(&left.path);
     Some(OpenError::Source(SourceError::Database {
         path: database,
-        cause: format!("it is missing, but {left} shows that there was one"),
+        cause: format!("the database is missing, but {left} shows that there was a database"),
         next:
             "Copy state.db into the folder again. Until then, the records of the run are unknown."
                 .to_owned(),
@@ -375,12 +375,12 @@ fn leftovers(source: &dyn Source, root: &str) -> Vec<Issue> {
             Issue::noted(
                 "writer-leftover",
                 format!(
-                    "{path} ({} bytes) is not a part of the run: a program that writes runs was killed, or is writing it now",
+                    "{path} ({} bytes) is an unfinished file, not a part of the run: a program that records was killed, or is writing the file now",
                     file.len
                 ),
             )
             .at_file(path)
-            .hint("The next command that records removes it.")
+            .hint("The next command that records removes the file.")
         })
         .collect()
 }

@@ -196,7 +196,7 @@ impl Database for OneRun<'_> {
     ) -> Result<(), DecodeError> {
         if !matches!(scan.rows, Rows::All | Rows::OfRun(_)) {
             return Err(DecodeError::NotFound(
-                "rows of a list by themselves".to_owned(),
+                "support for reading only some rows of this store".to_owned(),
             ));
         }
         let rows = self.replay.scanned(scan.table, scan.wants)?;

@@ -125,8 +125,8 @@ pub(super) fn of_head(
     line.name = last_part(&source.label(), &found.place).to_owned();
     line.issues = Counts::of(&run.issues);
     line.head_only = Some(match left_out {
-        Some(rows) => format!("about {rows} rows were not read for this line"),
-        None => "values were not read for this line".to_owned(),
+        Some(rows) => format!("about {rows} rows were not read for this line of the list"),
+        None => "values were not read for this line of the list".to_owned(),
     });
     Some(line)
 }

@@ -207,7 +207,7 @@ impl Values {
                 format!("the attachment {path} is not there")
             };
             return Place {
-                note: Some(format!("{why}; this is the row's own value")),
+                note: Some(format!("{why}; the value in the binding's row is shown")),
                 missing: Some(why),
                 ..own
             };
@@ -245,7 +245,7 @@ impl Values {
             ValueAt::File { path, .. } => (path.to_string(), None),
             ValueAt::Missing => (
                 "nowhere".to_owned(),
-                Some("the run names it, but it is missing"),
+                Some("the run names this value, but the value is missing"),
             ),
         };
         let is_missing = matches!(at, ValueAt::Missing);
@@ -362,7 +362,7 @@ impl Values {
             }
             ValueAt::Row { .. } => {
                 let store = self.store(table).ok_or_else(|| {
-                    SourceError::NotFound("the database of this value".to_owned())
+                    SourceError::NotFound("with the database of this value".to_owned())
                 })?;
                 let db = store.db.as_ref();
                 rows::value_bytes(db, table.name(), table.column(), at, offset, len)

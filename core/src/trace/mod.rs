@@ -612,7 +612,8 @@ pub struct Verdict {
     pub status: String,
     /// The source that gave the status: `run row`, `state file`, `pending gate at every position`, `open rows`, ….
     pub source: String,
-    /// The reason in one sentence: `running, no sign of life for 3 d`, or why one source counts more than another.
+    /// Why the run has this status, in one sentence, such as `running, no sign of life for 3 d`. If the sources
+    /// disagree, the sentence explains why `source` was preferred.
     pub reason: String,
     /// The latest time that any row or file of the run records.
     pub last_sign: Option<Stamp>,

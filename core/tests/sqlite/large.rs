@@ -154,7 +154,7 @@ fn a_list_reads_the_head_of_a_large_database() {
     let line = &lines.runs[0];
     assert_eq!(
         line.head_only.as_deref(),
-        Some("values were not read for this line")
+        Some("values were not read for this line of the list")
     );
     let whole = pages::summary(&Session::open(Rc::clone(&source), &line.place, &options).unwrap());
     assert_eq!(
@@ -174,6 +174,6 @@ fn a_list_reads_the_head_of_a_large_database() {
     );
     assert_eq!(
         line.head_only.as_deref(),
-        Some("about 30000 rows were not read for this line")
+        Some("about 30000 rows were not read for this line of the list")
     );
 }

@@ -135,7 +135,7 @@ fn gated(gate: &str, status: &NodeStatus) -> String {
 /// Returns a note for an end that was inferred from a written binding, or from statements that ran later.
 pub(super) fn follows(node: &Node) -> &'static str {
     match node.derived && node.status == NodeStatus::Completed {
-        true => " (inferred: it has no record of its own)",
+        true => " (inferred: not recorded separately)",
         false => "",
     }
 }

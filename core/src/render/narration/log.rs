@@ -7,7 +7,8 @@ use crate::trace::{NodeId, NodeKind, NodeStatus};
 
 /// The note after a statement without a line in the log. The statement's end was inferred from the binding that it
 /// wrote.
-const DERIVED: &str = "(inferred from its binding; the log has no line for it)";
+const DERIVED: &str =
+    "(inferred from the statement's binding; the log has no line for the statement)";
 
 /// Returns the log if it is the run's only record of statements.
 pub(super) fn of(run: &Run) -> Option<&CompactLog> {
