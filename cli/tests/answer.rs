@@ -71,7 +71,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running",
                 "4 statements, from line 1 on",
-                "prosescope trace r  # still running, last sign of life 0ms ago: see what it does",
+                "prosescope trace r  # still running, last sign of life 0ms ago: see what the run does",
             ],
         ),
         (
@@ -79,7 +79,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prosescope trace r  # still running, last sign of life 0ms ago: see what it does",
+                "prosescope trace r  # still running, last sign of life 0ms ago: see what the run does",
             ],
         ),
         (
@@ -114,8 +114,8 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             &[PLANNED[0], PLANNED[1], "finish --status completed --force"],
             [
                 "✓ Completed",
-                "its output report is not there",
-                "prosescope check r  # look at 1 warning found in its records",
+                "the run's output report is missing",
+                "prosescope check r  # look at 1 warning found in the run's records",
             ],
         ),
         (
@@ -258,7 +258,7 @@ fn a_silent_run_is_to_be_checked_before_it_is_resumed_and_a_pipe_gets_the_whole_
     }
     let dir = project("sqlite", &[]);
     let (_, shown) = prose_at("2026-01-15T14:11:00Z", dir.path(), "show r");
-    let next = "prosescope resume r  # make sure that no model is running it, then go on at line 1";
+    let next = "prosescope resume r  # make sure that no model is still carrying out the run, then go on at line 1";
     assert!(shown.contains(next), "{shown}");
     let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
         .args(["show", "r"])

@@ -404,7 +404,7 @@ export type GateView = {
   prompt: string;
   /** The names in the gate's `allow` list; empty if the list cannot be read. */
   allow: Array<string>;
-  /** The principals that may decide, in words: `anyone`, `ops-team`, `nobody`, `unreadable, so nobody: …`. */
+  /** The principals that may decide, in words: `anyone`, `ops-team`, `nobody`, `nobody, because the list …`. */
   allow_words: string;
   /** The time-out, a duration as the program writes it. */
   timeout: string | null;
@@ -821,7 +821,7 @@ export type ProgramView = {
   path: string | null;
   /** The origin of the source. `null` if the run has no source; the lines are then those of the state file's trace. */
   source_from: string | null;
-  /** A note about the source: `no program in this run`, `the run holds no program; this is its state file's trace`. */
+  /** A note about the source: `no program in this run`, `the run holds no program; the lines are the trace …`. */
   note: string | null;
   /** How many lines the program has in all. */
   total: number;

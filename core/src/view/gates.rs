@@ -45,7 +45,7 @@ pub struct GateView {
     pub prompt: String,
     /// The names in the gate's `allow` list; empty if the list cannot be read.
     pub allow: Vec<String>,
-    /// The principals that may decide, in words: `anyone`, `ops-team`, `nobody`, `unreadable, so nobody: …`.
+    /// The principals that may decide, in words: `anyone`, `ops-team`, `nobody`, `nobody, because the list …`.
     pub allow_words: String,
     /// The time-out, a duration as the program writes it.
     pub timeout: Option<String>,

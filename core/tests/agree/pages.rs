@@ -72,7 +72,7 @@ impl Pages {
             "resume goes on with a completed run".to_owned()
         });
         let left = self.show.left.clone();
-        let nothing = left == "nothing" || left.starts_with("its output");
+        let nothing = left == "nothing" || left.starts_with("the run's output");
         self.must(nothing == over, || {
             format!("a run that is {show} has left: {left}")
         });

@@ -276,7 +276,7 @@ fn runs_of_different_programs_are_refused() {
     let refused = compared(&a, &b).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "A and B are runs of different programs: 0 of the 13 statements in A and the 2 in B are in both"
+        "A and B are runs of different programs: 0 of the 13 statements in A and the 2 in B are in both programs"
     );
     // A program with the same name counts as another version, even if few of its lines are the same.
     let b = database("letter.prose", other, "");

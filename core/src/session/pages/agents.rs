@@ -39,7 +39,7 @@ pub(super) fn check_agents(opened: &Opened, findings: &mut Findings) {
             format!("agent {name} is kept in {store} and in {other}; this run uses {store}");
         findings.add(
             Issue::noted("agent-in-two-stores", message)
-                .hint("Each has a memory of its own. Move what is needed into one of them."),
+                .hint("Each store has a memory of the agent. Move what is needed into one store."),
         );
     }
 }

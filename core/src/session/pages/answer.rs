@@ -63,10 +63,14 @@ pub(super) fn add(
             ),
             _ if !facts.trace.remarks.is_empty() => (
                 "no record shows what ran",
-                "read the remarks in its files",
+                "read the remarks in the run's files",
                 "trace",
             ),
-            _ => ("no record shows what ran", "look at its files", "view"),
+            _ => (
+                "no record shows what ran",
+                "look at the run's files",
+                "view",
+            ),
         };
         (
             format!("not known: {left}"),
@@ -100,7 +104,7 @@ fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     let is_sure = |ahead: &Ahead| matches!(ahead.how, How::Here | How::Next);
     let words = statements(ahead.len() as u32);
     match ahead.len() {
-        0 if plan.cut => "not known: its place in the program is not recorded".to_owned(),
+        0 if plan.cut => "not known: the run's place in the program is not recorded".to_owned(),
         0 if stand.stop == Stop::Refused => {
             "the program's reaction to a gate that was rejected or timed out".to_owned()
         }
@@ -120,8 +124,11 @@ pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
     match missing.as_slice() {
         [] => None,
-        [name] => Some(format!("its output {name} is not there")),
-        names => Some(format!("its outputs {} are not there", names.join(", "))),
+        [name] => Some(format!("the run's output {name} is missing")),
+        names => Some(format!(
+            "the run's outputs {} are missing",
+            names.join(", ")
+        )),
     }
 }
 
@@ -162,10 +169,12 @@ fn next(
         (Stop::Refused, _) => "carry out the program's reaction to the gate".to_owned(),
         (_, "running") if is_active(view, now) => {
             let ago = view.last_sign_ago.as_deref().unwrap_or_default();
-            let words = format!("still running, last sign of life {ago}: see what it does");
+            let words = format!("still running, last sign of life {ago}: see what the run does");
             return (words, command("trace"));
         }
-        (_, "running") => format!("make sure that no model is running it, then go on{at}"),
+        (_, "running") => {
+            format!("make sure that no model is still carrying out the run, then go on{at}")
+        }
         (_, "interrupted" | "waiting") => format!("go on{at}"),
         _ => format!("check what ran, then go on{at}"),
     };
@@ -194,7 +203,7 @@ fn after_failure(facts: Facts<'_>, stand: &Stand, from: Option<u32>) -> String {
     let asks = |kind| matches!(kind, StatementKind::Session | StatementKind::Resume);
     let change = match statement {
         Some(statement) if tried.is_some() && asks(statement.kind) => {
-            "change its prompt or its limits"
+            "change the prompt or the limits"
         }
         _ => "change what made it fail",
     };
@@ -219,7 +228,7 @@ fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
     let check = |what: String| (what, Some(shell::command("check", &[name], "")));
     if view.issues.error > 0 {
         let errors = count(view.issues.error, "error", "errors");
-        return check(format!("look at {errors} found in its records"));
+        return check(format!("look at {errors} found in the run's records"));
     }
     let mut outputs = outputs(run);
     match (outputs.next(), outputs.next()) {
@@ -238,7 +247,7 @@ fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
         _ if view.is_unread(Part::Bindings) => check("see what could not be read".to_owned()),
         _ if view.issues.warning > 0 => {
             let warnings = count(view.issues.warning, "warning", "warnings");
-            check(format!("look at {warnings} found in its records"))
+            check(format!("look at {warnings} found in the run's records"))
         }
         _ => ("nothing".to_owned(), None),
     }

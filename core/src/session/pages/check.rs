@@ -77,23 +77,31 @@ fn check_attachments(session: &Session, findings: &mut Findings) {
         let Some(clean) = inside(path) else {
             findings.add(at(Issue::warning(
                 "unsafe-path",
-                format!("{} names the attachment {path}", binding.name),
+                format!(
+                    "{} names the attachment {path}, which is outside of the run",
+                    binding.name
+                ),
             )
-            .hint("The path leads out of the run, so it was not read.")));
+            .hint(
+                "The attachment was not read, because the path leads out of the run.",
+            )));
             continue;
         };
         if session.values.attachment(path).is_none() && !session.values.source.is_loose() {
             let (whether, hint) = match session.values.source.is_shared() {
                 true => (
                     "is not on this machine",
-                    "The row holds a summary at most. Next: look in the run's folder on the machine that wrote the value.",
+                    "The row contains at most a summary of the value. Next: look in the run's folder on the machine that wrote the value.",
                 ),
                 false => (
                     "is not there",
-                    "The row holds a summary at most: the value itself is lost.",
+                    "The row contains at most a summary of the value. Next: restore the attachment from a copy; otherwise, the value is lost.",
                 ),
             };
-            let message = format!("{} names {path}, which {whether}", binding.name);
+            let message = format!(
+                "{} names the attachment {path}, which {whether}",
+                binding.name
+            );
             findings.add(at(Issue::error("attachment-missing", message).hint(hint)));
         }
         if binding.superseded {
@@ -106,9 +114,11 @@ fn check_attachments(session: &Session, findings: &mut Findings) {
         if let Some(other) = owners.insert(clean, name.clone()) {
             findings.add(at(Issue::warning(
                 "attachment-shared",
-                format!("{name} and {other} name one attachment, {path}"),
+                format!("{name} and {other} name the same attachment, {path}"),
             )
-            .hint("The one that was written later has overwritten the other.")));
+            .hint(
+                "The value that was written later has overwritten the other value.",
+            )));
         }
     }
 }
@@ -140,15 +150,15 @@ fn check_imports(session: &Session, findings: &mut Findings) {
                     "import-unreadable",
                     format!("the run of import {alias} exists, but cannot be opened"),
                 )
-                .hint("Open it separately to see the reason.")));
+                .hint("Open the import's run separately to see the reason.")));
             }
             (Some(Some(inner)), Some(status)) if completed && !ended && !is_unused(&inner) => {
                 findings.add(at(Issue::warning(
                     "import-unfinished",
-                    format!("the run is completed, but that of import {alias} is {status}"),
+                    format!("the run is completed, but the run of import {alias} is {status}"),
                 )
                 .hint(
-                    "Its values may be partial, or its final status was never written.",
+                    "The values of the import may be partial, or the final status of its run was never written.",
                 )));
             }
             _ if completed
@@ -197,11 +207,11 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
     for need in plan.needs.iter().filter(nowhere) {
         let line = need.lines.first().copied().unwrap_or_default();
         let hint = match need.from.line {
-            Some(binder) => format!("Line {binder} should have bound it."),
-            None => "No statement of the program binds it.".to_owned(),
+            Some(binder) => format!("Line {binder} should have given the name a value."),
+            None => "No statement of the program gives the name a value.".to_owned(),
         };
         let message = format!(
-            "line {line} still has to run and uses {}, which no binding has",
+            "line {line} still has to run and uses {}, but no binding has that name",
             need.name
         );
         findings.add(in_program(
@@ -221,7 +231,7 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
             findings.add(in_program(
                 &opened.run,
                 Issue::warning("agent-without-memory", message)
-                    .hint("It would continue without its earlier sessions."),
+                    .hint("The agent would continue without its earlier sessions."),
                 line,
             ));
         }

@@ -41,7 +41,11 @@ pub fn table_rows(
     }
     let none = SourceError::NotFound;
     let db = session.values.db.as_ref();
-    let db = db.ok_or_else(|| none(format!("a database with a table {table}")))?;
+    let db = db.ok_or_else(|| {
+        none(format!(
+            "with a table {table}, because the run has no database"
+        ))
+    })?;
     let info = info.ok_or_else(|| none(format!("{}, table {table}", db.name)))?;
     let rows = rows::table_rows(db.db.as_ref(), table, from, len, CELL);
     Ok(TableRows {

@@ -105,7 +105,7 @@ fn gate_view(
         prompt: text(&gate.prompt).unwrap_or_default(),
         allow_words: match &allow {
             Ok(allow) => allow.words(),
-            Err(error) => format!("unreadable, so nobody: {error}"),
+            Err(error) => format!("nobody, because the list of names is not readable: {error}"),
         },
         allow: allow.map_or_else(|_| Vec::new(), |allow| allow.entries().to_vec()),
         timeout: text(&gate.timeout),

@@ -28,7 +28,9 @@ pub fn imports(session: &Session) -> ImportsView {
         let place = nested_at.map(|nested| format!("{}{nested}", session.root));
         let prefix = format!("{}.", import.alias);
         let note = if deep {
-            Some(format!("nested deeper than {DEEPEST}: not opened"))
+            Some(format!(
+                "not opened: imports that are nested deeper than {DEEPEST} are not followed"
+            ))
         } else {
             repeats(session, import.source_url.as_deref(), &above)
         };

@@ -189,7 +189,7 @@ fn because_words(opened: &Opened, cause: NodeId) -> String {
     if opened.trace.verdict.status == RunStatus::Completed.word() {
         let allows = allowed_by(opened, cause);
         return allows.map_or_else(String::new, |how| {
-            format!("the parallel around it goes on without it ({how})")
+            format!("the parallel around the failure goes on without that branch ({how})")
         });
     }
     let nodes = &opened.trace.because_of;
@@ -276,7 +276,9 @@ fn missing_words(session: &Session) -> Option<String> {
     );
     let values = count(run.bindings.len() as u32, "value", "values");
     let gates = count(run.gates.len() as u32, "gate", "gates");
-    Some(format!("no run row: found {rows}, {values}, {gates}"))
+    Some(format!(
+        "the database has no row for the run, but {rows}, {values}, {gates}"
+    ))
 }
 
 /// Returns the run's most likely status, `unknown` without any record.

@@ -70,7 +70,7 @@ pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
         }
         line
     };
-    let note = "this is the trace of its state file";
+    let note = "the lines are the trace in the run's state file";
     let lines = state.trace.iter().skip(skipped).take(len);
     ProgramView {
         note: Some(format!("{}; {note}", program.missing())),

@@ -62,7 +62,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
                 Some(file) => format!("{file} is not readable: it is encrypted"),
                 None if view.is_unread(Part::Statements) => "the run could not be read".to_owned(),
                 None if view.status_source == NOT_UNDERSTOOD => view.status_reason.clone(),
-                None => "nothing in the run records it".to_owned(),
+                None => "no record shows the status".to_owned(),
             };
             format!("Status unknown: {why}")
         }
@@ -95,7 +95,8 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
 pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
     if view.is_of_agents() {
         return vec![
-            "Agents outlive runs: this file has their memories, and is not a run.".to_owned(),
+            "This file is not a run. It contains the memories of agents that outlive runs."
+                .to_owned(),
         ];
     }
     let silence = (view.status == "interrupted")
@@ -123,7 +124,7 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     let done = view.statements_done;
     let unread = match (view.sealed(), view.is_unread(Part::Statements)) {
         (Some(file), _) => format!("; {file} is encrypted"),
-        (None, true) => "; others could not be read".to_owned(),
+        (None, true) => "; other statements could not be read".to_owned(),
         (None, false) => String::new(),
     };
     let is_known = |word: &str| {
@@ -138,10 +139,10 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     let failed = of("failed");
     if failed > 0 && view.status == "completed" {
         let (done, all) = (number(done.into()), statements(view.statements));
-        let it = if failed == 1 { "it" } else { "them" };
+        let was = if failed == 1 { "was" } else { "were" };
         let failed = number(failed.into());
         return Some(format!(
-            "{done} of {all} finished; {failed} failed and nothing recovered {it}{unread}{odd}."
+            "{done} of {all} finished; {failed} failed and {was} not recovered{unread}{odd}."
         ));
     }
     Some(match done {
@@ -199,7 +200,7 @@ fn trouble(view: &Overview) -> Option<String> {
         let silent = failure
             .error
             .is_none()
-            .then_some("its error message is not recorded");
+            .then_some("the error message is not recorded");
         let around = Some(failure.because_words.as_str()).filter(|words| !words.is_empty());
         // The headline of a failed run already names one failed statement.
         let others = |of: &StatusCount| of.status == "failed" && of.count > 1;
@@ -236,7 +237,7 @@ fn silence(view: &Overview) -> Option<String> {
         false => "",
     };
     let last = last.spoken();
-    Some(format!("Its last sign of life was on {last}.{unfinished}"))
+    Some(format!("The last sign of life was on {last}.{unfinished}"))
 }
 
 fn standing(view: &Overview) -> Option<String> {
@@ -245,13 +246,13 @@ fn standing(view: &Overview) -> Option<String> {
     }
     match view.status.as_str() {
         "completed" if view.bindings == 0 && view.is_unread(Part::Bindings) => {
-            Some("Its values could not be read.".to_owned())
+            Some("The values of the run could not be read.".to_owned())
         }
-        "completed" if view.bindings == 0 => Some("It left no values.".to_owned()),
+        "completed" if view.bindings == 0 => Some("The run left no values.".to_owned()),
         // The first sentence already named the values.
         "completed" if view.statements == 0 => None,
         "completed" => Some(format!(
-            "It left {}.",
+            "The run left {}.",
             count(view.bindings, "value", "values")
         )),
         "failed" => None,
@@ -261,14 +262,14 @@ fn standing(view: &Overview) -> Option<String> {
             [one] => {
                 let error = short(one.error.as_deref()?, 160);
                 let error = error.trim_end_matches('.');
-                Some(format!("Its last attempt failed: {error}."))
+                Some(format!("The last attempt failed: {error}."))
             }
             many => {
                 let near = many.iter().take(3).map(|n| code(&n.text, 40));
                 let near = near.collect::<Vec<_>>().join(", ");
                 let more = if many.len() > 3 { " …" } else { "" };
                 let places = number(view.position_count.into());
-                Some(format!("It stands in {places} places: {near}{more}."))
+                Some(format!("The run stands in {places} places: {near}{more}."))
             }
         },
     }

@@ -26,8 +26,7 @@ const PATH: usize = 100;
 pub(super) fn note(session: &Session) -> Option<String> {
     let sealed = session.unread().into_iter().find(|unread| unread.sealed);
     let sealed = sealed.map(|unread| format!("{} is not readable: {}", unread.what, unread.why));
-    let unordered =
-        "Only bindings show what ran; its order, and statements without a value, are not recorded.";
+    let unordered = "Only bindings show what ran: the order of the statements, and statements without a value, are not recorded.";
     sealed.or_else(|| session.trace.unordered.then(|| unordered.to_owned()))
 }
 
@@ -141,12 +140,12 @@ fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
     let recorded = execution(opened, node.first_row).and_then(|row| row.parent);
     node.inferred.then(|| match (recorded, above(node).map(|n| &n.kind)) {
         (Some(id), Some(NodeKind::Round { .. })) => format!(
-            "Its round is inferred: its row records execution {id} around it, and the order of the rows shows which round."
+            "The round is inferred: the row names execution {id} as its parent, and the order of the rows shows which round."
         ),
         (Some(id), _) => format!(
-            "Its position is inferred: its row records execution {id} around it, and the order of the rows shows where inside."
+            "The position is inferred: the row names execution {id} as its parent, and the order of the rows shows where inside."
         ),
-        (None, _) => "Its position is not recorded; it is inferred from the order of the rows.".to_owned(),
+        (None, _) => "The position is not recorded; it is inferred from the order of the rows.".to_owned(),
     })
 }
 

@@ -43,7 +43,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
 
     // The headline counts the unrecovered failure, with separators in large numbers.
     viewer.wait_main(
-        "1\u{202f}499 of 1\u{202f}500 statements finished; 1 failed and nothing recovered it.",
+        "1\u{202f}499 of 1\u{202f}500 statements finished; 1 failed and was not recovered.",
     );
     viewer.wait_main("first cause");
     viewer.wait_main("The ship came back early.");

@@ -90,7 +90,7 @@ pub(super) fn compare(a: &Opened, b: &Opened) -> (ComparedPrograms, Option<Pairs
     let least = counts.0.min(counts.1);
     let hardly = shared.saturating_mul(HARDLY) < least.max(1) && !same_name(a, b);
     let words = format!(
-        "{} of the {} in A and the {} in B are in both.",
+        "{} of the {} in A and the {} in B are in both programs.",
         number(shared.into()),
         counted(counts.0.into(), "statement", "statements"),
         number(counts.1.into()),

@@ -111,7 +111,9 @@ fn frame(session: &Session, binding: &Binding, entry: impl Fn(NodeId) -> Option<
     };
     match session.node_of_row(id).and_then(entry) {
         Some(entry) => Frame::Entry(Some(entry)),
-        None => Frame::Unknown(format!("its frame, execution {id}, is not recorded")),
+        None => Frame::Unknown(format!(
+            "the frame of the value, execution {id}, is not recorded"
+        )),
     }
 }
 
@@ -293,7 +295,7 @@ impl Values {
         }
         self.read = self.read.saturating_add(a.2.len).saturating_add(b.2.len);
         if self.read > MOST {
-            return Err("earlier values used up the limit of 128 MiB".to_owned());
+            return Err("the values compared before used up the limit of 128 MiB".to_owned());
         }
         let digest = |(session, at, _): (&Session, &Place, &ValueView)| {
             let mut hash = Sha256::new();

@@ -88,7 +88,7 @@ fn what_was_inferred_of_a_place_is_said_beside_what_its_row_records() {
         .inferred_why
         .unwrap();
     assert!(
-        why.starts_with("Its round is inferred: its row records execution 1 around it"),
+        why.starts_with("The round is inferred: the row names execution 1 as its parent"),
         "{why}"
     );
 }
@@ -107,8 +107,8 @@ fn a_completed_run_tells_of_a_failure_that_nothing_recovered() {
     assert_eq!(
         view.story[..2],
         [
-            "3 of 4 statements finished; 1 failed and nothing recovered it.",
-            "`b = session \"C\"` failed; its error message is not recorded; the parallel around it goes on without it (strategy: any).",
+            "3 of 4 statements finished; 1 failed and was not recovered.",
+            "`b = session \"C\"` failed; the error message is not recorded; the parallel around the failure goes on without that branch (strategy: any).",
         ]
     );
     let cause = view.failure.unwrap().cause;

@@ -66,7 +66,7 @@ fn an_interrupted_run_says_since_when_it_is_silent() {
         last_sign: Some(crate::time::Stamp::parse("2026-01-15 09:11:30")),
         ..Overview::default()
     };
-    let since = "Its last sign of life was on 15 Jan 2026, 09:11 UTC.";
+    let since = "The last sign of life was on 15 Jan 2026, 09:11 UTC.";
     assert_eq!(sentences(&view, 0)[1], since);
     view.by_status = vec![StatusCount {
         status: WAS_EXECUTING.to_owned(),
@@ -123,7 +123,7 @@ fn counts_are_written_as_everywhere() {
         sentences(&view, 0),
         [
             "49\u{202f}999 of 50\u{202f}000 statements finished.",
-            "It left 12\u{202f}345 values."
+            "The run left 12\u{202f}345 values."
         ]
     );
 }
@@ -159,13 +159,13 @@ fn what_could_not_be_read_is_never_said_to_be_none() {
             "Completed",
             &[
                 "No statement is recorded; the values could not be read.",
-                "Its values could not be read.",
+                "The values of the run could not be read.",
             ],
         ),
         (
             "unknown",
             &[Part::Gates],
-            "Status unknown: nothing in the run records it",
+            "Status unknown: no record shows the status",
             &["No statement is recorded."],
         ),
     ] {
@@ -202,7 +202,7 @@ fn bindings_without_statements_are_not_nothing() {
         (
             "completed",
             0,
-            vec!["No statement is recorded.", "It left no values."],
+            vec!["No statement is recorded.", "The run left no values."],
         ),
     ] {
         let view = Overview {

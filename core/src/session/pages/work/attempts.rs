@@ -28,9 +28,9 @@ pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
             only.number = node.attempts;
         }
         let rows = match listed {
-            0 => "the rows record none of them separately".to_owned(),
-            1 => "the rows record one of them".to_owned(),
-            n => format!("the rows record {n} of them"),
+            0 => "no row records a single attempt".to_owned(),
+            1 => "the rows record one attempt".to_owned(),
+            n => format!("the rows record {n} attempts"),
         };
         work.attempts_note = Some(format!(
             "There were {} attempts; {rows}, and the results of the others were not kept.",

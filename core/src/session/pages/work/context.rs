@@ -26,7 +26,7 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
         return;
     }
     if at.status == NodeStatus::Skipped {
-        work.context_note = Some("It was skipped, and received no values.".to_owned());
+        work.context_note = Some("The statement was skipped and received no values.".to_owned());
         return;
     }
     let alone;
@@ -38,14 +38,14 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
         }
         (program, _) => {
             let why = match program {
-                Some(_) => "its line in the program is not known".to_owned(),
+                Some(_) => "the line of the statement in the program is not known".to_owned(),
                 None => session.run.program.missing(),
             };
             // Gates and branches have no inputs in any case.
             let asked = matches!(at.kind, NodeKind::Statement | NodeKind::Frame { .. });
             work.context_note = asked.then(|| {
                 sentence(&format!(
-                    "{why}: it may have received more values than its record shows"
+                    "{why}: the statement may have received more values than its record shows"
                 ))
             });
             alone = scan(&at.text);
@@ -118,7 +118,7 @@ impl<'s> Asked<'s> {
             Given::Item => "an item of the pipe",
         };
         let line = line.map_or(String::new(), |line| format!(" at line {line}"));
-        let why = format!("it is {what}{line}; its value in this frame is not recorded");
+        let why = format!("the name is {what}{line}; its value in this frame is not recorded");
         without_value(name, Seen::default(), why)
     }
 
@@ -143,7 +143,10 @@ impl<'s> Asked<'s> {
             .iter()
             .enumerate()
             .find(|(_, b)| is_it(b))?;
-        let why = format!("the call passed it as the parameter {}", binding.name);
+        let why = format!(
+            "the call passed the value as the parameter {}",
+            binding.name
+        );
         Some(self.settled(name, at as u32, binding, Seen::Same, false, why))
     }
 
@@ -151,7 +154,7 @@ impl<'s> Asked<'s> {
     fn name(&self, used: &NameUse) -> Option<GivenName> {
         let name = &used.name;
         let Some(candidates) = self.candidates(name) else {
-            let why = "its frame has no recorded id, so names in it cannot be resolved";
+            let why = "the frame of the statement has no recorded id, so the names in the statement cannot be resolved";
             return used.sure.then(|| without_value(name, Seen::default(), why));
         };
         let reach = |c: &Candidate| c.outcome != Outcome::OutOfReach;
@@ -176,12 +179,12 @@ impl<'s> Asked<'s> {
             _ if unread => (Seen::Unknown, "not all values could be read"),
             0 if import => (
                 Seen::Unknown,
-                "it is a value of an import, which is a run of its own",
+                "the name is a value of an import, which is a run of its own",
             ),
             0 => (Seen::Nothing, "no value of that name is recorded"),
             _ => (
                 Seen::Nothing,
-                "values of that name exist, but not in its frame or those around it",
+                "values of that name exist, but not in the frame of the statement or the frames around it",
             ),
         };
         without_value(name, seen, why)
@@ -213,8 +216,7 @@ impl<'s> Asked<'s> {
                 let why = match (nth, candidate.outcome) {
                     (0, _) => candidate.reason.clone(),
                     (_, Outcome::Superseded) => {
-                        "it is the row of that name that was there when the statement began"
-                            .to_owned()
+                        "this row of the name existed when the statement began".to_owned()
                     }
                     _ => "nearer bindings were written later".to_owned(),
                 };
@@ -266,7 +268,9 @@ impl<'s> Asked<'s> {
         let note = match seen {
             Seen::Same => None,
             _ if self.pending => Some("The statement has not begun; this is the present value."),
-            _ => Some("The value may have been different then: only the last one was kept."),
+            _ => Some(
+                "The value may have been different when the statement ran: only the last value was kept.",
+            ),
         };
         GivenName {
             name: name.to_owned(),
@@ -301,7 +305,7 @@ impl<'s> Asked<'s> {
             _ => "The name was written later".to_owned(),
         };
         let (value, what) = match kept {
-            kept::Kept::Value(value) => (Some(value), "this is the value before that"),
+            kept::Kept::Value(value) => (Some(value), "the value before that is shown"),
             kept::Kept::Some => (
                 None,
                 "the run keeps earlier values, but does not record which of them the statement received",

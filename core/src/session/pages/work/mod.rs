@@ -119,7 +119,7 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
             agent,
         };
     }
-    // Without a line in the program, the row's own text may contain the prompt.
+    // If the node's line in the program is unknown, the prompt is read from the statement's text in the node's row.
     let asks = |s: &Statement| matches!(s.kind, StatementKind::Session | StatementKind::Resume);
     if !alone.statements.first().is_some_and(asks) {
         return Asked::default();
@@ -130,7 +130,7 @@ pub(super) fn asked(session: &Session, node: &Node) -> Asked {
     let note = match (&prompt, listing) {
         (Some(_), _) if is_whole => "As recorded.".to_owned(),
         (Some(_), _) => "As recorded, possibly shortened.".to_owned(),
-        (None, Some(_)) => "Its line in the program is not known.".to_owned(),
+        (None, Some(_)) => "The line of the statement in the program is not known.".to_owned(),
         (None, None) => sentence(&session.run.program.missing()),
     };
     Asked {
@@ -161,7 +161,7 @@ fn answers(session: &Session, node: NodeId, at: &Node, work: &mut NodeWork) {
 fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> AnswerView {
     let of = session.run.bindings.get(binding.binding as usize);
     if !binding.overwritten {
-        let note = "The writer was inferred from names and order.";
+        let note = "Which statement wrote the value was inferred from names and order.";
         return AnswerView {
             value: of.and_then(|of| of_binding(session, of)),
             note: binding.inferred.then(|| note.to_owned()),
@@ -179,13 +179,16 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
     let (value, note) = match kept {
         kept::Kept::Value(value) => (
             Some(value),
-            "Another write replaced it; this is the earlier value.",
+            "Another write replaced this value; the earlier value is shown.",
         ),
         kept::Kept::Some => (
             None,
-            "Another write replaced it. The run keeps earlier values, but not which statement wrote them.",
+            "Another write replaced the value. The run keeps earlier values, but not which statement wrote each of them.",
         ),
-        kept::Kept::None => (None, "Another write replaced it, and it was not kept."),
+        kept::Kept::None => (
+            None,
+            "Another write replaced the value, and the earlier value was not kept.",
+        ),
     };
     AnswerView {
         note: Some(note.to_owned()),
@@ -210,21 +213,21 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
         return Some("Not all values could be read.".to_owned());
     }
     let words = match (&at.status, binds) {
-        (NodeStatus::Pending, _) => "It has not begun.".to_owned(),
-        (NodeStatus::Skipped, _) => "It was skipped.".to_owned(),
+        (NodeStatus::Pending, _) => "The statement has not begun.".to_owned(),
+        (NodeStatus::Skipped, _) => "The statement was skipped.".to_owned(),
         (NodeStatus::Completed, Some(name)) if there(session, node, name) => {
             format!("{name} has a value, but the records do not show that this statement wrote it.")
         }
         (NodeStatus::Completed, Some(name)) => {
-            format!("It completed, but no value of {name} is recorded in its frame.")
+            format!("The statement completed, but no value of {name} is recorded in its frame.")
         }
         (NodeStatus::Completed, None) => {
-            "It binds no name, and no anonymous binding belongs to it.".to_owned()
+            "The statement binds no name, and no anonymous binding belongs to it.".to_owned()
         }
         (status, _) if status.is_open() && !session.is_at_rest() => {
             "No value is recorded yet.".to_owned()
         }
-        _ => "No value of it is recorded.".to_owned(),
+        _ => "No value is recorded.".to_owned(),
     };
     Some(words)
 }

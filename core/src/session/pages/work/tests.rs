@@ -65,7 +65,7 @@ fn a_value_that_was_replaced_is_never_shown_as_the_one_that_was_given() {
     let note = first.answers[0].note.as_deref();
     assert_eq!(
         note,
-        Some("Another write replaced it, and it was not kept.")
+        Some("Another write replaced the value, and the earlier value was not kept.")
     );
     let by = first.answers[0].replaced_by.as_ref();
     assert_eq!(by.and_then(|by| by.id), Some(3));
@@ -117,7 +117,7 @@ fn a_value_of_which_nobody_knows_when_it_was_written_is_not_called_the_one() {
     assert!(work.context[1].note.is_some());
     assert_eq!(
         work.answer_note.as_deref(),
-        Some("It completed, but no value of review is recorded in its frame.")
+        Some("The statement completed, but no value of review is recorded in its frame.")
     );
 }
 
@@ -140,7 +140,7 @@ fn names_mean_what_they_mean_in_the_frame_of_the_statement() {
     );
     assert_eq!(
         inside.context[0].why,
-        "it is a parameter of the block at line 1; its value in this frame is not recorded"
+        "the name is a parameter of the block at line 1; its value in this frame is not recorded"
     );
     assert_eq!(
         inside.context[1].binding.as_ref().unwrap().execution_id,
@@ -169,7 +169,7 @@ fn the_argument_of_a_call_is_what_its_frame_received() {
     assert_eq!(given(&call), ["piece Same one"]);
     assert_eq!(
         call.context[0].why,
-        "the call passed it as the parameter part"
+        "the call passed the value as the parameter part"
     );
     assert_eq!(given(&work(&run, 3)), ["piece Unknown -"]);
 }
@@ -219,7 +219,7 @@ fn attempts_are_told_row_by_row() {
     assert_eq!(
         told.attempts_note.as_deref(),
         Some(
-            "There were 3 attempts; the rows record one of them, and the results of the others were not kept."
+            "There were 3 attempts; the rows record one attempt, and the results of the others were not kept."
         )
     );
 }
