@@ -99,7 +99,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "✗ Failed at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prosescope resume r  # change what made it fail, then go on from line 1",
+                "prosescope resume r  # remove the cause of the failure, then go on from line 1",
             ],
         ),
         (

@@ -57,7 +57,7 @@ fn sealed(file: &str) -> Unread {
     Unread {
         what: file.to_owned(),
         why: "it is encrypted".to_owned(),
-        next: "decrypt it and read the run again".to_owned(),
+        next: "decrypt the file and read the run again".to_owned(),
         parts: vec![Part::Statements],
         failed: false,
         sealed: true,

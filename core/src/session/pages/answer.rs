@@ -57,7 +57,7 @@ pub(super) fn add(
                 "check",
             ),
             "failed" => (
-                "no record shows where it failed",
+                "no record shows where the run failed",
                 "look for the failure",
                 "trace",
             ),
@@ -205,7 +205,7 @@ fn after_failure(facts: Facts<'_>, stand: &Stand, from: Option<u32>) -> String {
         Some(statement) if tried.is_some() && asks(statement.kind) => {
             "change the prompt or the limits"
         }
-        _ => "change what made it fail",
+        _ => "remove the cause of the failure",
     };
     let from = from.map_or(String::new(), |line| format!(" from line {line}"));
     format!("{}{change}, then go on{from}", tried.unwrap_or_default())

@@ -96,7 +96,10 @@ fn cut(found: &mut Found, place: String, cell: &Cell) {
     found.skip(SkippedValue {
         place,
         len: cell.len,
-        why: format!("only its first {} bytes were searched", cell.text.len()),
+        why: format!(
+            "only the first {} bytes of the value were searched",
+            cell.text.len()
+        ),
         failed: false,
     });
 }

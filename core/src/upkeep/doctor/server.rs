@@ -180,7 +180,7 @@ fn role(facts: &ServerFacts) -> Check {
     }
     if facts.schema.is_some() && !facts.writes {
         return Check::warning("postgres-role", format!("{role} may not write the tables"))
-            .next("let their owner grant it: `prosescope postgres setup` prints the statements");
+            .next("let the owner of the tables grant the rights: `prosescope postgres setup` prints the statements");
     }
     match facts.public.is_empty() {
         true => Check::ok("postgres-role", format!("{role} is limited to the schema openprose")),
