@@ -64,7 +64,7 @@ fn library(facts: &Facts, wal: usize) -> Check {
         Some(true) => Check::ok(
             "sqlite",
             format!(
-                "{found}; the databases here have a rollback journal, which the WAL-reset bug does not affect"
+                "{found}; databases that prosescope makes have a rollback journal, which the WAL-reset bug does not affect"
             ),
         ),
         _ => Check::ok("sqlite", found),
