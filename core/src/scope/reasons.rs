@@ -62,12 +62,12 @@ impl Asked<'_> {
                 )
             }
             (Some(id), Some(from), Some(steps)) => format!(
-                "it is the nearest: {} is {} execution {from}",
+                "the nearest binding: {} is {} execution {from}",
                 self.called(id),
                 above(steps)
             ),
             (_, None, _) if self.name.contains('.') => {
-                "names of imports are at the root".to_owned()
+                "the names of imports belong to the root".to_owned()
             }
             (_, None, _) => "from the program's top level".to_owned(),
             (_, Some(from), _) => format!(
@@ -150,25 +150,25 @@ pub(super) fn bent(bend: Bend, from: Option<i64>) -> Issue {
             "parent-cycle",
             id,
             format!("the parents of execution {id} lead back to it"),
-            "The search ends before an execution repeats, and continues at the root.",
+            "The search for the name leaves the cycle and continues at the root.",
         ),
         Bend::Orphan(id, parent) => (
             "orphan-parent",
             id,
             format!("execution {id} names parent {parent}, which does not exist"),
-            "The search continues at the root.",
+            "The search for the name continues at the root.",
         ),
         Bend::Itself(id) => (
             "self-parent",
             id,
             format!("execution {id} names itself as its parent"),
-            "The search continues at the root.",
+            "The search for the name continues at the root.",
         ),
         Bend::NoParent(id, depth) => (
             "missing-parent",
             id,
             format!("execution {id} records depth {depth} but names no parent"),
-            "The search continues at the root and may skip enclosing frames.",
+            "The search for the name continues at the root, so it may skip enclosing frames.",
         ),
     };
     let message = match row == from {
@@ -184,7 +184,9 @@ pub(super) fn bent(bend: Bend, from: Option<i64>) -> Issue {
 pub(super) fn in_import(handle: &str, inner: &str, nested: &str) -> Issue {
     Issue::noted(
         "import-binding",
-        format!("`{handle}` is an import: `{inner}` is looked up in its own run, {nested}"),
+        format!(
+            "`{handle}` is an import: `{inner}` is looked up in the run of the import, {nested}"
+        ),
     )
     .hint("Open the nested run to see its bindings.")
     .at_file(nested)

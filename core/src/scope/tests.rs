@@ -132,7 +132,7 @@ fn the_nearest_wins_over_those_farther_up_and_the_root() {
     assert_eq!(winner(&run, &found), Ok(Some(2)));
     assert_eq!(
         found.candidates[0].reason,
-        "it is the nearest: do b() (execution 2) is 1 step above execution 3"
+        "the nearest binding: do b() (execution 2) is 1 step above execution 3"
     );
     assert_eq!(
         found.candidates[1].reason,
@@ -356,7 +356,7 @@ fn b12_a_dotted_name_is_an_imports_binding_at_the_root() {
     assert_eq!(rules(&found), ["import-binding"]);
     assert_eq!(
         found.issues[0].message,
-        "`research` is an import: `sources` is looked up in its own run, imports/research--deep"
+        "`research` is an import: `sources` is looked up in the run of the import, imports/research--deep"
     );
     let other = ask(&run, "other.sources", None);
     assert_eq!((other.winner, rules(&other)), (None, vec![]));
