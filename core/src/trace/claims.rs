@@ -93,10 +93,12 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         }
     }
     if verdict.source == completion_source(run) {
-        verdict.reason = "every statement is over, and no source contradicts that".to_owned();
+        verdict.reason =
+            "every statement has ended, and no record of the run contradicts that".to_owned();
         if status.is_some() {
-            verdict.reason =
-                format!("every statement is over, but the {told_by} does not record the end");
+            verdict.reason = format!(
+                "every statement has ended, but the {told_by} does not record the end of the run"
+            );
         }
     }
     // A log that records the run's end is as recent as the bindings on disk, so they do not contradict it.
@@ -147,6 +149,6 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         .claims
         .push(claim("bindings on disk", disk.join(", ")));
     verdict.reason.push_str(&format!(
-        "; bindings on disk are newer evidence than the {told_by}'s markers"
+        "; the bindings on disk are newer than the marks in the {told_by}"
     ));
 }

@@ -52,7 +52,7 @@ pub(super) fn nodes<'a>(
     for gate in gates.alone.iter().filter_map(|at| run.gates.get(*at)) {
         ledger.note(Severity::Warning, "gate-without-execution", || {
             let message = format!("no execution row refers to gate {}", gate.id);
-            rows::at(0, message, "It is shown at the end.").at_table("gates")
+            rows::at(0, message, "The gate is shown at the end of the trace.").at_table("gates")
         });
     }
     story.nodes(run, program, &gates, ledger).0
@@ -162,7 +162,7 @@ impl<'a> Emit<'a, '_> {
                 self.ledger.note(Severity::Warning, "gate-without-row", || {
                     rows::at(
                         id,
-                        format!("execution {id} waits at a gate that is not in the gates table"),
+                        format!("execution {id} waits at a gate that is not in the table `gates`"),
                         "The gate's status is taken from the execution row.",
                     )
                 });
@@ -180,7 +180,7 @@ impl<'a> Emit<'a, '_> {
                         gate.id,
                         status.word()
                     ),
-                    "The status in the gates table is used.",
+                    "The status in the table `gates` is used.",
                 )
             });
         }

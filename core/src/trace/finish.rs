@@ -124,7 +124,7 @@ fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Led
         node.status = NodeStatus::Abandoned;
         node.derived = true;
         let end = format!("has no recorded end, but the run is {run}");
-        note_open(node, &end, "It is shown as abandoned.", ledger);
+        note_open(node, &end, "The row is shown as abandoned.", ledger);
     }
 }
 
@@ -145,7 +145,7 @@ fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
 pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger) {
     let gate = |node: &Node| matches!(node.kind, NodeKind::Gate { .. });
     for node in nodes.iter().filter(|n| stands_open(n) && !gate(n)) {
-        let hint = "It is shown as ended with the run.";
+        let hint = "The row is shown as ended with the run.";
         let end = format!(
             "is still marked {}, but the run is {}",
             node.status.word(),
@@ -259,8 +259,8 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
         {
             ledger.note(Severity::Warning, "open-under-closed", || {
                 let status = node.status.word();
-                Issue::noted("", format!("execution {id} is still {status}, but its enclosing construct was closed later"))
-                    .hint("The later row is newer evidence, so this is not the run's position.")
+                Issue::noted("", format!("execution {id} is still {status}, but a later row ended the statement around it"))
+                    .hint("The later row counts, so the run is not shown as being at this execution.")
                     .at_row("execution", id)
             });
         }

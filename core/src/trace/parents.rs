@@ -7,8 +7,7 @@ use super::sweep::{Inst, Instances};
 use crate::issue::Severity;
 
 /// The hint for a row whose metadata determines its parent.
-const PLACED: &str =
-    "Its metadata determines the parent. Some writers put a statement index into parent_id.";
+const PLACED: &str = "The `metadata` of the row determines its parent. Some writers put a statement index into `parent_id`.";
 
 /// Resolves parents recorded later than their children, reports those that metadata overruled, and cuts cycles (errata
 /// T11).
@@ -45,7 +44,7 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
                 ledger,
                 "self-parent",
                 id,
-                "It is shown at the root.",
+                "The execution is shown at the root.",
                 || format!("execution {id} names itself as its parent"),
             );
         }
@@ -58,12 +57,11 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
                 ledger,
                 "self-parent",
                 id,
-                "It is shown at the root.",
+                "The execution is shown at the root.",
                 || format!("execution {id} names its own later row {wanted} as its parent"),
             ),
             None => {
-                let hint =
-                    "It is shown at the root. Some writers put a statement index into parent_id.";
+                let hint = "The execution is shown at the root. Some writers put a statement index into `parent_id`.";
                 note(ledger, "orphan-parent", id, hint, || {
                     format!("execution {id} names parent {wanted}, which is not recorded")
                 });
@@ -75,7 +73,8 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
         let of = cycle.iter().filter_map(|at| list.get(*at as usize));
         let ids: Vec<i64> = of.map(|inst| rows.id(inst.first)).collect();
         let root = ids.first().copied().unwrap_or_default();
-        let hint = "The cycle was cut at its smallest id, which is shown at the root.";
+        let hint =
+            "The execution with the smallest id is shown at the root. Correct one of the parents.";
         note(ledger, "parent-cycle", root, hint, || {
             let ids = listed(&ids);
             format!("the parents of these executions form a cycle: {ids}")
@@ -104,12 +103,12 @@ fn judge(
     match named {
         _ if claimed == id => note(ledger, "self-parent", id, PLACED, || {
             let belongs = belongs();
-            format!("execution {id} names itself as its parent; it belongs to {belongs}")
+            format!("execution {id} names itself as its parent, but belongs to {belongs}")
         }),
         None => note(ledger, "orphan-parent", id, PLACED, || {
             let belongs = belongs();
             format!(
-                "execution {id} names parent {claimed}, which is not recorded; it belongs to {belongs}"
+                "execution {id} names parent {claimed}, which is not recorded, but belongs to {belongs}"
             )
         }),
         // Some writers record branches as siblings of their parallel block. A parent_id that is the block's own parent

@@ -50,7 +50,7 @@ pub(super) fn place(
         if inst.max != super::rows::NONE && highest > inst.max {
             let (id, max) = (rows.id(inst.first), inst.max);
             ledger.note(Severity::Warning, "round-number", || {
-                let hint = "Both are shown as recorded, but one of them is wrong.";
+                let hint = "Both numbers are shown as recorded, but one of the two is wrong.";
                 rows::at(
                     id,
                     format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
@@ -106,8 +106,8 @@ impl Passing {
             ledger.note(Severity::Warning, "round-number", || {
                 rows::at(
                     row,
-                    format!("execution {row} ends round {n}, but round {last} ended before it"),
-                    "It is shown as the next round. A loop that begins again should have a started row.",
+                    format!("execution {row} ends round {n}, but round {last} has already ended"),
+                    "The round is shown as the next one. A loop that begins again should have a row of its own, with the status `started`.",
                 )
             });
             n = self.next();

@@ -100,7 +100,10 @@ pub(super) fn verdict(
         Some((RunStatus::Other(word), claim)) if !word.trim().is_empty() => {
             verdict.status = word.to_string();
             verdict.source.clone_from(&claim.source);
-            verdict.reason = format!("{}; OpenProse has no such word", claim_in_words(claim));
+            verdict.reason = format!(
+                "{}; OpenProse does not define this status",
+                claim_in_words(claim)
+            );
         }
         _ if !waiting.is_empty() => {
             verdict.status = "waiting".to_owned();
@@ -117,7 +120,7 @@ pub(super) fn verdict(
         None if nodes.is_empty() || open == 0 || run.log.is_some() => {
             let word = |node: &Node| match &node.status {
                 NodeStatus::Other(word) if !word.is_empty() => Some(format!(
-                    "{} ended as {word}, a word that OpenProse does not have",
+                    "`{}` ended as {word}, a status that OpenProse does not define",
                     node.text
                 )),
                 _ => None,
@@ -161,7 +164,7 @@ fn running(verdict: &mut Verdict, run: &Run, claim: Option<&Claim>, now: Option<
     };
     if let Some(claim) = claim.filter(|claim| claim.status == RunStatus::Waiting) {
         verdict.reason = format!(
-            "{}; the {} says waiting, but its gate is decided",
+            "{}; the {} says waiting, but the gate is decided",
             verdict.reason, claim.source
         );
         verdict.claims = vec![
@@ -201,8 +204,8 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
         };
         verdict.claims.push((who.to_owned(), says));
         verdict.reason.push_str(match (rows, open) {
-            (true, 1) => "; one row was never closed",
-            (true, _) => "; some rows were never closed",
+            (true, 1) => "; one execution has no recorded end",
+            (true, _) => "; some executions have no recorded end",
             (false, 1) => "; one statement is still marked as running",
             (false, _) => "; some statements are still marked as running",
         });
@@ -213,7 +216,7 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
     let others: Vec<String> = against.iter().map(|claim| claim_in_words(claim)).collect();
     let others = others.join(", ");
     let why = match (finished, against.iter().any(|c| c.status.is_finished())) {
-        (true, false) => ", but an end is the newer evidence",
+        (true, false) => ", but a recorded end counts more",
         (true, true) if against.iter().all(|c| c.at.is_some()) => ", but that was written earlier",
         _ => "",
     };

@@ -84,7 +84,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
 fn note(node: &Node, ledger: &mut Ledger, message: impl FnOnce() -> String) {
     ledger.note(Severity::Warning, "condition-contradicted", || {
         let issue = Issue::noted("", message())
-            .hint("Both are shown as recorded, but one of them is wrong.");
+            .hint("Both rows are shown as recorded, but one of the two is wrong.");
         issue.at_execution(node.id.filter(|_| node.first_row.is_some()))
     });
 }

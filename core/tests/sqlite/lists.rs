@@ -174,7 +174,7 @@ fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
     assert_eq!(times(&ours.agents), [true; 4]);
     assert_eq!(
         said(&ours.issues),
-        ["times-not-recorded: no row of execution has a time"]
+        ["times-not-recorded: no row of `execution` has a time"]
     );
 }
 

@@ -36,7 +36,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             continue;
         }
         let message = format!(
-            "gate {} is not what line {} of the program says: {}",
+            "gate {} differs from line {} of the program: {}",
             gate.id,
             statement.line,
             differs.join("; ")
@@ -44,7 +44,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         findings.add(
             Issue::warning("gate-against-program", message)
                 .at_table("gates")
-                .hint("The gate's own row counts. Find out who created the gate like this: `prosescope gate create` logs `overridden`."),
+                .hint("The recorded gate counts, not the program. Find out who created the gate: `prosescope gate create` records such a difference in the audit log, as `overridden`."),
         );
     }
     for (nth, node) in at.trace.nodes.iter_enumerated() {
@@ -66,7 +66,9 @@ fn differences(gate: &Gate, statement: &Statement) -> Vec<String> {
         };
         if admits(&says) != admits(allow.entries()) {
             let (own, says) = (allow.words(), Allow::of(says).words());
-            differs.push(format!("it admits {own}, and the program {says}"));
+            differs.push(format!(
+                "the gate admits {own}, but the program admits {says}"
+            ));
         }
     }
     let own = gate.timeout.as_deref();
@@ -75,15 +77,18 @@ fn differences(gate: &Gate, statement: &Statement) -> Vec<String> {
         && seconds(says).is_some_and(|says| own.and_then(seconds) != Some(says))
     {
         let waits = own.map_or("without a deadline".to_owned(), |own| format!("for {own}"));
-        differs.push(format!("it waits {waits}, and the program says {says}"));
+        differs.push(format!(
+            "the gate waits {waits}, but the program sets a timeout of {says}"
+        ));
     }
     differs
 }
 
 fn over(trace: &Trace, nth: NodeId, node: &Node, statement: &Statement, findings: &mut Findings) {
     let add = |rule: &str, message: String, findings: &mut Findings| {
-        let issue = Issue::warning(rule, message)
-            .hint("The recorded number counts, although the program allows less.");
+        let issue = Issue::warning(rule, message).hint(
+            "Find out why the limit of the program was ignored. The run is shown as recorded.",
+        );
         findings.add(issue.at_execution(node.id));
     };
     if node.kind == NodeKind::Loop
@@ -92,7 +97,7 @@ fn over(trace: &Trace, nth: NodeId, node: &Node, statement: &Statement, findings
         let rounds = trace.last_round(nth).map_or(0, i64::from);
         if rounds > most {
             let message = format!(
-                "the loop of line {} had {rounds} rounds, and the program allows {most}",
+                "the loop in line {} had {rounds} rounds, but the program allows only {most}",
                 statement.line
             );
             add("loop-against-program", message, findings);
@@ -105,7 +110,7 @@ fn over(trace: &Trace, nth: NodeId, node: &Node, statement: &Statement, findings
     {
         let attempts = node.attempts;
         let message = format!(
-            "line {} had {attempts} attempts, and the program allows {most}",
+            "the statement in line {} had {attempts} attempts, but the program allows only {most}",
             statement.line
         );
         add("retry-against-program", message, findings);

@@ -24,19 +24,19 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
                 Issue::warning("gate-overdue", message)
                     .at_table("gates")
                     .at_column("timeout_at")
-                    .hint("It can no longer be approved: a time-out is a rejection by system."),
+                    .hint("The gate can no longer be approved. Record the time-out: `prosescope gates expire`."),
             );
         }
         let nobody = Allow::parse(gate.allow.as_deref()).is_ok_and(|a| a.entries().is_empty());
         if nobody {
-            let message = format!("gate {} is pending, and nobody may decide it", gate.id);
+            let message = format!("gate {} is pending, but its list `allow` is empty", gate.id);
             findings.add(
                 Issue::warning("gate-admits-nobody", message)
                     .at_table("gates")
                     .at_column("allow")
                     .hint(match gate.timeout_at {
-                        Some(_) => "It stays pending until its deadline.",
-                        None => "It has no deadline either, so the run waits for ever.",
+                        Some(_) => "Nobody may decide the gate, so the run waits until the deadline.",
+                        None => "Nobody may decide the gate, and it has no deadline, so the run waits for ever.",
                     }),
             );
         }

@@ -9,20 +9,24 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         };
         if !meta.forced.is_empty() {
             let message = format!(
-                "execution {} was recorded by force: {}",
+                "execution {} was recorded with `--force`, against these rules: {}",
                 row.id,
                 meta.forced.join(", ")
             );
             let issue = Issue::noted("recorded-by-force", message).at_row("execution", row.id);
-            findings.add(issue.hint("These rules would have refused it without `--force`."));
+            findings.add(issue.hint("Check the execution: without `--force`, these rules would have refused to record it."));
         }
         if meta.overridden {
             let message = format!(
-                "execution {} was recorded otherwise than the program says",
+                "execution {} was recorded with `--override`: it differs from the program",
                 row.id
             );
             let issue = Issue::noted("recorded-by-override", message).at_row("execution", row.id);
-            findings.add(issue.hint("The difference is in its metadata, under `override`."));
+            findings.add(
+                issue.hint(
+                    "See the difference in the `metadata` of the execution, under `override`.",
+                ),
+            );
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         if at.run.form != Form::Agents {
             findings.add(
                 Issue::noted("no-program", missing)
-                    .hint("Rows are not tied to lines, and the next statement is not known."),
+                    .hint("Add the program to the run. Without it, rows have no line numbers, and the next statement is not known."),
             );
         }
         return;
@@ -47,11 +47,11 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     if let Some(first) = untied.first() {
         let text = one_line(&first.text);
         let message = match untied.len() {
-            1 => format!("`{text}` fits no line of the program"),
-            n => format!("{n} rows fit no line of the program, `{text}` first"),
+            1 => format!("`{text}` matches no line of the program"),
+            n => format!("{n} rows match no line of the program; the first is `{text}`"),
         };
         let issue = Issue::noted("untied-row", message)
-            .hint("The program may have changed since the run, or the text of the row is not from the program.");
+            .hint("Check whether the program was changed after the run, or the text of the row is not from the program.");
         findings.add(issue.at_execution(first.id));
     }
 }
@@ -93,10 +93,13 @@ fn guessed(run: &Run, node: &Node, line: u32, listing: &Listing) -> Issue {
         .and_then(|at| listing.lines.get(at))
         .map_or("", |l| l.text.as_str());
     let said = one_line(said(run, node));
-    let message = format!("`{said}` is taken for line {line}, `{}`", one_line(source));
+    let message = format!(
+        "`{said}` is matched to line {line} by a guess: `{}`",
+        one_line(source)
+    );
     let why = match node.line_by {
-        Some(by) => format!("It is a guess: {}.", by.why_guessed()),
-        None => "Its text was shortened or reworded, or occurs more than once in the program."
+        Some(by) => format!("The line is a guess: {}.", by.why_guessed()),
+        None => "The line is a guess: the recorded text was shortened or reworded, or occurs more than once in the program."
             .to_owned(),
     };
     let issue = Issue::noted("guessed-tie", message).hint(why);

@@ -15,10 +15,14 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         let (by, last) = (&verdict.source, last.unwrap_or_default());
         let from = verdict.last_sign_from.as_deref().unwrap_or("unknown");
         let message = format!(
-            "the run is taken for running by the {by}; its last sign of life was on {last} ({from})"
+            "the run is running according to the {by}, but its last sign of life was on {last} ({from})"
         );
         let issue = Issue::warning("no-sign-of-life", message);
-        findings.add(issue.hint("The run was probably interrupted."));
+        findings.add(
+            issue.hint(
+                "The run was probably interrupted. See how to continue: `prosescope resume`.",
+            ),
+        );
     }
     backwards(at, findings);
     empty(at.run, findings);
@@ -28,9 +32,9 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         && cause.error(at.run).is_none_or(|e| e.trim().is_empty())
     {
         let text = one_line(&cause.text);
-        let message = format!("`{text}` failed first, and no message says why");
+        let message = format!("`{text}` failed first, but no error message is recorded");
         let issue = Issue::noted("failure-without-message", message)
-            .hint("Its binding or its agent's last segment may contain the reason.");
+            .hint("Look for the reason in the binding of the statement, or in the last segment of its agent.");
         findings.add(issue.at_execution(cause.id));
     }
     if verdict.status == RunStatus::Completed.word() {
@@ -44,9 +48,9 @@ fn empty(run: &Run, findings: &mut Findings) {
         let ValueAt::File { path, len: 0, .. } = &binding.value else {
             continue;
         };
-        let message = format!("the file of {} holds no value", binding.name);
+        let message = format!("the file of the binding {} contains no value", binding.name);
         let issue = Issue::noted("empty-value", message)
-            .hint("Its statement counts as completed: whether it wrote nothing, or was cut off, is not recorded.");
+            .hint("The statement counts as completed. Check whether its value should be empty, or its writer was cut off.");
         findings.add(issue.at_file(path.strip_prefix(&*run.root).unwrap_or(path)));
     }
 }
@@ -67,9 +71,10 @@ fn backwards(at: Looked<'_>, findings: &mut Findings) {
     let before = both.map(|(start, end)| start - end);
     if let Some(before) = before.filter(|ms| *ms > 0) {
         let before = human_duration(before);
-        let message = format!("the {what}, {end}, is {before} before the start, {start}{from}");
+        let message =
+            format!("the {what} of the run, {end}, is {before} before its start, {start}{from}");
         findings.add(Issue::warning("end-before-start", message).hint(
-            "Local time that is written as UTC is the usual cause. The run's duration is not shown.",
+            "Check whether a local time was recorded as UTC. The duration of the run is not shown.",
         ));
     }
 }
@@ -78,9 +83,9 @@ fn backwards(at: Looked<'_>, findings: &mut Findings) {
 fn outputs(at: Looked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
     for (line, name) in missing_outputs(at.run, listing) {
-        let message = format!("the run is completed, but its output {name} is not there");
+        let message = format!("the run is completed, but its output `{name}` is missing");
         let issue = Issue::warning("output-missing", message)
-            .hint("Its statement did not run, or its session wrote no binding.");
+            .hint("The statement of the output did not run, or its session wrote no binding.");
         findings.add(in_program(at.run, issue, line));
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             run.sealed = Some(name.into());
             let message = format!("{name} is not readable: it is encrypted");
             let issue = Issue::warning("state-file-encrypted", message)
-                .hint("Decrypt it and read the run again. Until then, only readable bindings show what ran.");
+                .hint("Decrypt the file and read the run again. Until then, only readable bindings show what ran.");
             return (FolderForm::Foreign, vec![issue]);
         }
         Some("vm.log.md") => FolderForm::VmLog,
@@ -72,7 +72,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
     };
     let mut issues = Vec::new();
     let foreign = |what| Issue::warning("state-file-foreign", format!("the state file {what}"));
-    let shown = "It is shown as text; only the bindings show what ran.";
+    let shown = "The state file is shown as text; only the bindings show what ran.";
     let bare = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r']);
     let is_json = bare.starts_with('{');
     match form {
@@ -117,7 +117,10 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
                 FolderForm::VmLog => issues.push(recognised("a VM log")),
                 _ => {
                     let issue = foreign("is not in a known form");
-                    issues.push(issue.hint("Its lines are shown as remarks in the trace."));
+                    issues
+                        .push(issue.hint(
+                            "The lines of the state file are shown as remarks in the trace.",
+                        ));
                 }
             }
         }
@@ -127,7 +130,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
 
 fn recognised(what: &str) -> Issue {
     Issue::noted("state-file-not-read", format!("the state file is {what}"))
-        .hint("Its head is read and its text shown; only the bindings show what ran.")
+        .hint("The head of the state file is read, the rest is shown as text; only the bindings show what ran.")
 }
 
 /// Keeps the lines of a log without statements as the run's remarks. If the run has no last update, the time at the
@@ -212,8 +215,7 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
             let message = format!("run.json is not readable: {error}");
             let issue = Issue::warning("malformed-json", message).at_file("run.json");
             tree.issue(
-                issue
-                    .hint("Its facts about the run are missing. Open the file itself to see them."),
+                issue.hint("Repair run.json. What the file records about the run is missing here."),
             );
             return None;
         }
@@ -221,9 +223,14 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     let text = |key: &str| record.get(key).and_then(Value::as_str);
     let id = text("run_id").filter(|id| !id.trim().is_empty())?;
     if !run.id.is_empty() && *run.id != *id {
-        let message = format!("run.json belongs to run {id}, the state file to {}", run.id);
+        let message = format!(
+            "run.json belongs to run {id}, but the state file belongs to run {}",
+            run.id
+        );
         let issue = Issue::warning("another-run", message).at_file("run.json");
-        tree.issue(issue.hint("The state file's id is used."));
+        tree.issue(issue.hint(
+            "The id in the state file is used. Check whether both files are of the same run.",
+        ));
     }
     let mut head = RunHead::default();
     for (key, value) in record.iter().filter(|(key, _)| *key != "v") {

@@ -22,10 +22,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     reader.scan(schema::EXECUTION, |cells| {
         let id = if has_id { cells.int("id") } else { Some(cells.at) };
         let id = id.unwrap_or_else(|| {
-            let issue = Issue::warning("missing-id", "a row of execution has no id of its own");
+            let issue = Issue::warning("missing-id", "a row of `execution` has no id");
             cells.mark_odd(
                 "id",
-                issue.hint("It is shown under its rowid. Rows that refer to it as their parent are not linked to it."),
+                issue.hint("The row is shown under its rowid. Rows that name this row as their parent are not linked to it."),
             );
             cells.at
         });
@@ -49,10 +49,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     if !rows.is_empty() && !evidence.times {
         // Rows of the append-only dialect have no times (errata X14).
         reader.notes.add(
-            Issue::noted("times-not-recorded", "no row of execution has a time")
+            Issue::noted("times-not-recorded", "no row of `execution` has a time")
                 .at_table(schema::EXECUTION)
                 .hint(
-                    "The order is known, but durations are not. The append-only form does not record times.",
+                    "Durations cannot be shown, only the order. The append-only form does not record times.",
                 ),
         );
     }
@@ -62,10 +62,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
 
 /// Returns the issue for a cell that should contain JSON, but does not (errata X13).
 pub(super) fn malformed(table: &str, row: i64, column: &str, why: &str) -> Issue {
-    Issue::warning("malformed-json", format!("{column} is not readable: {why}"))
+    Issue::warning("malformed-json", format!("`{column}` is not readable: {why}"))
         .at_row(table, row)
         .at_column(column)
-        .hint("The row is shown without this value. Its text is under files and tables.")
+        .hint("The row is shown without this value. To see the text, open the row under files and tables.")
 }
 
 /// Sorts by id, and reports ids that occur twice.
@@ -78,10 +78,13 @@ fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
             && a.id == b.id
         {
             reader.notes.add(
-                Issue::warning("duplicate-id", format!("two rows have the id {}", a.id))
-                    .at_row(schema::EXECUTION, a.id)
-                    .at_column("id")
-                    .hint("Both are shown, in the order in which they are stored."),
+                Issue::warning(
+                    "duplicate-id",
+                    format!("two rows of `execution` have the id {}", a.id),
+                )
+                .at_row(schema::EXECUTION, a.id)
+                .at_column("id")
+                .hint("Both rows are shown, in the order in which they are stored."),
             );
         }
     }

@@ -114,7 +114,7 @@ pub(in crate::trace) fn compare(
         }
         match marked {
             Some(marker) => {
-                let but = format!("{} is written", binding.name);
+                let but = format!("its binding {} is written", binding.name);
                 overrule(run, statement, &marker, &but, &mut stale, ledger);
             }
             None => {
@@ -143,7 +143,7 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
     let (file, teller) = recording_file(run);
     ledger.note(Severity::Warning, "state-file-behind", || {
         let message = match names {
-            [one] => format!("{one} is written, but the {teller} does not mark its statement"),
+            [one] => format!("the binding {one} is written, but the {teller} does not mark its statement as run"),
             names => {
                 let first = names.iter().take(NAMED).map(String::as_str);
                 let first = first.collect::<Vec<_>>().join(", ");
@@ -153,13 +153,13 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
                     ""
                 };
                 format!(
-                    "{first}{more} are written, but the {teller} does not mark their statements"
+                    "the bindings {first}{more} are written, but the {teller} does not mark their statements as run"
                 )
             }
         };
         Issue::noted("", message)
             .at_file(file)
-            .hint("Their statements are shown as completed, because only a completed statement writes its binding.")
+            .hint("The statements are shown as completed, because only a completed statement writes its binding.")
     });
 }
 
@@ -187,7 +187,10 @@ fn complete_earlier(
         };
         fact.status = Some(NodeStatus::Completed);
         fact.derived = true;
-        let but = format!("{}, which comes after it, is written", binding.name);
+        let but = format!(
+            "the binding {} of a later statement is written",
+            binding.name
+        );
         overrule(run, statement, &marker, &but, stale, ledger);
     }
 }
@@ -203,10 +206,10 @@ fn overrule(
 ) {
     stale.overruled.push(format!("`{}`", statement.text));
     ledger.note(Severity::Warning, "marker-contradicts-disk", || {
-        let message = format!("{} is marked {}, but {but}", statement.text, marker.word());
+        let message = format!("`{}` is marked {}, but {but}", statement.text, marker.word());
         Issue::noted("", message)
             .at_file(recording_file(run).0)
-            .hint("The statement is shown as completed, because a binding on disk is newer evidence than a marker.")
+            .hint("The statement is shown as completed, because a binding on disk counts more than a mark.")
     });
 }
 
@@ -309,12 +312,12 @@ fn rounds<'r>(
             ledger.note(Severity::Warning, "round-behind-disk", || {
                 let message = match recorded {
                     0 => format!(
-                        "the {teller} does not count the rounds of a loop, but {name} is written"
+                        "the {teller} does not count the rounds of a loop, but the binding {name} of a round is written"
                     ),
-                    n => format!("the {teller} is at round {n} of a loop, but {name} is written"),
+                    n => format!("the {teller} is at round {n} of a loop, but the binding {name} of a later round is written"),
                 };
                 Issue::noted("", message).at_file(file).hint(format!(
-                    "The loop is shown in round {round}, because the disk is newer evidence."
+                    "The loop is shown in round {round}, because a binding on disk counts more than the {teller}."
                 ))
             });
         }

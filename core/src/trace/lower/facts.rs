@@ -198,7 +198,7 @@ impl<'a> Facts<'a> {
             ledger.note(Severity::Note, "trace-beyond-program", || {
                 Issue::noted("", format!("{strays} annotated lines of the state file are not in the program"))
                     .at_file("state.md")
-                    .hint("The program may have been shortened or changed. They are shown without a line number.")
+                    .hint("These lines are shown without a line number. The program may have been shortened or changed.")
             });
         }
     }

@@ -126,10 +126,11 @@ impl Story {
                             format!("execution {id} announces more branches than are listed"),
                             "The additional branches have no rows.",
                         ),
-                        None => {
-                            Issue::noted("", "a parallel announces more branches than are listed")
-                                .hint("The additional branches have no lines.")
-                        }
+                        None => Issue::noted(
+                            "",
+                            "a parallel block announces more branches than are listed",
+                        )
+                        .hint("The additional branches have no lines."),
                     });
                     return;
                 }
@@ -153,7 +154,7 @@ fn note_rounds(own: &Happening, ledger: &mut Ledger) {
         let rounds = own.rounds;
         ledger.note(Severity::Warning, "round-number", || {
             let message = format!("a loop counts {rounds} rounds, but its maximum is {max}");
-            let hint = "Both are shown as recorded, but one of them is wrong.";
+            let hint = "Both numbers are shown as recorded, but one of the two is wrong.";
             Issue::noted("", message).hint(hint)
         });
     }
@@ -243,8 +244,10 @@ fn note_depth(
         return;
     };
     let hint = match parent {
-        None => "Its row does not name a parent, so it is shown at the root.",
-        Some(_) => "Depth is counted along the parents. The recorded number is not used otherwise.",
+        None => "The row does not name a parent, so the execution is shown at the root.",
+        Some(_) => {
+            "The depth that is counted along the parents is used. Look for a wrong `parent_id`."
+        }
     };
     ledger.note(Severity::Warning, "depth-mismatch", || {
         let message =

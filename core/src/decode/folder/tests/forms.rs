@@ -233,7 +233,7 @@ fn receipts_are_a_table_and_every_record_says_what_it_says() {
     );
     assert_eq!(
         view.status_reason,
-        "run.json says completed; the state file says running, but an end is the newer evidence"
+        "run.json says completed; the state file says running, but a recorded end counts more"
     );
     assert_eq!(
         view.started.map(|t| t.to_string()).as_deref(),
@@ -280,7 +280,7 @@ fn records_that_contradict_or_are_torn_are_issues() {
         ]),
         [
             "state-file-not-read: the state file is a run state with receipts",
-            "another-run: run.json belongs to run r8, the state file to r9",
+            "another-run: run.json belongs to run r8, but the state file belongs to run r9",
             "malformed-json: the last line is cut off: EOF while parsing a string at line 1 column 12",
             "receipt-chain: run.json counts 5 receipts, receipts.jsonl holds 3",
         ]

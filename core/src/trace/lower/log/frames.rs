@@ -81,8 +81,8 @@ impl Lowering<'_, '_, '_> {
         self.note_defect(
             "log-frame-unknown",
             line,
-            format!("frame #{id} is used, but was never entered"),
-            "It is shown where it is first used.",
+            format!("the log uses frame #{id}, but no line enters that frame"),
+            "The frame is shown at its first use.",
         );
         let place = self.frame_around(at, line, None);
         let place = self.inside(at, line, place);
@@ -182,7 +182,7 @@ impl Lowering<'_, '_, '_> {
                 "log-frame-twice",
                 line,
                 format!("frame #{id} is entered again after it was left"),
-                "Both are shown. The bindings of that frame are attached to the first.",
+                "Both frames are shown. The bindings are attached to the first frame.",
             );
         }
         let place = self.inside(at, line, scope);

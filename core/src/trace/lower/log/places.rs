@@ -71,7 +71,7 @@ impl Lowering<'_, '_, '_> {
                 "branch-not-announced",
                 line,
                 format!("branch {name} runs, but its parallel block did not announce it"),
-                "It is shown with the announced branches.",
+                "The branch is shown with the announced branches.",
             );
         }
         let branch = self.branch_named(at, parallel, &name);

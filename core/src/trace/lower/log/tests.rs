@@ -354,7 +354,7 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
     assert_eq!(rules(&trace), ["state-file-behind"], "{:?}", trace.issues);
     assert_eq!(
         trace.issues[0].message,
-        "plan, b are written, but the log does not mark their statements"
+        "the bindings plan, b are written, but the log does not mark their statements as run"
     );
     let claims: Vec<(&str, &str)> = trace
         .verdict

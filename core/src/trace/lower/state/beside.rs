@@ -73,7 +73,7 @@ pub(in crate::trace) fn compare(
             continue;
         }
         found.push(format!(
-            "`{text}` is {}, but {} in the rows",
+            "`{text}` is {}, but {} in the database",
             status.word(),
             node.status.word()
         ));
@@ -87,7 +87,7 @@ pub(in crate::trace) fn compare(
     (!found.is_empty()).then(|| {
         Issue::warning("state-file-contradicts-rows", message)
             .at_file("state.md")
-            .hint("The database's rows are shown. The one that was written later is usually right.")
+            .hint("The database is used. Check which of the two was written later: usually that one is right.")
     })
 }
 
@@ -140,7 +140,9 @@ mod tests {
             check(
                 &executing,
                 &[(a, "completed"), (d, "executing")],
-                &["in state.md, `let a = session \"A\"` is executing, but completed in the rows"],
+                &[
+                    "in state.md, `let a = session \"A\"` is executing, but completed in the database",
+                ],
             );
             let both = format!("{a}   # --> bindings/a.md\n{d}   # (failed: no)");
             check(&both, &[(a, "completed"), (d, "failed")], &[]);
@@ -148,7 +150,7 @@ mod tests {
                 &both,
                 &[(a, "executing"), (d, "executing")],
                 &[
-                    "in state.md, `let a = session \"A\"` is completed, but executing in the rows; `let d = session \"D\"` is failed, but executing in the rows",
+                    "in state.md, `let a = session \"A\"` is completed, but executing in the database; `let d = session \"D\"` is failed, but executing in the database",
                 ],
             );
             // A statement that is only marked as next does not contradict its row.

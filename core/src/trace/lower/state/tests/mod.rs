@@ -396,7 +396,7 @@ fn a_binding_on_disk_beats_a_marker() {
     );
     assert_eq!(
         trace.issues[0].message,
-        "let analysis = session \"A\" is marked executing, but analysis is written"
+        "`let analysis = session \"A\"` is marked executing, but its binding analysis is written"
     );
     let sources: Vec<&str> = trace
         .verdict
@@ -417,7 +417,7 @@ fn a_binding_on_disk_beats_a_marker() {
         trace
             .verdict
             .reason
-            .ends_with("bindings on disk are newer evidence than the state file's markers")
+            .ends_with("bindings on disk are newer than the marks in the state file")
     );
 
     let (_, trace) = folded(&[
@@ -469,7 +469,7 @@ fn in_a_loop_a_binding_may_be_of_an_earlier_round() {
     assert_eq!(rules(&trace), ["round-behind-disk"]);
     assert_eq!(
         trace.issues[0].message,
-        "the state file is at round 2 of a loop, but verify_round4_final is written"
+        "the state file is at round 2 of a loop, but the binding verify_round4_final of a later round is written"
     );
 }
 
@@ -575,7 +575,7 @@ fn a_finished_trace_needs_no_status() {
         (trace.verdict.status.as_str(), trace.verdict.reason.as_str()),
         (
             "completed",
-            "every statement is over, and no source contradicts that"
+            "every statement has ended, and no record of the run contradicts that"
         )
     );
     let (_, trace) = folded_at(
