@@ -62,11 +62,11 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
         // `--override` does not allow a principal that is missing in the gate's list.
         project.expect(4, &["approve", run, "by-hand", "--as", "eve", "--override"]);
         assert!(project.files() == before);
-        let pending = "gate by-hand: no sealed row of the log records its creation: `prosescope approve` and `reject` need --override";
+        let pending = "gate by-hand: no sealed row of the log records its creation: `prosescope approve` and `reject` need `--override`";
         let verified = project.json(0, &["audit", "verify", run]);
         assert_eq!(told(&verified["issues"]), [pending]);
         let (said, _) = project.expect(0, &["gates", run]);
-        assert!(said.contains("need --override"), "{said}");
+        assert!(said.contains("need `--override`"), "{said}");
 
         let decided = project.json(0, &["approve", run, "by-hand", "--as", "lee", "--override"]);
         assert_eq!(decided["overridden"], true);

@@ -64,8 +64,10 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
     }
     if let (Some(first), true) = (unsealed, report.sealed > 0) {
         let message = match report.unsealed {
-            1 => format!("row {first} is not sealed, but others are"),
-            n => format!("{n} rows are not sealed, but others are; row {first} is the first"),
+            1 => format!("row {first} is not sealed, but other rows are"),
+            n => format!(
+                "{n} rows are not sealed, but other rows are; row {first} is the first without a seal"
+            ),
         };
         let finding = Finding::of_rule(Some(first), "audit-row-unsealed", message);
         report.findings.push(finding);
@@ -127,7 +129,7 @@ impl Links {
         match row {
             None => found(
                 "audit-row-unchecked",
-                format!("row {id} is sealed, but was not read whole"),
+                format!("row {id} is sealed, but was not read completely"),
             ),
             Some(row) => {
                 if hash(seq, &chain.prev, &row.canonical(chain.id)) != chain.hash {
@@ -191,10 +193,10 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
     let longest = longest.max().unwrap_or(0);
     Some(if longest < count {
         let message =
-            format!("the chain ends at place {longest}, but reached place {count} before");
+            format!("the chain ends at place {longest}, but the noted head is at place {count}");
         Finding::of_rule(None, "audit-tail-cut", message)
     } else {
-        let message = format!("place {count} of the chain has another hash than was noted");
+        let message = format!("place {count} of the chain has another hash than the noted head");
         Finding::of_rule(None, "audit-head-differs", message)
     })
 }
@@ -262,10 +264,10 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding
     };
     let Some(link) = link else { return Ok(None) };
     let chain: Chain = serde_json::from_str(&link.to_string())
-        .map_err(|error| malformed(format!("its chain cannot be read ({error})")))?;
+        .map_err(|error| malformed(format!("the value `chain` cannot be read ({error})")))?;
     if chain.seq == 0 || !is_hash(&chain.prev) || !is_hash(&chain.hash) {
         return Err(malformed(
-            "its chain needs a place above 0 and hashes of 64 hex digits".to_owned(),
+            "the value `chain` needs a place above 0 and hashes of 64 hex digits".to_owned(),
         ));
     }
     Ok(Some((chain, row)))

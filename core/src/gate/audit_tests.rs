@@ -181,7 +181,7 @@ fn edits_gaps_and_moves_are_found_g7() {
         None,
         &[
             "row 3 has place 3 of the chain, and place 2 is missing before it",
-            "row 2 is not sealed, but others are",
+            "row 2 is not sealed, but other rows are",
         ],
     );
 }
@@ -191,11 +191,11 @@ fn chains_that_cannot_be_read_are_found() {
     for (metadata, message) in [
         (
             r#"{"chain": 3}"#,
-            "row 2: its chain cannot be read (invalid type: integer `3`, expected struct Chain at line 1 column 1)",
+            "row 2: the value `chain` cannot be read (invalid type: integer `3`, expected struct Chain at line 1 column 1)",
         ),
         (
             r#"{"chain": {"seq": 0, "prev": "", "hash": ""}}"#,
-            "row 2: its chain needs a place above 0 and hashes of 64 hex digits",
+            "row 2: the value `chain` needs a place above 0 and hashes of 64 hex digits",
         ),
         (
             r#"{"chain": {}, "chain": {}}"#,
@@ -223,12 +223,12 @@ fn a_cut_tail_is_found_with_the_head_g7() {
     broken(
         cut,
         noted,
-        &["the chain ends at place 3, but reached place 5 before"],
+        &["the chain ends at place 3, but the noted head is at place 5"],
     );
     broken(
         &[],
         noted,
-        &["the chain ends at place 0, but reached place 5 before"],
+        &["the chain ends at place 0, but the noted head is at place 5"],
     );
     // The log may have grown since the head was noted.
     let earlier = chain_of(&whole[2]);
@@ -239,7 +239,7 @@ fn a_cut_tail_is_found_with_the_head_g7() {
     broken(
         &whole,
         Some((3, FIRST)),
-        &["place 3 of the chain has another hash than was noted"],
+        &["place 3 of the chain has another hash than the noted head"],
     );
 }
 
@@ -266,7 +266,7 @@ fn rows_of_other_tools_are_unsealed_g7() {
     assert_eq!(mixed.state, ChainState::Partly);
     assert_eq!(
         mixed.findings[0].message,
-        "row 3 is not sealed, but others are"
+        "row 3 is not sealed, but other rows are"
     );
     assert_eq!(mixed.findings[0].issue().severity, Severity::Note);
     assert_eq!(
@@ -335,7 +335,7 @@ fn rows_that_were_not_read_whole_are_said_to_be_unchecked() {
     );
     assert_eq!(
         report.findings[0].message,
-        "row 2 is sealed, but was not read whole"
+        "row 2 is sealed, but was not read completely"
     );
     assert_eq!(report.findings[0].issue().severity, Severity::Warning);
 }

@@ -24,7 +24,7 @@ pub(crate) fn twice(what: &str, text: Option<&str>) -> Option<Issue> {
     let why = key_twice(text?)?;
     let message = format!("{what} can be read in two ways: {why}");
     let issue = Issue::error("json-key-twice", message);
-    Some(issue.hint("Programs differ in which of the two values they use, so Prosescope uses neither. Ask who wrote it."))
+    Some(issue.hint("Ask the writer which of the two values is right. Programs differ in which one they use, so Prosescope uses neither."))
 }
 
 /// Prints a value with its keys sorted by code point, without blanks. Numbers and escapes are as serde_json writes

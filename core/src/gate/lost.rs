@@ -21,7 +21,7 @@ pub(crate) fn place(gate: &Gate, execution: &Execution) -> Option<i64> {
 pub(crate) fn evidence(gate: &Gate, execution: i64, place: i64) -> String {
     let gate = cut(&gate.id, SHOWN);
     format!(
-        "execution {execution} refers to place {place} of its chain, the creation of gate {gate}"
+        "execution {execution} refers to place {place} of the log's chain, the creation of gate {gate}"
     )
 }
 

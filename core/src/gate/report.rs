@@ -98,14 +98,14 @@ impl Finding {
     pub fn issue(&self) -> Issue {
         let issue = Issue::new(self.severity(), self.rule, &*self.message).hint(match self.rule {
             "audit-row-unsealed" => {
-                "Another tool wrote it. It may be correct, but a change of it would not be noticed."
+                "Another tool wrote the row. The row may be correct, but a change of the row would not be noticed."
             }
-            "audit-row-unchecked" => "It was too long to be read completely.",
+            "audit-row-unchecked" => "The row was too long to be read completely, so its hash was not checked.",
             "audit-more-findings" => "",
             "audit-tail-cut" => {
-                "Rows at the end of the log were deleted since that head was noted."
+                "Do not rely on the log: rows at its end were deleted after the head was noted."
             }
-            "audit-head-differs" => "The log was rewritten since that head was noted.",
+            "audit-head-differs" => "Do not rely on the log: it was rewritten after the head was noted.",
             "audit-log-gone" => {
                 "Restore the log from a copy: without it, nothing can be recorded in this run. If there is no copy, run the program again."
             }
@@ -219,7 +219,7 @@ impl ChainReport {
             ChainState::Contradicted => match self.gates.as_slice() {
                 [only] => format!("The log agrees with its chain, but {}.", only.message),
                 all => format!(
-                    "The log agrees with its chain, but gates differ from it: {} differences.",
+                    "The log agrees with its chain, but gates differ from the log: {} differences.",
                     all.len()
                 ),
             },

@@ -240,7 +240,7 @@ fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
                 let (_, said) = project.expect_at("2026-01-25 12:50:00", 5, args);
                 for part in [
                     "the audit log of run",
-                    "refers to place 4 of its chain, the creation of gate d",
+                    "refers to place 4 of the log's chain, the creation of gate d",
                     "nothing was changed",
                     "from a copy",
                 ] {

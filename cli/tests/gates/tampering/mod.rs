@@ -334,7 +334,7 @@ fn a_gate_that_was_changed_is_the_first_thing_that_verify_says() {
         state.gate("a")["resolved_by"] = "mallory".into();
         state.write(&project);
         let (said, _) = project.expect(1, &["audit", "verify", &project.run]);
-        let first = "contradicted  The log agrees with its chain, but gate a has resolved_by “mallory”, but its sealed row \
+        let first = "contradicted  The log agrees with its chain, but gate a has `resolved_by` “mallory”, but the sealed row \
                      records “raymond” (row 5 of the log).";
         assert_eq!(said.lines().next(), Some(first), "{form:?}");
     }

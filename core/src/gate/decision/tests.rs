@@ -112,11 +112,11 @@ fn what_is_no_decision_file_is_named_by_what_is_wrong() {
     for (edit, said) in [
         (
             &(|v: &mut Value| v["format"] = "prosescope-decision-2".into()) as &dyn Fn(&mut Value),
-            "its format is \"prosescope-decision-2\", and this version reads \"prosescope-decision-1\"",
+            "the `format` is \"prosescope-decision-2\", but this version of Prosescope reads \"prosescope-decision-1\"",
         ),
         (
             &|v| drop(v.as_object_mut().unwrap().remove("format")),
-            "it is not a decision file: its `format` is missing",
+            "the key `format` is missing",
         ),
         (&|v| v["extra"] = 1.into(), "unknown field `extra`"),
         (&|v| v["seen"]["extra"] = 1.into(), "unknown field `extra`"),

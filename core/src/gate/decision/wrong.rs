@@ -18,7 +18,7 @@ pub enum NoDecision {
     #[error("gate {0} is past its deadline: only its time-out can be recorded")]
     PastDeadline(String),
     /// The gate's list of names cannot be read.
-    #[error("gate {0} admits nobody: {1}")]
+    #[error("nobody may decide gate {0}: {1}")]
     Allow(String, AllowError),
     /// The principal is not in the gate's `allow` list.
     #[error("gate {0}: {1}")]
@@ -35,16 +35,16 @@ pub enum NoDecision {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotADecision {
     /// The text is too long.
-    #[error("it has more than {MOST_BYTES} bytes, the limit for a decision file")]
+    #[error("the file has more than {MOST_BYTES} bytes, the limit for a decision file")]
     TooLong,
     /// The text is not JSON, or a key occurs twice.
-    #[error("it is not valid JSON: {0}")]
+    #[error("the file is not valid JSON: {0}")]
     NotJson(String),
     /// The JSON has no key `format`, so it is not a decision file.
-    #[error("it is not a decision file: its `format` is missing")]
+    #[error("the key `format` is missing")]
     NoFormat,
     /// The file has the format of another version of Prosescope.
-    #[error("its format is {0:?}, and this version reads {FORMAT:?}")]
+    #[error("the `format` is {0:?}, but this version of Prosescope reads {FORMAT:?}")]
     Format(String),
     /// A key is missing, unknown, or has a value of the wrong type.
     #[error("{0}")]

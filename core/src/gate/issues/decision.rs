@@ -23,7 +23,7 @@ pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<
     {
         let what = format!("was {word} by “{by}”: {refusal}");
         let issue = gate.warned("gate-decided-by-stranger", &what, "resolved_by");
-        let hint = "Names are claims, and OpenProse's own commands do not check `allow`.";
+        let hint = "Find out who decided: a name is only a claim, and OpenProse's own commands do not check `allow`.";
         issues.push(issue.hint(hint));
     }
     let deadline = gate.timeout_at.as_ref().and_then(Stamp::millis);
@@ -34,7 +34,9 @@ pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<
         let (then, due) = (Stamp::At(resolved), Stamp::At(deadline));
         let what = format!("was {word} at {then}, past its deadline {due}");
         let issue = gate.warned("gate-decided-late", &what, "resolved_at");
-        issues.push(issue.hint("After its deadline, a gate can only time out."));
+        issues.push(issue.hint(
+            "Ask whether the decision is valid: after its deadline, a gate can only time out.",
+        ));
     }
 }
 
@@ -44,10 +46,17 @@ pub(super) fn twice(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Iss
         let then = resolving.iter().take(6);
         let then = then.map(|event| format!("{} (row {})", event.kind.word(), event.id));
         let (times, then) = (resolving.len(), then.collect::<Vec<_>>().join(", "));
-        let what = format!("the log resolves gate {} {times} times: {then}", gate.id);
+        let what = format!(
+            "the audit log records {times} decisions of gate {}: {then}",
+            gate.id
+        );
         let at = if first.kind == last.kind { last } else { first };
         let issue = Issue::warning("gate-resolved-twice", what).at_row(LOG, at.id);
-        issues.push(issue.hint("A gate has one decision: the one in its own row."));
+        issues.push(
+            issue.hint(
+                "Find out which decision is right. The decision in the gate's own row counts.",
+            ),
+        );
     }
 }
 
@@ -55,25 +64,25 @@ pub(super) fn twice(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Iss
 pub(super) fn agreement(gate: &Gate, resolving: &[&AuditEvent]) -> Option<Issue> {
     let (id, own) = (&gate.id, gate.status.word());
     let Some(last) = resolving.last() else {
-        let what = format!("gate {id} is {own}, but the log does not record it");
+        let what = format!("gate {id} is {own}, but the audit log does not record the decision");
         let issue = Issue::noted("gate-not-logged", what).at_table(GATES);
-        let hint = "OpenProse's own commands decide without logging.";
+        let hint = "OpenProse's own commands decide a gate without writing to the audit log.";
         return gate.status.is_decided().then(|| issue.hint(hint));
     };
     let (rule, hint) = match gate.status {
         GateStatus::Other(_) => return None,
         GateStatus::Pending => (
             "gate-log-ahead",
-            "The log is written first: the writer stopped before it changed the gate.",
+            "Decide the gate again: the writer stopped after writing to the log, before it changed the gate.",
         ),
         _ if resolving.iter().any(|event| event.kind.word() == own) => return None,
         _ => (
             "gate-log-disagrees",
-            "Prosescope relies on the gate's own row.",
+            "Find out who changed the gate. Prosescope uses the decision in the gate's own row.",
         ),
     };
     let what = format!(
-        "gate {id} is {own}, but the log records {}",
+        "gate {id} is {own}, but the audit log records {}",
         last.kind.word()
     );
     Some(Issue::warning(rule, what).at_row(LOG, last.id).hint(hint))

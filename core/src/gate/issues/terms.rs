@@ -43,9 +43,13 @@ pub(super) fn terms(gate: &Gate, issues: &mut Vec<Issue>) {
     let (given, due_at) = (timeout.as_str().trim(), Stamp::At(due));
     match &gate.timeout_at {
         None if gate.status == GateStatus::Pending => {
-            let what = format!("has a timeout of {given} and no deadline; it would be {due_at}");
+            let what = format!(
+                "has a timeout of {given}, but no deadline; the deadline would be {due_at}"
+            );
             let issue = gate.warned("gate-deadline-missing", &what, "timeout_at");
-            issues.push(issue.hint("OpenProse's queries will never time it out."));
+            issues.push(issue.hint(
+                "Record a deadline: without one, OpenProse's queries never time the gate out.",
+            ));
         }
         Some(Stamp::At(recorded)) if recorded.saturating_sub(due).saturating_abs() > SLACK_MS => {
             let recorded = Stamp::At(*recorded);

@@ -42,7 +42,7 @@ fn late_and_second_decisions_are_told_g3_g10() {
             ),
             (
                 "gate-resolved-twice",
-                "the log resolves gate deploy 2 times: timeout (row 1), approved (row 2)",
+                "the audit log records 2 decisions of gate deploy: timeout (row 1), approved (row 2)",
             ),
         ],
     );
@@ -55,7 +55,7 @@ fn a_log_that_says_otherwise_is_told() {
         &[event(7, "rejected")],
         &[(
             "gate-log-disagrees",
-            "gate deploy is approved, but the log records rejected",
+            "gate deploy is approved, but the audit log records rejected",
         )],
     );
     check(
@@ -63,7 +63,7 @@ fn a_log_that_says_otherwise_is_told() {
         &[event(7, "rejected")],
         &[(
             "gate-log-ahead",
-            "gate deploy is pending, but the log records rejected",
+            "gate deploy is pending, but the audit log records rejected",
         )],
     );
     check(
@@ -71,7 +71,7 @@ fn a_log_that_says_otherwise_is_told() {
         &[event(7, "viewed")],
         &[(
             "gate-not-logged",
-            "gate deploy is timeout, but the log does not record it",
+            "gate deploy is timeout, but the audit log does not record the decision",
         )],
     );
     check(
@@ -148,7 +148,7 @@ fn odd_timeouts_and_deadlines_are_told() {
         &[],
         &[(
             "gate-deadline-missing",
-            "gate deploy has a timeout of 4h and no deadline; it would be 2026-01-25T16:00:00Z",
+            "gate deploy has a timeout of 4h, but no deadline; the deadline would be 2026-01-25T16:00:00Z",
         )],
     );
     check(

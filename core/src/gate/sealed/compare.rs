@@ -62,7 +62,7 @@ impl Recorded<'_> {
                 .is_some_and(|now| now.get(columns::ON_BEHALF_OF) == acting),
         };
         if !same {
-            let what = "has other metadata than its sealed rows record";
+            let what = "has other `metadata` than the sealed rows record";
             issues.push(changed(&gate.id, "metadata", what, last.event.id));
         }
     }
@@ -171,7 +171,7 @@ impl<'a> Against<'a> {
         let now = self.now(column);
         let now = now.filter(|text| !text.is_empty() || then.is_some());
         if now.as_deref().map(prompt_hash).as_deref() != then {
-            let what = format!("has another {column} than when it was created");
+            let what = format!("has another `{column}` than the sealed row records");
             self.issues
                 .push(changed(&self.gate.id, column, &what, self.row));
         }
@@ -183,7 +183,7 @@ impl<'a> Against<'a> {
             None => "nothing".to_owned(),
         };
         let (now, then) = (shown(now.as_deref()), shown(then));
-        let what = format!("has {column} {now}, but its sealed row records {then}");
+        let what = format!("has `{column}` {now}, but the sealed row records {then}");
         self.issues
             .push(changed(&self.gate.id, column, &what, self.row));
     }

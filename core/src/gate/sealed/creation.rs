@@ -80,7 +80,7 @@ impl Uncreated<'_> {
                 row.id
             ),
             None if self.gate.status.is_decided() => none.to_owned(),
-            None => format!("{none}: `prosescope approve` and `reject` need --override"),
+            None => format!("{none}: `prosescope approve` and `reject` need `--override`"),
         }
     }
 
