@@ -35,7 +35,7 @@ pub(super) fn bytes_of_program(text: &str) -> usize {
 /// Returns the issue for a table or file of which only the first `most` rows fit in memory.
 pub(super) fn too_many_rows(of: &str, most: usize) -> Issue {
     let message = format!(
-        "{of} has more than {most} rows, which do not fit in memory with the rows of the other tables; the rest is not shown"
+        "{of} has too many rows for the memory that one run may take; only the first {most} rows are shown"
     );
     Issue::error("too-many-rows", message)
 }

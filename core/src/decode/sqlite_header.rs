@@ -43,7 +43,7 @@ impl Header {
         };
         if page_size < 512 || !page_size.is_power_of_two() {
             return Err(DecodeError::BadHeader(format!(
-                "its page size would be {page_size} bytes"
+                "the page size of {page_size} bytes is invalid"
             )));
         }
         let counted = be32(head, 28).ok_or_else(cut_off)?;
@@ -86,11 +86,13 @@ pub fn wal_missing(path: &str, has_shm: bool) -> Issue {
     let issue = match has_shm {
         true => Issue::warning(
             "wal-missing",
-            format!("{what}, but a {path}-shm: its newest rows are missing"),
+            format!("{what}, but a {path}-shm: the newest rows are missing"),
         ),
         false => Issue::noted(
             "wal-missing",
-            format!("{what}: rows are missing if it was copied while a program had it open"),
+            format!(
+                "{what}: rows are missing if the database was copied while a program had it open"
+            ),
         ),
     };
     issue.at_file(path).hint(format!(
@@ -129,41 +131,62 @@ const GUESSES: &[(&[u8], &str)] = &[
     (b"#!", "a script"),
     (b"PK\x05\x06", "an empty zip archive"),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
-    (b"BZh", "compressed with bzip2; unpack it first"),
-    (b"\xfd7zXZ\x00", "compressed with xz; unpack it first"),
+    (
+        b"BZh",
+        "a file compressed with bzip2; unpack the file first",
+    ),
+    (
+        b"\xfd7zXZ\x00",
+        "a file compressed with xz; unpack the file first",
+    ),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it first"),
     (b"Rar!\x1a\x07", "a RAR archive; unpack it first"),
     (b"PAR1", "a Parquet table"),
     (b"PGDMP", "a dump of PostgreSQL; restore it first"),
     (
         b"age-encryption.org/",
-        "encrypted with age; decrypt it first",
+        "a file encrypted with age; decrypt the file first",
     ),
-    (b"\x1f\x8b", "compressed with gzip; unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),
+    (
+        b"\x1f\x8b",
+        "a file compressed with gzip; unpack the file first",
+    ),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "a file compressed with zstd; unpack the file first",
+    ),
     (
         b"\x37\x7f\x06\x82",
-        "the -wal of a database; open the database itself, with this file in the same folder",
+        "the `-wal` file of a database; open the database itself, with this file in the same folder",
     ),
     (
         b"\x37\x7f\x06\x83",
-        "the -wal of a database; open the database itself, with this file in the same folder",
+        "the `-wal` file of a database; open the database itself, with this file in the same folder",
     ),
     (
         b"\xd9\xd5\x05\xf9",
         "the rollback journal of a database; open the database itself",
     ),
-    (b"SQLite format 3", "a damaged or a newer SQLite header"),
+    (
+        b"SQLite format 3",
+        "a SQLite header that is damaged or of a newer version",
+    ),
     (
         b"** This file contains an SQLite 2",
-        "SQLite 2, which is too old",
+        "a database of SQLite 2; convert the database to SQLite 3 first",
     ),
-    (b"# Execution State", "the state.md of a run folder"),
-    (b"# run:", "the state.md of a run folder"),
+    (
+        b"# Execution State",
+        "the `state.md` of a run folder; open the folder instead",
+    ),
+    (
+        b"# run:",
+        "the `state.md` of a run folder; open the folder instead",
+    ),
     (b"{", "probably JSON"),
     (
         b"<",
-        "probably HTML or XML; a download may have given a page in place of the file",
+        "probably HTML or XML; check whether a web page was downloaded instead of the file",
     ),
     (
         b"version https://git-lfs",
@@ -189,7 +212,9 @@ pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
         return DecodeError::Encrypted { size, head: shown };
     }
     let what = if head.iter().all(|b| *b == 0) {
-        format!("{size}, only zeros; a copy or a download was not finished")
+        format!(
+            "{size}, only zeros; copy or download the file again, because that was not finished"
+        )
     } else if std::str::from_utf8(head).is_ok_and(|t| !t.contains('\0')) {
         format!("{size} of text, beginning with {shown}")
     } else {
@@ -238,12 +263,12 @@ mod tests {
             (
                 &[0; 512],
                 4096,
-                "this is not a SQLite database: 4096 bytes, only zeros; a copy or a download was not finished",
+                "this is not a SQLite database: 4096 bytes, only zeros; copy or download the file again, because that was not finished",
             ),
             (
                 b"\x37\x7f\x06\x82\x00",
                 4_152,
-                "this is not a SQLite database: 4152 bytes, the -wal of a database; open the database itself, with this file in the same folder",
+                "this is not a SQLite database: 4152 bytes, the `-wal` file of a database; open the database itself, with this file in the same folder",
             ),
             (
                 b"SQLite format 3\0\x10\x00",
@@ -303,7 +328,7 @@ mod tests {
         head[16] = 0x11;
         assert_eq!(
             Header::read(&head, 4096).unwrap_err().to_string(),
-            "the database's header is damaged: its page size would be 4352 bytes"
+            "the database's header is damaged: the page size of 4352 bytes is invalid"
         );
         head[16] = 0;
         head[17] = 1;

@@ -35,11 +35,11 @@ fn deviations(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
             }
             Some(spec) => {
                 let (name, kind) = (spec.name, kind_in_words(&table.info.kind));
-                let what = format!("{name} is a {kind}, not a table, and is not read");
+                let what = format!("`{name}` is a {kind}, not a table, and is not read");
                 let issue = Issue::error("table-not-read", what).at_table(name);
                 issues.push(issue.hint(
-                    "Its rows would be computed by the file's own SQL, which is not trusted; \
-                     ask the sender for the tables themselves.",
+                    "Ask the sender for the table itself: the rows would be computed by the file's own SQL, \
+                     which is not trusted.",
                 ));
             }
             None => issues.extend(foreign_table(table)),
@@ -68,10 +68,10 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
     let hint = match half_made {
         // Executing sqlite.md's own CREATE statements produces this schema (errata S1).
         true => {
-            "The document's CREATE TABLE bindings has an expression in its primary key, which SQLite refuses; \
-             given as one command, the tables after it are not made either."
+            "SQLite refuses OpenProse's own `CREATE TABLE bindings`, because the primary key has an expression. \
+             If all statements are run as one command, the tables after `bindings` are not created either."
         }
-        false => "What this table would contain is not shown.",
+        false => "The facts that belong in this table are not shown.",
     };
     let issue = |name: &str| {
         let issue = Issue::warning("missing-table", format!("there is no table {name}"));
@@ -84,7 +84,7 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
     if !minor.is_empty() {
         let what = format!("there is no table {}", minor.join(", no table "));
         let issue = Issue::noted("missing-table", what);
-        issues.push(issue.hint("Nothing of that kind is shown."));
+        issues.push(issue.hint("The facts that belong in these tables are not shown."));
     }
     issues
 }
@@ -93,9 +93,9 @@ fn missing_columns(table: &Found, spec: &TableSpec) -> Option<Issue> {
     let columns = &table.info.columns;
     let has = |name: &str| columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
     let missing: Vec<&str> = spec.names().filter(|name| !has(name)).collect();
-    let what = format!("{} has no column {}", spec.name, missing.join(", "));
+    let what = format!("`{}` has no column {}", spec.name, missing.join(", "));
     let issue = Issue::warning("missing-column", what).at_table(spec.name);
-    (!missing.is_empty()).then(|| issue.hint("It is read as if it were empty in every row."))
+    (!missing.is_empty()).then(|| issue.hint("A missing column is treated as empty in every row."))
 }
 
 fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
@@ -104,26 +104,26 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
     let (message, hint) = match (spec.name, key.as_slice()) {
         // A writer probably chose this key to work around the failing CREATE statement (errata S1, S2).
         (super::BINDINGS, ["name", "execution_id"]) => (
-            "the primary key of bindings is (name, execution_id)",
-            "Two root bindings of one name can exist at once, since NULLs are never equal; \
+            "the primary key of `bindings` is (`name`, `execution_id`)",
+            "The root may have two bindings of one name, because this key does not treat two NULLs as equal; \
              the later row counts.",
         ),
         (super::BINDINGS, ["name"]) => (
-            "the primary key of bindings is the name alone",
+            "the primary key of `bindings` is `name` alone",
             "A frame's binding and a root binding of one name cannot both be recorded: \
-             the later one replaced the earlier one, or was refused.",
+             the later binding replaced the earlier one, or was refused.",
         ),
         (super::EXECUTION, key) if key != ["id"] && table.column("id").is_some() => (
-            "the primary key of execution is not its id",
-            "Two rows may have the same id; all are shown, in the order in which they are stored.",
+            "the primary key of `execution` is not `id`",
+            "Two rows may have the same id; all rows are shown, in the order in which they are stored.",
         ),
         // A key of the id alone, or of the run and the id, is expected (errata G1), so neither is an issue.
         (super::GATES, key)
             if key != ["id"] && key != ["run_id", "id"] && key != ["id", "run_id"] =>
         {
             (
-                "the primary key of gates is neither its id nor its run and id",
-                "One gate may have several rows; all are shown.",
+                "the primary key of `gates` is neither `id` nor (`run_id`, `id`)",
+                "One gate may have several rows; all rows are shown.",
             )
         }
         _ => return None,
@@ -137,9 +137,10 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
 
 fn computed_columns(table: &Found) -> Option<Issue> {
     let (name, computed) = (&table.info.name, table.computed.join(", "));
-    let what = format!("{name} computes {computed} on reading; computed values are not read");
+    let what = format!("`{name}` has computed columns, which are not read: {computed}");
     let issue = Issue::warning("computed-column", what).at_table(name);
-    let hint = "Computed values would come from the file's own SQL, which is not trusted.";
+    let hint =
+        "The values of computed columns would come from the file's own SQL, which is not trusted.";
     (!computed.is_empty()).then(|| issue.hint(hint))
 }
 
@@ -152,7 +153,7 @@ fn unknown_columns(table: &Found) -> Option<Issue> {
         [_] => "a column",
         _ => "columns",
     };
-    let what = format!("{name} has {some} unknown to OpenProse: {listed}");
+    let what = format!("`{name}` has {some} unknown to OpenProse: {listed}");
     let issue = Issue::noted("unknown-column", what).at_table(name);
     Some(issue.hint(
         "Extra columns are allowed. They are shown with the table's rows, under files and tables.",
@@ -163,9 +164,9 @@ fn foreign_table(table: &Found) -> Option<Issue> {
     let (name, kind) = (&table.info.name, kind_in_words(&table.info.kind));
     let begins = name.get(..2);
     let extension = begins.is_some_and(|start| start.eq_ignore_ascii_case("x_"));
-    let what = format!("{name} is a {kind} unknown to OpenProse");
+    let what = format!("`{name}` is a {kind} unknown to OpenProse");
     let issue = Issue::noted("foreign-table", what).at_table(name);
-    let hint = "Extensions should be named x_…; it is listed under files and tables.";
+    let hint = "Look under files and tables. Names of extensions should begin with `x_`.";
     (!extension && table.info.kind != "shadow").then(|| issue.hint(hint))
 }
 

@@ -200,7 +200,11 @@ fn x1_x2_the_in_place_document() {
             "2026-01-16T14:33:30Z".to_owned()
         )
     );
-    assert_said(&run, "mixed-times", "completed_at mixes two forms of time");
+    assert_said(
+        &run,
+        "mixed-times",
+        "`completed_at` mixes two forms of time",
+    );
 }
 
 #[test]
@@ -215,7 +219,11 @@ fn both_dialects_in_one_file() {
         "the run that started last"
     );
     assert_eq!(decoded.other_runs, ["20260116-143052-a7b3c9"]);
-    assert_said(&decoded.run, "several-runs", "this database holds 2 runs");
+    assert_said(
+        &decoded.run,
+        "several-runs",
+        "this database contains 2 runs",
+    );
     let other = rows::decode(&db.open(), "state.db", Some("20260116-143052-a7b3c9")).unwrap();
     assert_eq!(&*other.run.id, "20260116-143052-a7b3c9");
     let none = rows::decode(&db.open(), "state.db", Some("nobody")).unwrap_err();
@@ -230,7 +238,7 @@ fn x14_rows_without_times_are_said_to_have_none() {
     assert_said(
         &db.read(),
         "times-not-recorded",
-        "no row of execution has a time",
+        "no row of `execution` has a time",
     );
 }
 
@@ -264,7 +272,7 @@ fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     assert_said(
         &run,
         "odd-key",
-        "the primary key of bindings is (name, execution_id)",
+        "the primary key of `bindings` is (`name`, `execution_id`)",
     );
 }
 
@@ -362,10 +370,10 @@ fn b10_b11_any_frame_kind_and_name_is_read() {
     assert_eq!(
         issues,
         [
-            "unknown-kind: y has the kind “var”",
-            "odd-name: the name “x__43” reads like the file name of a binding in a frame",
-            "odd-name: the name “../x” reads like a path",
-            "odd-name: the name “a b” has characters that names do not have",
+            "unknown-kind: y has the unknown kind “var”",
+            "odd-name: the name “x__43” looks like the file name of a binding in a frame",
+            "odd-name: the name “../x” looks like a path",
+            "odd-name: the name “a b” has characters other than letters, digits, `_`, `-` and `.`",
             "unknown-execution: x belongs to execution 77, which is not recorded",
         ]
     );
@@ -481,7 +489,7 @@ fn g5_deadlines_in_both_forms_are_the_same_instant() {
     ));
     let run = db.read();
     assert_eq!(run.gates[0].timeout_at, run.gates[1].timeout_at);
-    assert_said(&run, "mixed-times", "timeout_at mixes two forms of time");
+    assert_said(&run, "mixed-times", "`timeout_at` mixes two forms of time");
 }
 
 /// OpenProse's query joins gates to run, so it would hide a gate without a run row (errata G11); we show it.
@@ -494,7 +502,7 @@ fn g11_a_gate_without_a_run_row_is_shown() {
     );
     let run = db.read();
     assert_eq!(run.gates.len(), 2);
-    assert_said(&run, "no-run-row", "the table run is empty");
+    assert_said(&run, "no-run-row", "the table `run` is empty");
     assert_said(
         &run,
         "gate-of-unknown-run",
@@ -508,7 +516,7 @@ fn g11_a_gate_without_a_run_row_is_shown() {
     assert_said(
         &run,
         "unknown-gate-status",
-        "gate b has the status “perhaps”",
+        "gate b has the unknown status “perhaps”",
     );
 }
 
@@ -621,7 +629,7 @@ fn extensions_are_kept_and_shown() {
     assert_said(
         &run,
         "unknown-column",
-        "bindings has a column unknown to OpenProse: token_count",
+        "`bindings` has a column unknown to OpenProse: token_count",
     );
     assert!(!said(&run.issues).iter().any(|i| i.contains("x_metrics")));
     let rows = rows::table_rows(&db.open(), "x_metrics", 0, 10, 100).unwrap();

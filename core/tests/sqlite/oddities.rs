@@ -161,21 +161,25 @@ fn any_type_in_any_column_is_shown() {
         "the column makes a text of it"
     );
     assert_eq!(run.bindings[1].value.len(), None, "NULL is no value");
-    assert_said(&run, "blob-in-text", "id is stored as a BLOB of 2 bytes");
+    assert_said(
+        &run,
+        "blob-in-text",
+        "the text in `id` is stored as a BLOB of 2 bytes",
+    );
     assert_said(
         &run,
         "invalid-utf8",
-        "statement_text is not valid UTF-8 from byte 1 on",
+        "`statement_text` is not valid UTF-8 from byte 1 on",
     );
     assert_said(
         &run,
         "not-a-number",
-        "statement_index is “first”, not a whole number",
+        "`statement_index` is “first”, not a whole number",
     );
     assert_said(
         &run,
         "numeric-time",
-        "started_at is a number, read as a time",
+        "the number in `started_at` is read as a time",
     );
     assert_said(&run, "unreadable-time", "started_at is “soon”");
 }
@@ -246,20 +250,20 @@ fn a_view_under_a_documents_name_is_not_read() {
     assert_said(
         &run,
         "table-not-read",
-        "run is a view, not a table, and is not read",
+        "`run` is a view, not a table, and is not read",
     );
     assert_said(
         &run,
         "table-not-read",
-        "bindings is a view, not a table, and is not read",
+        "`bindings` is a view, not a table, and is not read",
     );
     let view = run.tables.iter().find(|t| t.name == "run").unwrap();
     assert_eq!((view.kind.as_str(), view.rows), ("view", None));
     let error = rows::table_rows(&db.open(), "run", 0, 10, 100).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "reading was refused, because the database asks for an action that reading never needs: run is a view, so reading \
-         its rows would run SQL of the file"
+        "reading was refused, because the database asks for an action that reading never needs: `run` is a view, and \
+         reading such rows would run SQL of the file"
     );
 }
 
@@ -282,7 +286,7 @@ fn virtual_tables_and_computed_columns_are_not_read() {
     assert_said(
         &run,
         "computed-column",
-        "execution computes statement_text on reading",
+        "`execution` has computed columns, which are not read: statement_text",
     );
     assert_eq!(
         (&*run.executions[0].text, run.executions[0].error.as_deref()),
@@ -306,7 +310,7 @@ fn long_texts_are_cut_and_the_row_has_the_rest() {
     assert_said(
         &run,
         "long-text",
-        "statement_text takes 200 KB; its first 66 KB are shown",
+        "`statement_text` is 200 KB long; only the first 66 KB are shown",
     );
     let conn = db.open();
     let tail = cell(&conn, ("execution", "statement_text"), 5, 199_998..200_098).unwrap();
@@ -466,10 +470,10 @@ fn rows_of_one_run_where_tables_name_their_run() {
 #[test]
 fn databases_of_somebody_else_are_refused_with_what_they_hold() {
     for (sql, expected) in [
-        ("VACUUM", "this database contains neither a run nor agents: it has no tables at all"),
+        ("VACUUM", "this database contains neither a run nor agents: there are no tables at all"),
         (
             "CREATE TABLE users(id); CREATE VIEW run AS SELECT 1",
-            "this database contains neither a run nor agents: it has the tables run (view), users",
+            "this database contains neither a run nor agents: the only tables are run (view), users",
         ),
         (
             "CREATE TABLE a1(x); CREATE TABLE a2(x); CREATE TABLE a3(x); CREATE TABLE a4(x); CREATE TABLE a5(x);

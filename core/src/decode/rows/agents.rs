@@ -170,9 +170,12 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
         };
         let (prompt, summary) = (text("prompt"), text("summary"));
         let number = cells.int("segment_number").unwrap_or_else(|| {
-            let message = format!("a segment of {name} has no number");
+            let message = format!("a segment of agent {name} has no number");
             let issue = Issue::warning("unnumbered-segment", message);
-            cells.mark_odd("segment_number", issue.hint("It is shown as number 0."));
+            cells.mark_odd(
+                "segment_number",
+                issue.hint("The segment is shown as number 0."),
+            );
             0
         });
         if let Some(agent) = agents.get_mut(place) {

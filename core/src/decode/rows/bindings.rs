@@ -23,7 +23,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     reader.scan_some(schema::BINDINGS, &wants, |cells| {
         let name = cells.text("name").unwrap_or_else(|| {
             let issue = Issue::warning("unnamed-binding", "a binding has no name");
-            cells.mark_odd("name", issue.hint("Statements cannot refer to it."));
+            cells.mark_odd("name", issue.hint("Give the binding the name that its statement binds. Without a name, no statement can use the binding."));
             Text::default()
         });
         let mut binding = Binding {
@@ -105,18 +105,18 @@ fn check(binding: &Binding, cells: &mut Cells<'_>) {
         let found = if word.is_empty() {
             "no kind".to_owned()
         } else {
-            format!("the kind “{word}”")
+            format!("the unknown kind “{word}”")
         };
         let issue = Issue::warning("unknown-kind", format!("{name} has {found}"));
         cells.mark_odd(
             "kind",
-            issue.hint("OpenProse knows input, output, let and const."),
+            issue.hint("OpenProse has the kinds `input`, `output`, `let` and `const`."),
         );
     }
     // Reading accepts any name (errata B11). A note marks names that look like something else, such as a path.
     if let Some(why) = odd_name(name) {
         let issue = Issue::noted("odd-name", format!("the name “{name}” {why}"))
-            .hint("It is shown as written, but `prosescope` refuses to write such a name.");
+            .hint("The name is shown as written, but `prosescope` refuses to record such a name.");
         cells.mark_odd("name", issue);
     }
 }
@@ -135,7 +135,7 @@ pub(super) fn check_frames(bindings: &[Binding], executions: &[Execution], notes
             binding.name
         );
         let issue = Issue::warning("unknown-execution", message)
-            .hint("Such a binding is in no frame. It is shown with the execution id in its row.")
+            .hint("No statement finds this binding, because its frame does not exist. The binding is shown with the recorded id.")
             .at_row(schema::BINDINGS, row(binding))
             .at_column("execution_id");
         notes.add(issue);
@@ -155,14 +155,14 @@ fn odd_name(name: &str) -> Option<&'static str> {
         .rsplit_once("__")
         .is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|b| b.is_ascii_digit()));
     if scoped {
-        Some("reads like the file name of a binding in a frame")
+        Some("looks like the file name of a binding in a frame")
     } else if name.contains(['/', '\\']) {
-        Some("reads like a path")
+        Some("looks like a path")
     } else if !name
         .chars()
         .all(|c| c.is_alphanumeric() || "_-.".contains(c))
     {
-        Some("has characters that names do not have")
+        Some("has characters other than letters, digits, `_`, `-` and `.`")
     } else if name.len() > 200 {
         Some("is longer than 200 bytes")
     } else {

@@ -72,15 +72,19 @@ pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<St
         Value::Null => None,
         Value::Text(bytes) => Some(text_from(bytes, at, notes)),
         Value::Integer(_) | Value::Real(_) => {
-            let message = format!("{} is stored as a number", at.column);
+            let message = format!("the text in `{}` is stored as a number", at.column);
             let issue = Issue::noted("number-in-text", message);
-            at.mark_odd(notes, issue.hint("It is shown as text."));
+            at.mark_odd(notes, issue.hint("The number is shown as text."));
             value.lossy().map(Cow::into_owned)
         }
         Value::Blob(bytes) => {
-            let message = format!("{} is stored as a BLOB of {} bytes", at.column, bytes.len());
+            let message = format!(
+                "the text in `{}` is stored as a BLOB of {} bytes",
+                at.column,
+                bytes.len()
+            );
             let issue = Issue::noted("blob-in-text", message);
-            at.mark_odd(notes, issue.hint("It is shown as text."));
+            at.mark_odd(notes, issue.hint("The BLOB is shown as text."));
             Some(text_from(bytes, at, notes))
         }
     }
@@ -92,7 +96,7 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
         Ok(text) => text.to_owned(),
         Err(error) => {
             let message = format!(
-                "{} is not valid UTF-8 from byte {} on",
+                "`{}` is not valid UTF-8 from byte {} on",
                 at.column,
                 error.valid_up_to()
             );
@@ -106,9 +110,9 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
 /// Returns a cell as a whole number; `None` if it is empty, or if it is not a whole number, which is an issue.
 pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64> {
     let odd = |notes: &mut Notes, what: &str| {
-        let message = format!("{} is {what}, not a whole number", at.column);
+        let message = format!("`{}` is {what}, not a whole number", at.column);
         let issue = Issue::warning("not-a-number", message);
-        at.mark_odd(notes, issue.hint("It is treated as empty."));
+        at.mark_odd(notes, issue.hint("The value is treated as empty."));
         None
     };
     match value {
@@ -155,20 +159,23 @@ pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<S
         return Some(stamp);
     }
     if let Some(ms) = text.trim().parse().ok().and_then(from_number) {
-        let message = format!("{} is a number, read as a time", at.column);
+        let message = format!("the number in `{}` is read as a time", at.column);
         let issue = Issue::noted("numeric-time", message);
         at.mark_odd(
             notes,
-            issue.hint("OpenProse writes YYYY-MM-DD HH:MM:SS in UTC."),
+            issue.hint("Check the time. OpenProse writes times as `YYYY-MM-DD HH:MM:SS`, in UTC."),
         );
         return Some(Stamp::At(ms));
     }
     let shown = short(&text, 40);
-    let message = format!("{} is “{shown}”, which cannot be read as a time", at.column);
+    let message = format!(
+        "`{}` is “{shown}”, which cannot be read as a time",
+        at.column
+    );
     let issue = Issue::warning("unreadable-time", message);
     at.mark_odd(
         notes,
-        issue.hint("It is shown as written, but not used as a time."),
+        issue.hint("The text is shown as written, but not used as a time."),
     );
     Some(stamp)
 }

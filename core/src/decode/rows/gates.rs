@@ -68,14 +68,14 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
                     gate.id
                 );
                 let issue = Issue::warning("gate-of-unknown-run", message)
-                    .hint("OpenProse's queries would hide it; it is shown with this run.");
+                    .hint("The gate is shown with this run, although OpenProse's queries would not return it.");
                 cells.mark_odd("run_id", issue);
             }
         }
         if let GateStatus::Other(word) = &gate.status {
-            let message = format!("gate {} has the status “{word}”", gate.id);
+            let message = format!("gate {} has the unknown status “{word}”", gate.id);
             let issue = Issue::warning("unknown-gate-status", message)
-                .hint("OpenProse knows pending, approved, rejected and timeout.");
+                .hint("Correct the status. OpenProse has `pending`, `approved`, `rejected` and `timeout`.");
             cells.mark_odd("status", issue);
         }
         gates.push(gate);
@@ -126,11 +126,11 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
         && !gone.is_empty()
     {
         let message = format!(
-            "the log has sealed rows, but lacks the triggers that prevent changes: {}",
+            "the audit log has sealed rows, but lacks the triggers that prevent changes of rows: {}",
             gone.join(", ")
         );
         let issue = Issue::warning("audit-unguarded", message)
-            .hint("The triggers were dropped, or another tool made the tables. Compare the log with a head that you noted earlier.");
+            .hint("Compare the log with a head that you noted earlier. The triggers were dropped, or another tool made the tables.");
         reader.notes.add(issue.at_table(schema::GATE_AUDIT_LOG));
     }
     events
@@ -204,7 +204,7 @@ fn add_whole_rows(
                 format!("{left_out} rows of the audit log are too long to be verified"),
             )
             .at_table(schema::GATE_AUDIT_LOG)
-            .hint("Their chain is not checked."),
+            .hint("The hashes of these rows are not checked."),
         );
     }
     Ok(())

@@ -68,7 +68,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
         Ok(Value::Object(object)) => object,
         Ok(_) => {
             return Parsed {
-                malformed: Some("it is JSON, but not an object".into()),
+                malformed: Some("the text is JSON, but not an object".into()),
                 ..Parsed::default()
             };
         }
@@ -214,7 +214,7 @@ mod tests {
                 r#"{"a": "#,
                 Some("EOF while parsing a value at line 1 column 6"),
             ),
-            ("[1]", Some("it is JSON, but not an object")),
+            ("[1]", Some("the text is JSON, but not an object")),
             ("", None),
             ("{}", None),
             (r#"{"tokens": 12}"#, None),

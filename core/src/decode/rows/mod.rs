@@ -109,7 +109,7 @@ pub fn decode_in(
             Issue::warning(
                 "long-text",
                 format!(
-                    "the texts of this run do not fit in memory; {} are cut to their first 200 bytes",
+                    "the texts of this run do not fit in memory; {} texts are cut to their first 200 bytes",
                     reader.texts.shortened
                 ),
             )
@@ -234,9 +234,9 @@ fn form(tables: &[Found]) -> Result<Form, DecodeError> {
         })
         .collect();
     Err(DecodeError::NoTables(match tables.len() {
-        0 => "it has no tables at all".into(),
-        n if n > names.len() => format!("it has {n} tables, among them {}", names.join(", ")),
-        _ => format!("it has the tables {}", names.join(", ")),
+        0 => "there are no tables at all".into(),
+        n if n > names.len() => format!("there are {n} tables, among them {}", names.join(", ")),
+        _ => format!("the only tables are {}", names.join(", ")),
     }))
 }
 

@@ -48,11 +48,11 @@ impl Notes {
                 self.add(
                     Issue::noted(
                         "mixed-times",
-                        format!("{column} mixes two forms of time, with a blank and with a T"),
+                        format!("`{column}` mixes two forms of time, with a blank and with a `T`"),
                     )
                     .at_table(table)
                     .at_column(column)
-                    .hint("Both forms are read. As text they cannot be sorted or compared (errata G5)."),
+                    .hint("Both forms are read. SQL that sorts or compares the column as text gives a wrong order (errata G5)."),
                 );
             }
         }

@@ -83,7 +83,7 @@ pub fn table_rows(
     let found = db.table(table)?;
     if !found.is_table() {
         return Err(DecodeError::Refused(format!(
-            "{} is a {}, so reading its rows would run SQL of the file",
+            "`{}` is a {}, and reading such rows would run SQL of the file",
             found.info.name, found.info.kind
         )));
     }

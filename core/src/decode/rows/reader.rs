@@ -157,7 +157,7 @@ impl Reader<'_> {
         self.held = held;
         match walked {
             Ok(()) if full => {
-                let hint = "Look at the table itself under files and tables.";
+                let hint = "To see all rows, open the table under files and tables.";
                 let issue = too_many_rows(table, count).hint(hint);
                 self.notes.add(issue.at_table(table));
             }
@@ -174,11 +174,11 @@ impl Reader<'_> {
                     schema::BINDINGS => "no value".to_owned(),
                     schema::AGENTS => "no agent".to_owned(),
                     schema::GATES => "no gate".to_owned(),
-                    table => format!("no row of {table}"),
+                    table => format!("no row of `{table}`"),
                 };
                 let message = match count {
                     0 => format!("{none} can be read: {why}"),
-                    _ => format!("{table} can be read up to row {count}: {why}"),
+                    _ => format!("`{table}` can be read only up to row {count}: {why}"),
                 };
                 self.notes.add(not_read(&error, message).at_table(table));
                 self.failed = Some(error);
@@ -294,7 +294,7 @@ impl<'a> Cells<'a> {
         }
         let bytes = cell.value.bytes();
         let message = format!(
-            "{} takes {}; its first {} are shown",
+            "`{}` is {} long; only the first {} are shown",
             at.column,
             bytes_in_words(cell.len),
             bytes_in_words(bytes.len() as u64)

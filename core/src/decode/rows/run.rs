@@ -123,14 +123,14 @@ pub(super) fn read_run(
     if count > 1 {
         let id = rows.get(chosen).and_then(|row| row.id.as_deref());
         let which = match wanted {
-            Some(_) => "the requested one",
-            None if id == Some(folder) => "the one named like its folder",
-            None => "the one that started last",
+            Some(_) => "the requested run",
+            None if id == Some(folder) => "the run with the name of the folder",
+            None => "the run that started last",
         };
-        let message = format!("this database holds {count} runs; {which} is shown");
+        let message = format!("this database contains {count} runs; {which} is shown");
         let issue = Issue::warning("several-runs", message).at_table(schema::RUN);
         reader.notes.add(issue.hint(
-            "OpenProse's schema does not assign executions and bindings to a run, so all are shown with this one.",
+            "Executions and bindings of all runs are shown with this run, because OpenProse's schema does not assign them to a run.",
         ));
     }
     let Some(row) = rows.into_iter().nth(chosen) else {
@@ -138,10 +138,10 @@ pub(super) fn read_run(
     };
     run.id = row.id.unwrap_or_else(|| {
         reader.notes.add(
-            Issue::warning("unnamed-run", "the row of run has no id")
+            Issue::warning("unnamed-run", "the row of the table `run` has no id")
                 .at_row(schema::RUN, row.at)
                 .at_column("id")
-                .hint("The folder's name is used."),
+                .hint("The run is named after its folder."),
         );
         "".into()
     });
@@ -163,7 +163,7 @@ pub(super) fn read_run(
 fn no_row(reader: &mut Reader<'_>) {
     if reader.table(schema::RUN).is_some() {
         reader.notes.add(
-            Issue::warning("no-run-row", "the table run is empty")
+            Issue::warning("no-run-row", "the table `run` is empty")
                 .at_table(schema::RUN)
                 .hint("Program, start and status are not recorded. The rest is shown."),
         );
@@ -196,11 +196,11 @@ fn read_source(reader: &mut Reader<'_>, into: &mut Program, at: i64) {
     };
     let cut = |message: String| {
         let issue = Issue::warning("long-text", message);
-        issue.hint("The rest is under files and tables.")
+        issue.hint("To see the rest, open the row under files and tables.")
     };
     if bytes.len() > PROGRAM {
         bytes.truncate(PROGRAM);
-        let message = "the program takes more than 4 MB; the rest is not shown";
+        let message = "the program is longer than 4 MB; only its beginning is shown";
         note(cut(message.to_owned()));
     }
     if let Err(error) = read {

@@ -82,7 +82,7 @@ fn every_deviation_is_said() {
             vec![],
             (
                 "table-not-read",
-                "run is a view, not a table, and is not read",
+                "`run` is a view, not a table, and is not read",
             ),
         ),
         (
@@ -92,7 +92,7 @@ fn every_deviation_is_said() {
             vec![],
             (
                 "table-not-read",
-                "execution is a virtual table, not a table, and is not read",
+                "`execution` is a virtual table, not a table, and is not read",
             ),
         ),
         (
@@ -102,7 +102,7 @@ fn every_deviation_is_said() {
             vec!["alias"],
             (
                 "missing-column",
-                "imports has no column fetched_at, inputs_schema",
+                "`imports` has no column fetched_at, inputs_schema",
             ),
         ),
         (
@@ -112,7 +112,7 @@ fn every_deviation_is_said() {
             vec!["name", "execution_id"],
             (
                 "odd-key",
-                "the primary key of bindings is (name, execution_id)",
+                "the primary key of `bindings` is (`name`, `execution_id`)",
             ),
         ),
         (
@@ -129,7 +129,7 @@ fn every_deviation_is_said() {
             vec!["name"],
             (
                 "unknown-column",
-                "agents has a column unknown to OpenProse: mood",
+                "`agents` has a column unknown to OpenProse: mood",
             ),
         ),
         (
@@ -137,7 +137,7 @@ fn every_deviation_is_said() {
             "table",
             vec!["a"],
             vec![],
-            ("foreign-table", "metrics is a table unknown to OpenProse"),
+            ("foreign-table", "`metrics` is a table unknown to OpenProse"),
         ),
     ] {
         let mut found = whole();
