@@ -215,8 +215,8 @@ impl<'a> Reader<'a> {
         if !self.known {
             return End::NoHeader;
         }
-        let issue = Issue::warning("binding-header-unended", "the header has no closing ---")
-            .hint("The value is read from this line on.");
+        let issue = Issue::warning("binding-header-unended", "the header of the binding has no closing `---`")
+            .hint("The value is read from this line on. Add a line `---` between the header and the value.");
         self.head.issues.push(issue.at_line(self.number));
         End::Value(start)
     }
@@ -244,9 +244,11 @@ impl<'a> Reader<'a> {
         }
         let issue = Issue::warning(
             "unclosed-fence",
-            "the source in the header has no closing fence",
+            "the code fence in the header of the binding is not closed",
         );
-        let issue = issue.hint("The source was read up to the first --- or the end of the file.");
+        let issue = issue.hint(
+            "The code was read up to the first `---` or the end of the file. Close the fence.",
+        );
         self.head.issues.push(issue.at_line(opened));
         let (at, before) = rule.unwrap_or((self.bytes.len(), text));
         let key = self.last_key.take().unwrap_or_else(|| "source".to_owned());

@@ -18,10 +18,10 @@ const MOST_LINES: usize = 10_000;
 pub fn unreadable(text: &str) -> Vec<Issue> {
     let unread = pairs(text).filter(|(_, pair)| pair.is_none());
     let issue = |(line, _)| {
-        Issue::warning("unreadable-setting", "a line is not KEY=value")
+        Issue::warning("unreadable-setting", "a line is not a setting of the form `KEY=value`")
             .at_line(line)
             .hint(
-                "The line was ignored. Its text is not shown here because it may contain a secret.",
+                "The line was ignored. The text of the line is not shown here, because it may contain a secret.",
             )
     };
     unread.map(issue).collect()
@@ -137,7 +137,10 @@ mod tests {
     fn says_which_line_it_could_not_read() {
         let issues = unreadable("A=1\n\nhush hush\n");
         assert_eq!(issues[0].location.line, Some(3));
-        assert_eq!(issues[0].message, "a line is not KEY=value");
+        assert_eq!(
+            issues[0].message,
+            "a line is not a setting of the form `KEY=value`"
+        );
     }
 
     #[test]

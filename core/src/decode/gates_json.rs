@@ -53,20 +53,20 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
         let own = file.as_ref().and_then(own_id);
         if let Some(own) = own.filter(|own| **own != *id) {
             let own = short(&own, 60);
-            let message = format!("the {what} file of gate {id} contains the id {own}");
+            let message = format!("the {what} file of gate {id} contains another id: {own}");
             issues.push(Issue::warning("gate-id-differs", message).hint(
-                "The gate is shown with the id in the file and cannot be decided. Rename the file, or correct its id.",
+                "The gate is shown with the id in the file and cannot be decided. Rename the file, or correct the id in the file.",
             ));
         }
     }
     let differing = disagreements(pending.as_ref(), resolved.as_ref());
     if !differing.is_empty() {
         let message = format!(
-            "the files of gate {id} disagree with each other: {}",
+            "the pending and the resolved file of gate {id} disagree: {}",
             differing.join(", ")
         );
         issues.push(Issue::error("gate-files-disagree", message).hint(
-            "One of them was changed. Ask the approver whether the decision is still valid.",
+            "One of the two files was changed. Ask the approver whether the decision is still valid.",
         ));
     }
     if pending.is_none() && resolved.is_none() {
@@ -251,7 +251,7 @@ pub fn events(log: &str) -> (Vec<Execution>, Vec<Issue>) {
         let text = texts.share(&row.text);
         rows.push(Execution { text, ..row });
         parsed.malformed.map_or(Ok(()), |why| {
-            Err(format!("metadata is not readable: {why}"))
+            Err(format!("`metadata` is not readable: {why}"))
         })
     });
     rows.sort_by_key(|row| row.id);

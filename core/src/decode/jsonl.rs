@@ -52,7 +52,7 @@ pub(crate) fn with_text(
         }
         let why = match serde_json::from_str(line) {
             Ok(Value::Object(object)) => take(number, line, object).err(),
-            Ok(_) => Some("it is JSON, but not an object".to_owned()),
+            Ok(_) => Some("the line is JSON, but not an object".to_owned()),
             Err(error) => Some(error.to_string()),
         };
         if let Some(why) = why {
@@ -72,7 +72,7 @@ pub(crate) fn with_text(
 
 pub(super) fn malformed(message: String) -> Issue {
     Issue::warning("malformed-json", message)
-        .hint("The line was skipped. Open the file itself to see it.")
+        .hint("The unreadable part was skipped. Open the file itself to see that part.")
 }
 
 /// Converts a JSON value to the text that a database stores for it in a TEXT column; `None` for null.

@@ -182,7 +182,7 @@ pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> 
     }
     if let Some(count) = count.filter(|n| u64::try_from(*n) != Ok(receipts.count)) {
         parts.push(format!(
-            "counts {count} receipts, {FILE} holds {}",
+            "counts {count} receipts, but {FILE} contains {}",
             receipts.count
         ));
     }
@@ -381,7 +381,7 @@ fn quote(text: &str, ascii: bool, out: &mut String) {
     }
 }
 
-const ALTERED: &str = "Compare it with a copy of the run, because its content is not what was sealed. It is shown as it is.";
+const ALTERED: &str = "Compare the receipt with a copy of the run: it was changed after its hash was recorded. The changed receipt is shown.";
 
 fn changed(number: i64, which: &str) -> Issue {
     let message = format!("{which} was altered: its content does not match its recorded hash");
@@ -392,11 +392,11 @@ fn changed(number: i64, which: &str) -> Issue {
 
 fn link(number: i64, which: &str, named: Option<&str>, before: Option<&str>) -> Issue {
     let before = match before {
-        Some(hash) => format!("the previous one is {}", self::named(Some(hash))),
-        None => "it is the first one".to_owned(),
+        Some(hash) => format!("the previous receipt is {}", self::named(Some(hash))),
+        None => "the first receipt has none before it".to_owned(),
     };
     let message = format!(
-        "{which} names {} as the previous one, but {before}",
+        "{which} names {} as the previous receipt, but {before}",
         self::named(named)
     );
     chain(message).at_line(u32::try_from(number).unwrap_or(u32::MAX))
@@ -404,7 +404,7 @@ fn link(number: i64, which: &str, named: Option<&str>, before: Option<&str>) -> 
 
 fn chain(message: String) -> Issue {
     Issue::error("receipt-chain", message)
-        .hint("Receipts were changed, removed, added or reordered. They are shown as they are.")
+        .hint("Compare the receipts with a copy of the run: some were changed, removed, added or reordered.")
 }
 
 fn named(hash: Option<&str>) -> String {

@@ -28,7 +28,7 @@ pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
     };
     if let Some(wide) = wide {
         let issue = Issue::noted("utf16", "the file is written in UTF-16")
-            .hint("It was decoded as UTF-16, although OpenProse's files are UTF-8.");
+            .hint("The file was decoded as UTF-16, although OpenProse's files are UTF-8.");
         return (Cow::Owned(String::from_utf16_lossy(&wide)), vec![issue]);
     }
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
@@ -37,7 +37,7 @@ pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
         Cow::Owned(text) => {
             let issue =
                 Issue::warning("invalid-utf8", "the file contains bytes that are not UTF-8")
-                    .hint("They are shown as \u{FFFD}; the rest is shown as written.");
+                    .hint("These bytes are shown as \u{FFFD}; the rest is shown as written.");
             (Cow::Owned(text), vec![issue])
         }
     }

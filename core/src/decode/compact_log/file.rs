@@ -74,9 +74,9 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     }
     if sealed {
         reader.issues.push(
-            Issue::warning("log-sealed", "an encrypted envelope precedes the lines of the log")
+            Issue::warning("log-sealed", "the beginning of the log is encrypted")
                 .at_line(1)
-                .hint("The envelope cannot be read. The lines after it are read; bindings show what ran before."),
+                .hint("Decrypt the log. Until then, only the lines after the encrypted part are read, and only bindings show what ran before."),
         );
     }
     let first = u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX);
@@ -318,12 +318,14 @@ impl Reader {
         });
         let Some(line) = goes_on else { return false };
         let end = self.log.lines.get(trailer as usize).map_or("", |l| &*l.raw);
-        let message = format!("the log continues after \u{201c}{end}\u{201d} without a ---resume");
+        let message = format!(
+            "the log continues after its end, \u{201c}{end}\u{201d}, without a line `---resume`"
+        );
         self.issues.push(
             Issue::warning("log-after-end", message)
                 .at_line(line.line)
                 .hint(
-                    "The later lines are shown and reopen the run, whose end is then not recorded.",
+                    "The later lines are shown, so the run counts as continued, and its end as not recorded.",
                 ),
         );
         (self.log.status, self.log.trailer, self.ended) = (None, None, None);

@@ -71,10 +71,11 @@ fn agent(
             if let Some(head) = tree.head(file, 512) {
                 let (head, _) = lossy(&head);
                 if let Some(said) = agent_of(&head).filter(|said| *said != name) {
-                    let message = format!("the memory of {name} names another agent: {said}");
+                    let message =
+                        format!("the `memory.md` of agent {name} names another agent: {said}");
                     let issue =
                         Issue::noted("memory-of-another", message).at_file(tree.relative(file));
-                    tree.issue(issue.hint("The folder's name is used."));
+                    tree.issue(issue.hint("The agent is named after its folder. Check whether the file belongs to the other agent."));
                 }
             }
         } else if let Some(number) = segment_number(name, rest) {
@@ -85,7 +86,9 @@ fn agent(
             *left = left.saturating_sub(1);
             let read = text.map_or_else(SegmentFile::default, |text| segment(&text));
             if let Some(said) = read.number.filter(|said| *said != number) {
-                let message = format!("{rest} has the segment number {said} in its header");
+                let message = format!(
+                    "the header of {rest} has another segment number than the file's name: {said}"
+                );
                 let issue = Issue::noted("segment-number", message).at_file(tree.relative(file));
                 tree.issue(issue.hint("The number in the file's name is used."));
             }
@@ -101,7 +104,7 @@ fn agent(
             tree.issue(
                 Issue::warning("duplicate-segment", message)
                     .at_file(store)
-                    .hint("Both are shown."),
+                    .hint("Both segments are shown."),
             );
         }
     }
@@ -109,7 +112,7 @@ fn agent(
         let message = format!("there are more than {MOST_SEGMENTS} segments");
         tree.issue(
             Issue::warning("segments-cut", message)
-                .hint("The later ones are listed without their text."),
+                .hint("The segments after these are listed without their text. Open their files to read them."),
         );
     }
     agent

@@ -18,10 +18,13 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let places = tree.under("bindings/");
     if places.len() > MOST_BINDINGS {
         let message = format!(
-            "there are {} binding files; the first {MOST_BINDINGS} are read",
+            "there are {} binding files; only the first {MOST_BINDINGS} are read as bindings",
             places.len()
         );
-        tree.issue(Issue::warning("bindings-cut", message).hint("The others are listed as files."));
+        tree.issue(
+            Issue::warning("bindings-cut", message)
+                .hint("Open the other binding files in the list of files."),
+        );
     }
     let mut unknown: BTreeMap<String, Vec<Text>> = BTreeMap::new();
     let mut found: Vec<(String, Binding)> = Vec::new();
@@ -46,11 +49,11 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     for (kind, names) in unknown {
         // A writer may record any text as a kind (errata B10).
         let message = format!(
-            "the kind \u{201c}{}\u{201d} of {} is not input, output, let or const",
+            "the kind \u{201c}{}\u{201d} of {} is not `input`, `output`, `let` or `const`",
             kind,
             few(&names)
         );
-        tree.issue(Issue::noted("unknown-kind", message).hint("It is shown as written."));
+        tree.issue(Issue::noted("unknown-kind", message).hint("The kind is shown as written."));
     }
     if let Some(file) = &run.state_file {
         in_order_of_index(&mut found, &file.bindings, &run.id);
@@ -80,12 +83,13 @@ fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     if index.any(|row| relative(&row.path, &run.id) == path) {
         return;
     }
-    let message = format!("{path} is headed \u{201c}{}\u{201d}", short(heading, 60));
-    tree.issue(
-        Issue::noted("binding-heading", message)
-            .at_file(path)
-            .hint("The file's name is used, because the index and the program refer to it."),
+    let message = format!(
+        "the heading of {path} is not the name of the binding: \u{201c}{}\u{201d}",
+        short(heading, 60)
     );
+    tree.issue(Issue::noted("binding-heading", message).at_file(path).hint(
+        "The binding is named after its file. Check whether the file contains the right value.",
+    ));
 }
 
 /// Reads the head of one binding file. Returns the binding and the file's heading. `name` is the file's path below
@@ -176,12 +180,13 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
     let by_name = scoped(stem);
     let Some((base, by_name)) = by_name else {
         let issue = head.execution_id.map(|id| {
-            let message =
-                format!("{path} belongs to frame {id} by its header, but not by its name");
+            let message = format!(
+                "the header of {path} names frame {id}, but the file's name contains no frame"
+            );
             Issue::warning("binding-frame", message)
                 .at_file(path)
                 .hint(format!(
-                    "The header is used. OpenProse would name the file {stem}__{id}.md."
+                    "The header is used. OpenProse would name the file `{stem}__{id}.md`."
                 ))
         });
         return (stem.into(), head.execution_id, issue);
@@ -195,10 +200,12 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
     let words = by_header.map_or("the root".to_owned(), |id| format!("frame {id}"));
     let issue = Issue::warning(
         "binding-frame",
-        format!("{path} is named for frame {by_name}, but its header names {words}"),
+        format!("the name of {path} contains frame {by_name}, but its header names {words}"),
     )
     .at_file(path)
-    .hint("The header is used, because a name may look like a frame's by chance.");
+    .hint(
+        "The header is used, because the name of a binding may end in `__` and digits by chance.",
+    );
     // The number is removed from the name only if the header has the shorter name.
     let name = if head.name.as_deref() == Some(base) {
         base
@@ -236,22 +243,23 @@ fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
             superseded.push(before);
             let first = found.get(before).map_or("", |(path, _)| path.as_str());
             let message = format!(
-                "{first} and {path} are both {} of {}",
+                "{first} and {path} both contain the binding {} of {}",
                 binding.name,
                 words(frame)
             );
             tree.issue(
                 Issue::warning("duplicate-binding", message)
                     .at_file(path.clone())
-                    .hint("The second file is used."),
+                    .hint("The second file is used. Remove the file with the wrong value."),
             );
         } else if let Some(before) = folded.insert((binding.name.to_lowercase(), frame), i) {
             let first = found.get(before).map_or("", |(path, _)| path.as_str());
-            let message = format!("{first} and {path} differ only in case");
+            let message =
+                format!("the names {first} and {path} differ only in upper and lower case");
             tree.issue(
                 Issue::noted("name-clash", message)
                     .at_file(path.clone())
-                    .hint("On some file systems, these are the same file."),
+                    .hint("Rename one of the files: on some file systems, both names are the same file."),
             );
         }
     }

@@ -66,11 +66,14 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
             }
             None => {
                 if !is_plain_path(path) {
-                    let message = format!("the index gives {} the path {path}", row.name);
+                    let message = format!(
+                        "the path of {} in the index leads out of the run: {path}",
+                        row.name
+                    );
                     tree.issue(
                         Issue::warning("unsafe-path", message)
                             .at_file("state.md")
-                            .hint("The path leads out of the run, so it was not read."),
+                            .hint("The file at this path was not read. Correct the path in the index of `state.md`."),
                     );
                 }
                 missing.push(named_only(row));
@@ -84,9 +87,14 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
     }
     let names: Vec<&str> = missing.iter().map(|b| &*b.name).collect();
     if !names.is_empty() {
-        let message = format!("the index names {}, but there is no such file", few(&names));
+        let message = format!(
+            "the index of state.md names {}, but there is no such file",
+            few(&names)
+        );
         let issue = Issue::warning("binding-missing", message).at_file("state.md");
-        tree.issue(issue.hint("The file was never written, or was not copied with the run."));
+        tree.issue(issue.hint(
+            "Check whether the file was copied with the run; otherwise the file was never written.",
+        ));
     }
     let own = run
         .bindings
@@ -99,16 +107,16 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
         .collect();
     if !unnamed.is_empty() {
         let message = match unnamed.as_slice() {
-            [one] => format!("{one} is on disk, but not in the index"),
+            [one] => format!("{one} is on disk, but not in the index of state.md"),
             many => format!(
-                "{} bindings are on disk, but not in the index: {}",
+                "{} bindings are on disk, but not in the index of state.md: {}",
                 many.len(),
                 few(many)
             ),
         };
         let issue = Issue::warning("binding-not-indexed", message).at_file("state.md");
         tree.issue(issue.hint(
-            "The state file was not updated after they were written. The files on disk are used.",
+            "The files on disk are used. The state file was not updated after these files were written.",
         ));
     }
     run.bindings.extend(missing);
@@ -134,20 +142,27 @@ fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Optio
     let mut parts: Vec<String> = Vec::new();
     if row.execution_id != binding.execution_id {
         parts.push(format!(
-            "puts it in {}, the file in {}",
+            "the index has {}, the file {}",
             words(row.execution_id),
             words(binding.execution_id)
         ));
     }
     if known(&indexed) && known(&binding.kind) && indexed != binding.kind && !follows {
         let (told, kind) = (indexed.word(), binding.kind.word());
-        parts.push(format!("calls it {told}, the file {kind}"));
+        parts.push(format!("the index has the kind {told}, the file {kind}"));
     }
     if parts.is_empty() {
         return None;
     }
-    let message = format!("{}: the index {}", row.path, parts.join("; it "));
-    Some(Issue::warning("index-disagrees", message).hint("The binding file is used."))
+    let message = format!(
+        "the index and the file {} differ: {}",
+        row.path,
+        parts.join("; ")
+    );
+    Some(
+        Issue::warning("index-disagrees", message)
+            .hint("The file is used. Correct the index of `state.md`."),
+    )
 }
 
 /// Returns a binding without a value, for a row of the state file's index whose file is missing.
@@ -198,13 +213,13 @@ pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
             continue;
         }
         let message = format!(
-            "the index gives agent {} the folder {path}, which is not there",
+            "the index lists agent {}, but its folder {path} is missing",
             row.name
         );
         tree.issue(
             Issue::noted("agent-missing", message)
                 .at_file("state.md")
-                .hint("The agent may not have been called yet."),
+                .hint("The agent may not have been called yet; otherwise check whether the folder was copied."),
         );
         run.agents.push(named_agent(&row.name, path));
     }

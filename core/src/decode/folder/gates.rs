@@ -65,8 +65,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         issues.extend(unread(first, audit.len(), true));
         if is_blank(&log) && !run.gates.is_empty() {
             let beside = match run.gates.len() {
-                1 => "the folder contains a gate".to_owned(),
-                n => format!("the folder contains {n} gates"),
+                1 => "the folder contains a gate, so rows were lost".to_owned(),
+                n => format!("the folder contains {n} gates, so rows were lost"),
             };
             issues.push(emptied(&beside));
         }
@@ -83,7 +83,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         let (rows, mut issues) = gates_json::events(first);
         issues.extend(unread(first, rows.len(), false));
         if let Some(bytes) = is_blank(&log).then(|| checked(tree)).flatten() {
-            let beside = format!("it had {bytes} bytes when {CHECKPOINT} was written");
+            let beside = format!("{CHECKPOINT} records that the log had {bytes} bytes");
             issues.push(emptied(&beside));
         }
         run.executions = rows;
@@ -99,8 +99,8 @@ fn is_blank(log: &str) -> bool {
 
 /// Returns the issue for a log that lost its rows; `beside` is the evidence that it had some.
 fn emptied(beside: &str) -> Issue {
-    Issue::error("log-unreadable", format!("the log is empty, and {beside}"))
-        .hint("Restore the file from a copy. Its content is missing here.")
+    Issue::error("log-unreadable", format!("the log is empty, but {beside}"))
+        .hint("Restore the log from a copy. The lost rows are missing here.")
 }
 
 /// Returns the length of the event log when its checkpoint was written, from the start of the checkpoint file; `None`
@@ -128,7 +128,7 @@ fn unread(log: &str, read: usize, is_verified: bool) -> Option<Issue> {
         Some(_) if read == 0 => format!("none of the {lines} lines of the log can be read"),
         Some(unread) => format!("{unread} of the {lines} lines of the log cannot be read"),
     };
-    let hint = "Restore the file from a copy. Its content is missing here.";
+    let hint = "Restore the log from a copy. The unreadable lines are missing here.";
     match read {
         0 => Some(Issue::error("log-unreadable", message).hint(hint)),
         _ => is_verified.then(|| Issue::error("audit-lines-unread", message).hint(hint)),

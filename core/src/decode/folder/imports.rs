@@ -76,11 +76,11 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     for dir in dirs {
         let (handle, slug) = dir.split_once("--").unwrap_or((dir, ""));
         if slug.is_empty() {
-            let message = format!("imports/{dir} is not named {{handle}}--{{slug}}");
+            let message = format!("the folder imports/{dir} is not named `{{handle}}--{{slug}}`");
             tree.issue(
                 Issue::noted("import-name", message)
                     .at_file(format!("imports/{dir}"))
-                    .hint("Its whole name is used as the handle."),
+                    .hint("The whole name of the folder is used as the handle of the import."),
             );
         }
         let nested = Some(format!("imports/{dir}").into());

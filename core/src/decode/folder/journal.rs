@@ -139,10 +139,10 @@ impl Source for Written {
         listed.push(
             Issue::noted(
                 "unfinished-write",
-                "a writer is in the middle of a change, or was killed there; the change is shown as complete",
+                "the last change of the run is not finished: its writer is still at work, or was killed",
             )
             .at_file(&self.journal)
-            .hint("The complete change is in that file; the next command that writes applies it first."),
+            .hint("The change is shown as finished, because this file contains all of it. The next command that records in the run finishes the change."),
         );
         listed
     }

@@ -52,11 +52,11 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     let path = tree.relative(file);
     if own.is_none() && by_name.is_none() && others.len() > 1 {
         let names: Vec<&str> = others.iter().take(5).map(|f| tree.relative(f)).collect();
-        let message = format!("the folder holds several programs: {}", names.join(", "));
+        let message = format!("the folder contains several programs: {}", names.join(", "));
         let issue = Issue::noted("several-programs", message).at_file(path);
-        tree.issue(
-            issue.hint("None is named program.prose, so the first is used as the run's program."),
-        );
+        tree.issue(issue.hint(
+            "The first program is used. If another one ran, rename that file to `program.prose`.",
+        ));
     }
     let mut source = tree.text(file, MOST_BYTES);
     if source.as_deref().is_some_and(is_sealed) {
@@ -71,7 +71,7 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
         let first = program::first_lines(text);
         if first.len() < text.len() {
             let issue = Issue::warning("file-cut", program::cut()).at_file(path);
-            tree.issue(issue.hint("Open the file itself for the rest."));
+            tree.issue(issue.hint("Open the file itself to see the other lines."));
         }
         tree.held += bytes_of_program(first);
         first.into()

@@ -19,7 +19,7 @@ pub fn compare_with_rows(run: &Run) -> Vec<Issue> {
     let issue = |message| {
         Issue::warning("state-file-contradicts-rows", message)
             .at_file("state.md")
-            .hint("The database's rows are shown. The one that was written later is usually right.")
+            .hint("The database is used. Check which of the two was written later: usually that one is right.")
     };
     found.into_iter().map(issue).collect()
 }
@@ -34,7 +34,7 @@ fn program(file: &StateFile, run: &Run) -> Option<String> {
     };
     let (told, row) = (file.program.as_deref()?, run.program.path.as_deref()?);
     let differ = !told.is_empty() && !row.is_empty() && base(told) != base(row);
-    differ.then(|| format!("state.md names the program {told}, the database {row}"))
+    differ.then(|| format!("state.md names the program {told}, but the database names {row}"))
 }
 
 fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
@@ -60,7 +60,7 @@ fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
         .collect();
     if !missing.is_empty() {
         found.push(format!(
-            "the index names {}, but the database has no such row",
+            "the index of state.md names {}, but the database has no such binding",
             few(&missing)
         ));
     }
@@ -71,7 +71,7 @@ fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
         .collect();
     if !unnamed.is_empty() {
         found.push(format!(
-            "the database contains {}, but the index does not name it",
+            "the database contains {}, but the index of state.md does not",
             few(&unnamed)
         ));
     }
@@ -84,7 +84,7 @@ fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
         if known(&kind) && known(&binding.kind) && kind != binding.kind && found.len() < 20 {
             let (told, row) = (kind.word(), binding.kind.word());
             found.push(format!(
-                "the index calls {} {told}, its row {row}",
+                "{} has the kind {told} in the index of state.md, but {row} in the database",
                 binding.name
             ));
         }

@@ -61,12 +61,14 @@ impl<'a> Tree<'a> {
         }
         if let [first, more @ ..] = odd.as_slice() {
             let message = match more.len() {
-                0 => format!("the path {first} is not safe"),
-                n => format!("the path {first} and {n} others are not safe"),
+                0 => format!("the path {first} is not safe, so the file is not read"),
+                n => format!(
+                    "the path {first} and {n} others are not safe, so these files are not read"
+                ),
             };
             tree.issue(
                 Issue::warning("unsafe-path", message)
-                    .hint("A path with an empty part, `.` or `..` may lead out of the run, so these files are not read."),
+                    .hint("Files whose path has an empty part, `.` or `..` are not read, because such a path may lead out of the run."),
             );
         }
         tree
@@ -121,7 +123,7 @@ impl<'a> Tree<'a> {
                 self.issue(
                     Issue::error("file-unreadable", error.to_string())
                         .at_file(self.inside(file))
-                        .hint("Check that you have permission to read it. Its content is missing here."),
+                        .hint("Check that you have permission to read the file. The content of the file is missing here."),
                 );
                 None
             }
@@ -134,14 +136,14 @@ impl<'a> Tree<'a> {
         let path = self.inside(file).to_owned();
         if file.len > bytes.len() as u64 {
             let message = format!(
-                "{path} is {} bytes long; the first {} were read",
+                "{path} is {} bytes long; only the first {} bytes were read",
                 file.len,
                 bytes.len()
             );
             self.issue(
                 Issue::warning("file-cut", message)
                     .at_file(path.clone())
-                    .hint("Open the file itself for the rest."),
+                    .hint("Open the file itself to see the rest."),
             );
         }
         let (text, issues) = lossy(&bytes);
@@ -191,17 +193,17 @@ impl<'a> Tree<'a> {
         let paths = std::mem::take(&mut self.sealed);
         let (message, place) = match paths.as_slice() {
             [] => return self.issues.finish(),
-            [one] => (format!("{one} is an encrypted envelope"), one.as_str()),
+            [one] => (format!("the binding in {one} is encrypted"), one.as_str()),
             many => {
                 let count = many.len();
-                let message = format!("{count} bindings are encrypted envelopes: {}", few(many));
+                let message = format!("{count} bindings are encrypted: {}", few(many));
                 (message, "bindings")
             }
         };
         self.issue(
             Issue::noted("encrypted-value", message)
                 .at_file(place)
-                .hint("They are shown encrypted; only the holder of the key can read them."),
+                .hint("The encrypted text is shown. Only the holder of the key can decrypt it."),
         );
         self.issues.finish()
     }

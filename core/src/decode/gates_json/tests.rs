@@ -72,7 +72,8 @@ fn files_that_disagree_with_each_other_are_named() {
     ] {
         let (_, issues) = gate("deploy", Some(pending), Some(&resolved(more)));
         let told: Vec<&str> = issues.iter().map(|issue| &*issue.message).collect();
-        let expected = format!("the files of gate deploy disagree with each other: {named}");
+        let expected =
+            format!("the pending and the resolved file of gate deploy disagree: {named}");
         let expected: &[&str] = if named.is_empty() { &[] } else { &[&expected] };
         assert_eq!(told, expected, "{more}");
     }

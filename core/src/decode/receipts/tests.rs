@@ -104,7 +104,7 @@ fn only_what_can_be_verified_is_said() {
         messages(&issues),
         [(
             "receipt-chain",
-            "a receipt names sha256:2 as the previous one, but the previous one is sha256:1",
+            "a receipt names sha256:2 as the previous receipt, but the previous receipt is sha256:1",
             Some(2)
         )]
     );

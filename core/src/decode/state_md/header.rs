@@ -64,11 +64,13 @@ impl Reader<'_> {
         let stamp = Stamp::parse(&value?);
         if let Stamp::Odd(text) = &stamp {
             let message = format!(
-                "\u{201c}{}\u{201d} under {} is not a time",
+                "\u{201c}{}\u{201d} under `{}` is not a time",
                 short(text, SHOWN),
                 short(key, SHOWN)
             );
-            self.issue(Issue::warning("unreadable-time", message).hint("It is shown as written."));
+            self.issue(
+                Issue::warning("unreadable-time", message).hint("The text is shown as written."),
+            );
         }
         Some(stamp)
     }

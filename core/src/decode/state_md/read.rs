@@ -196,7 +196,8 @@ impl<'a> Reader<'a> {
             self.seen.title = true;
             if !name.to_lowercase().starts_with("execution state") {
                 let name = short(name, SHOWN);
-                let what = format!("the title is “{name}”, not “Execution State”");
+                let what =
+                    format!("the title of the state file is “{name}”, not “Execution State”");
                 self.issue(Issue::warning("state-file-title", what));
             }
             return true;
@@ -237,8 +238,11 @@ impl<'a> Reader<'a> {
                 Some(Part::Index) => format!("Index: {}", unescape(name)),
                 None => unescape(name).into_owned(),
             };
-            let what = format!("OpenProse has no section “{}”", short(name, SHOWN));
-            self.issue(Issue::noted("extra-section", what).hint("It is kept and shown as text."));
+            let what = format!(
+                "the section “{}” is unknown to OpenProse",
+                short(name, SHOWN)
+            );
+            self.issue(Issue::noted("extra-section", what).hint("The section is shown as text."));
             let at = self.kept_at(heading);
             self.section = Section::Extra(at, part);
         }
@@ -343,8 +347,11 @@ impl<'a> Reader<'a> {
 
     fn unclosed(&mut self, at: u32) -> u32 {
         self.issue(
-            Issue::warning("unclosed-fence", "the execution trace has no closing fence")
-                .hint("The trace was read up to the next known section."),
+            Issue::warning(
+                "unclosed-fence",
+                "the code fence of the execution trace is not closed",
+            )
+            .hint("The trace was read up to the next known section."),
         );
         at
     }
@@ -368,8 +375,11 @@ impl<'a> Reader<'a> {
         if stands_for_many && !self.elided {
             self.elided = true;
             self.issue(
-                Issue::noted("elided-trace", "the execution trace leaves lines out")
-                    .hint("Later lines are matched to the program by their text."),
+                Issue::noted(
+                    "elided-trace",
+                    "the execution trace leaves out lines of the program",
+                )
+                .hint("The lines after the gap are matched to the program by their text."),
             );
         }
         let line = u32::try_from(self.file.trace.len() + 1)
@@ -436,8 +446,8 @@ impl<'a> Reader<'a> {
         let missing: Vec<&str> = [
             ("the run's id", self.file.run.is_none()),
             ("the program", self.file.program.is_none()),
-            ("when it started", self.file.started.is_none()),
-            ("when it was updated", self.file.updated.is_none()),
+            ("the start time", self.file.started.is_none()),
+            ("the time of the last update", self.file.updated.is_none()),
             ("the execution trace", self.file.trace.is_empty()),
             ("the index", !self.seen.index),
         ]
@@ -445,7 +455,7 @@ impl<'a> Reader<'a> {
         .filter_map(|(what, missing)| missing.then_some(what))
         .collect();
         if !missing.is_empty() {
-            let message = format!("the state file does not have {}", missing.join(", "));
+            let message = format!("the state file does not contain {}", missing.join(", "));
             self.issues
                 .add(Issue::noted("state-file-incomplete", message));
         }

@@ -28,7 +28,7 @@ impl Reader<'_> {
         if matches!(self.section, Section::Index | Section::Bindings)
             && !headings.iter().any(framed)
         {
-            let what = "the index of bindings has no column Execution ID";
+            let what = "the index of bindings has no column `Execution ID`";
             let issue = Issue::noted("index-without-frames", what);
             self.issue(issue.hint("Frames are taken from the names of the files."));
         }
@@ -57,7 +57,7 @@ impl Reader<'_> {
             Some(Ok(id)) => id,
             Some(Err(raw)) => {
                 let message = format!(
-                    "\u{201c}{}\u{201d} is not an execution id",
+                    "\u{201c}{}\u{201d} in the index is not an execution id",
                     short(raw, SHOWN)
                 );
                 self.issue(
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
         let Some(Ok(Some(execution_id))) = id else {
             let what = "a row of the call stack has an execution id that is not a number";
-            self.issue(Issue::warning("unreadable-frame", what).hint("It is kept as text."));
+            self.issue(Issue::warning("unreadable-frame", what).hint("The row is shown as text."));
             return false;
         };
         let frame = CallFrame {

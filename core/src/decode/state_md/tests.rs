@@ -268,11 +268,11 @@ fn reads_real_headers() {
     assert_eq!(issues[0].location.line, Some(3));
     assert_eq!(
         issues[0].message,
-        "\u{201c}soon\u{201d} under updated is not a time"
+        "\u{201c}soon\u{201d} under `updated` is not a time"
     );
     assert_eq!(
         issues[1].message,
-        "the state file does not have the program, when it started, the execution trace, the index"
+        "the state file does not contain the program, the start time, the execution trace, the index"
     );
 }
 

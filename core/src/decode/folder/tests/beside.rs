@@ -114,13 +114,13 @@ fn a_state_file_and_rows_that_contradict_are_issues_and_other_words_for_the_same
     assert_eq!(
         messages(a, "q.prose", &[("a", "const"), ("b", "let")]),
         [
-            "state.md names the program p.prose, the database q.prose",
-            "the database contains b, but the index does not name it",
-            "the index calls a let, its row const",
+            "state.md names the program p.prose, but the database names q.prose",
+            "the database contains b, but the index of state.md does not",
+            "a has the kind let in the index of state.md, but const in the database",
         ]
     );
     assert_eq!(
         messages(a, "p.prose", &[]),
-        ["the index names a, but the database has no such row"]
+        ["the index of state.md names a, but the database has no such binding"]
     );
 }

@@ -80,7 +80,7 @@ fn a_scoped_name_is_believed_only_when_its_header_agrees() {
         .unwrap();
     assert_eq!(
         issue.message,
-        "bindings/r__43.md is named for frame 43, but its header names frame 44"
+        "the name of bindings/r__43.md contains frame 43, but its header names frame 44"
     );
 }
 
@@ -112,7 +112,7 @@ fn contradictions_of_index_and_disk_are_reported() {
         &[],
         &["b let missing"],
         "binding-missing",
-        "the index names b, but there is no such file",
+        "the index of state.md names b, but there is no such file",
     );
     check(
         "",
@@ -126,7 +126,7 @@ fn contradictions_of_index_and_disk_are_reported() {
         &[a],
         &["a let bindings/a.md+18"],
         "index-disagrees",
-        "bindings/a.md: the index puts it in frame 7, the file in the root; it calls it const, the file let",
+        "the index and the file bindings/a.md differ: the index has frame 7, the file the root; the index has the kind const, the file let",
     );
     let state = index(
         "| c | let | ./bindings/c.md | (root) |\n| a | let | .prose/runs/r1/bindings/a.md | (root) |\n",
@@ -178,10 +178,10 @@ fn names_that_clash_and_files_that_repeat() {
     );
     assert_eq!(
         run.issues[2].message,
-        "bindings/r__043.md and bindings/r__43.md are both r of frame 43"
+        "bindings/r__043.md and bindings/r__43.md both contain the binding r of frame 43"
     );
     assert_eq!(
         run.issues[1].hint,
-        "On some file systems, these are the same file."
+        "Rename one of the files: on some file systems, both names are the same file."
     );
 }

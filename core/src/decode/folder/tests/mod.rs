@@ -224,7 +224,7 @@ fn paths_that_leave_the_run_are_not_read() {
     );
     assert_eq!(
         run.issues[0].message,
-        "the path ../up.md and 2 others are not safe"
+        "the path ../up.md and 2 others are not safe, so these files are not read"
     );
     assert_eq!(run.files.len(), 1);
 }
