@@ -41,7 +41,7 @@ pub fn first_lines(text: &str) -> &str {
 
 /// Returns the message that a reader shows when [`first_lines`] left out lines.
 pub(crate) fn cut() -> String {
-    format!("the program has more than {MOST_LINES} lines; the others are not shown")
+    format!("the program has more than {MOST_LINES} lines; the lines after these are not shown")
 }
 
 /// A scanned program.

@@ -86,8 +86,9 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     run.touched = tree.touched();
     if form == FolderForm::Bare && !run.files.is_empty() {
         tree.issue(
-            Issue::warning("no-state-file", "the folder has no state file")
-                .hint("Only the bindings show what ran; all else is unknown."),
+            Issue::warning("no-state-file", "the folder has no state file").hint(
+                "Only the bindings show what ran. Check whether the whole run folder was copied.",
+            ),
         );
     }
     run.issues.extend(tree.finish());
@@ -115,14 +116,14 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
             !state_run.id.is_empty() && state_run.id != run.id,
         ) {
             let message = format!(
-                "the state file belongs to run {}, the database to {}",
+                "the state file belongs to run {}, but the database belongs to run {}",
                 file.run.as_deref().unwrap_or_default(),
                 run.id
             );
             tree.issue(
                 Issue::warning("another-run", message)
                     .at_file("state.md")
-                    .hint("The database is used."),
+                    .hint("The database is used. Check whether the state file was copied from another run."),
             );
         } else {
             // If the state file is a log, or has a form of which only the head is read, only its status is used.
@@ -140,10 +141,10 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
         tree.issue(
             Issue::noted(
                 "bindings-beside-database",
-                "the folder holds binding files beside its database",
+                "the folder contains binding files, although its run is kept in a database",
             )
             .at_file("bindings")
-            .hint("The bindings shown are the database's rows; the files are only listed."),
+            .hint("The bindings in the database are shown; the binding files are only listed as files."),
         );
     }
     run.issues.extend(tree.finish());
@@ -193,7 +194,7 @@ pub fn lone_state_file(path: &str, text: &str) -> Run {
     run.issues.push(
         Issue::noted("state-file-alone", "only the state file was given")
             .at_file(name)
-            .hint("Its bindings and memories are listed without their content. Open the whole run folder to see them."),
+            .hint("Open the whole run folder to see the bindings and memories, which are listed here without content."),
     );
     run
 }

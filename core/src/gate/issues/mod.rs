@@ -32,7 +32,7 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
             issues.push(
                 gate.warned("gate-twice", "has more than one row in its run", "id")
                     .hint(
-                        "A program that comes to a gate again gives it another id, such as id#2.",
+                        "Give each row an id of its own: when a run comes to a gate again, the gate gets another id, such as `deploy#2`.",
                     ),
             );
         }
@@ -51,12 +51,12 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
         }
     }
     issues.extend(gates.iter().filter_map(|gate| {
-        let what = format!("gate {}: its metadata", gate.id);
+        let what = format!("the `metadata` of gate {}", gate.id);
         let issue = twice(&what, gate.metadata.as_deref())?;
         Some(issue.at_table(GATES).at_column("metadata"))
     }));
     issues.extend(log.iter().filter_map(|event| {
-        let what = format!("row {}: its metadata", event.id);
+        let what = format!("the `metadata` of row {}", event.id);
         let issue = twice(&what, event.metadata.as_deref())?;
         Some(issue.at_row(LOG, event.id))
     }));
@@ -69,10 +69,10 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
             issues.push(
                 Issue::warning(
                     "gate-row-missing",
-                    format!("the log mentions gate {id}, which has no row"),
+                    format!("the audit log mentions gate {id}, but the run has no such gate"),
                 )
                 .at_row(LOG, first.id)
-                .hint("Its row was deleted, or never written."),
+                .hint("Do not continue after the gate before you know its decision. The gate was deleted, or never written."),
             );
         }
     }

@@ -79,7 +79,7 @@ fn a_log_that_says_otherwise_is_told() {
         &[event(7, "viewed"), event(8, "approved")],
         &[(
             "gate-row-missing",
-            "the log mentions gate deploy, which has no row",
+            "the audit log mentions gate deploy, but the run has no such gate",
         )],
     );
     check(

@@ -127,9 +127,10 @@ fn removed(id: &str, run: &str, row: i64, others: &[&Gate]) -> Issue {
         );
         return changed(id, "run_id", &what, row);
     }
-    let what = format!("gate {id} has no row, but sealed row {row} of the log records it");
+    let what =
+        format!("the run has no gate {id}, but sealed row {row} of the log records that gate");
     Issue::error("gate-removed", what).at_row(LOG, row).hint(
-        "Its row was deleted or renamed: do not continue after that gate before you know its decision.",
+        "Do not continue after that gate before you know its decision. The gate was deleted or renamed.",
     )
 }
 
@@ -152,7 +153,7 @@ impl Recorded<'_> {
         ] {
             if let [first, .., last] = rows.as_slice() {
                 let what = format!(
-                    "{what} {} times, first in row {}: its own row was set back in between",
+                    "{what} {} times, first in row {}: the row of the gate was set back in between",
                     rows.len(),
                     first.event.id
                 );
@@ -166,10 +167,10 @@ impl Recorded<'_> {
         for event in &self.unsealed {
             let (row, word) = (event.id, event.kind.word());
             let what = format!(
-                "row {row} of the log records that gate {id} was {word}, but is not sealed"
+                "row {row} of the log, which is not sealed, records that gate {id} was {word}"
             );
             issues.push(unsealed(what).at_row(LOG, row).hint(
-                "`prosescope` seals each decision of this gate: another tool wrote this one. Ask who decided.",
+                "`prosescope` seals each decision of this gate: another tool wrote this row. Ask who decided.",
             ));
         }
         let told = !self.decided.is_empty() || !self.unsealed.is_empty();
@@ -179,7 +180,7 @@ impl Recorded<'_> {
             let what = format!("gate {id} is {word}, but no row of the log records a decision");
             let issue = unsealed(what).at_table(GATES).at_column("status");
             issues.push(issue.hint(
-                "`prosescope` seals each decision of this gate: another tool decided it. Ask who did.",
+                "`prosescope` seals each decision of this gate: another tool decided here. Ask who decided.",
             ));
         }
     }

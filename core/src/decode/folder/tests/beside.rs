@@ -65,7 +65,7 @@ fn beside_a_database_the_folder_adds_what_rows_lack() {
             .iter()
             .find(|i| i.rule == "another-run")
             .map(|i| i.message.as_str()),
-        Some("the state file belongs to run r1, the database to r2")
+        Some("the state file belongs to run r1, but the database belongs to run r2")
     );
 }
 
