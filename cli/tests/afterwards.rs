@@ -113,7 +113,7 @@ fn what_an_ended_run_left_open_is_abandoned_everywhere() {
             said.contains("execution 4 has no recorded end, but the run is failed"),
             "{said}"
         );
-        assert!(!said.contains("was closed later"), "{said}");
+        assert!(!said.contains("but a later row ended"), "{said}");
     }
 }
 

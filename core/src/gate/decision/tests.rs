@@ -149,12 +149,12 @@ fn what_is_no_decision_file_is_named_by_what_is_wrong() {
     }
     let twice = file().text().replacen('{', "{\"gate\": \"other\",", 1);
     for (text, said) in [
-        ("", "it is not valid JSON"),
-        ("[]", "its `format` is missing"),
-        ("{\"format\":", "it is not valid JSON"),
+        ("", "the file is not valid JSON"),
+        ("[]", "the key `format` is missing"),
+        ("{\"format\":", "the file is not valid JSON"),
         (twice.as_str(), "the key \"gate\" occurs twice"),
         (&" ".repeat(MOST_BYTES + 1), "more than 262144 bytes"),
-        (&"[".repeat(100_000), "it is not valid JSON"),
+        (&"[".repeat(100_000), "the file is not valid JSON"),
     ] {
         let why = DecisionFile::parse(text).unwrap_err().to_string();
         assert!(why.contains(said), "{why}");

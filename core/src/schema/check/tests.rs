@@ -69,7 +69,7 @@ fn s1_half_made_schema_is_explained() {
             ),
         ]
     );
-    assert!(issues[0].hint.contains("expression in its primary key"));
+    assert!(issues[0].hint.contains("the primary key has an expression"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) fn cases() -> Vec<Make> {
         ("JSON in place of a database", "JSON", b"{\"run\": []}"),
         (
             "SQLite 2",
-            "too old",
+            "a database of SQLite 2",
             b"** This file contains an SQLite 2.1 database **",
         ),
         (
