@@ -582,8 +582,8 @@ fn bytes_in_memory_with_and_without_their_wal() {
     assert_eq!(
         said(&alone.notes("run/state.db")),
         [
-            "wal-missing: run/state.db is in WAL mode and there is no run/state.db-wal: rows are missing if it was \
-             copied while a program had it open"
+            "wal-missing: run/state.db is in WAL mode and there is no run/state.db-wal: rows are missing if the \
+             database was copied while a program had it open"
         ]
     );
     let both = MemorySource::new(
