@@ -210,7 +210,7 @@ fn text(error: &clap::Error) -> String {
     }
 }
 
-/// Describes the expected number; `cause` contains its range if it was out of the range.
+/// Describes which numbers are allowed. If the given number was out of range, `cause` contains the range.
 fn whole_number(cause: &str) -> String {
     let range = cause.split_once(" is not in ");
     match range.and_then(|(_, range)| range.split_once("..=")) {

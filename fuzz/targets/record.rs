@@ -121,7 +121,7 @@ fuzz_target!(|bytes: &[u8]| {
             Ok(()) => {
                 let holds = plain(&path).query_row(HOLDS[command], [], |row| row.get::<_, Option<bool>>(0));
                 // If the plain reader cannot read a table, the check asserts nothing about this table.
-                assert!(!matches!(holds, Ok(Some(false) | None)), "command {command} is not so: {after:?}");
+                assert!(!matches!(holds, Ok(Some(false) | None)), "command {command} succeeded, but the database lacks what it records: {after:?}");
                 assert!(after[3] == before[3] || before[3].is_none(), "something else was written: {after:?}");
             }
         }

@@ -295,7 +295,7 @@ pub(crate) fn source_of_trace(run: &Run) -> String {
     text
 }
 
-/// The folded trace of a run.
+/// The trace of a run: one node for each execution, in which all rows about that execution are combined.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// All instances and rounds, in preorder: a node comes before its children, children in order.

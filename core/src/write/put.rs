@@ -147,8 +147,8 @@ fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
 }
 
 impl Put {
-    /// Returns the change that records which execution wrote an unnamed value: the given execution, else the only open
-    /// one. The row that completes this execution then repeats the value's name, so that readers need not infer it.
+    /// Returns the change that records which execution wrote a value under an assigned name such as `anon_002`: the given
+    /// execution, else the only open one. Readers then need not infer the writer.
     fn keep_writer(
         &self,
         facts: &dyn Facts,

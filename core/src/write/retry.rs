@@ -63,7 +63,7 @@ impl Record for Retry {
                     "execution {} was begun again, as execution {again}",
                     self.id
                 ),
-                "record the next event for the later execution",
+                format!("give the number {again} to the next command"),
             ));
         }
         open_parent(facts, instance.first.parent)?;

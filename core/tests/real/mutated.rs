@@ -1,5 +1,5 @@
-//! Repeats the cases with other names, other line numbers, and blank lines in their logs. A case represents a style, so
-//! its facts must not depend on its spelling.
+//! Repeats the cases of `cases.rs` with other names, other line numbers, and blank lines in their logs. A case represents
+//! a style in which models write runs, so its facts must not depend on names and numbers.
 
 use std::collections::BTreeSet;
 

@@ -89,8 +89,8 @@ pub(super) fn json(value: &mut Option<String>) -> Option<Vec<u8>> {
     Some(was.into_bytes())
 }
 
-/// Returns the stored status for a row, which allows only the words of postgres.md, and the original word if it differs
-/// (errata P3).
+/// Returns the status word that the database stores for `word`, and `word` itself if it is another one. The table
+/// allows only the words of postgres.md (errata P3).
 pub(super) fn in_place(word: &str) -> (&'static str, Option<&str>) {
     match word {
         "pending" => ("pending", None),

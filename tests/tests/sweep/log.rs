@@ -1,4 +1,5 @@
-//! The log of an interpreter. It is built only from the interpreter's commands and the ids that they printed.
+//! The facts that a trace must show, collected while a test carries out a program: from the recording commands that it
+//! ran and the ids that they printed.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Handles the keyboard commands that work on all pages.
+//! Handles the keyboard commands of the viewer that belong to no single list: pages, search, zoom, comparison, focus.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;

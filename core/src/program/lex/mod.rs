@@ -260,7 +260,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
         }
         let (_, from) = source.lines.get(line).copied()?;
         let sign = "***".get(..stars)?;
-        // In `2 ** 3` the asterisks do not open a condition.
+        // A blank after the asterisks means that they do not open a condition, as in `2 ** 3`.
         let inside = source.text.get(start + stars..from)?;
         if inside.starts_with(char::is_whitespace) && !inside.trim().is_empty() {
             return None;

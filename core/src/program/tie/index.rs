@@ -18,9 +18,9 @@ const SEVERAL: usize = 64;
 pub(super) enum Feature {
     /// The first line of the statement.
     Head,
-    /// The part of the head after `x =`, or the part after its colon.
+    /// The part of the first line after `x =`, or after a colon.
     Right,
-    /// Head and properties.
+    /// The first line and the properties below it.
     Whole,
     /// The name that the statement binds or declares.
     Name,

@@ -272,7 +272,7 @@ impl<'a> Sweep<'a, '_> {
         }
         match subject.key {
             Key::Gate(_) | Key::Loop(_) | Key::Parallel(_) => {
-                // The row's parent is missing, but an instance with the same id is open.
+                // The row names no known parent. An open gate, loop or parallel with the row's id is taken as its instance.
                 if goes_on
                     && !matches!(subject.parent, Named::Inst(_))
                     && let Some(at) = self.latest_open(subject.key)

@@ -54,7 +54,7 @@ pub(super) fn check(found: &[Named]) -> Check {
             Some(hidden) => Check::warning(
                 "prose",
                 format!(
-                    "`prose` is Prosescope, {}, and hides {}, another program, whose file was read and not run",
+                    "`prose` is Prosescope ({}). It hides another program of that name ({}), which was not run",
                     first.path, hidden.path
                 ),
             )

@@ -290,7 +290,7 @@ fn a_prompt_that_is_recorded_whole_is_shown_and_no_other_one() {
         told(2),
         ("Step 400".to_owned(), String::new(), 0, Some(400))
     );
-    // The line of a shortened text is a guess, which is only mentioned once.
+    // The row's text is shortened, so its line is a guess. The page mentions the guess only once.
     let (prompt, note, guesses, line) = told(3);
     assert_eq!(
         (&*prompt, guesses, line),

@@ -87,7 +87,7 @@ pub(in crate::trace) fn lower(
     }
 }
 
-/// Identifies a happening within its place.
+/// Identifies the execution that a log line is about, among the executions with the same parent.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// The statement to which the last line with this number referred.
