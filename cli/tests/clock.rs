@@ -125,7 +125,7 @@ fn commands_that_record_refuse_a_time_of_the_environment() {
         );
         // With `PROSE_NOW`, `gate show` still shows the gate, but does not record the view.
         let said = project.said(0, &[("PROSE_NOW", EARLIER)], &["gate", "show", "r1", "g"]);
-        assert!(said.contains("was not recorded"), "{said}");
+        assert!(said.contains("nothing was recorded"), "{said}");
         assert!(project.files() == before, "{form}");
         // Commands that only read do use the time in `PROSE_NOW`.
         let late = project.said(

@@ -430,7 +430,10 @@ fn a_construct_is_not_completed_with_a_value() {
                 let put = format!("put {name} --file p.prose --done --execution {open}");
                 let said = ask(4, &put);
                 assert!(said.contains(&format!("prosescope {end} {open}")), "{said}");
-                assert!(said.contains(&format!("first line {}", line + 1)), "{said}");
+                assert!(
+                    said.contains(&format!("the first is line {}", line + 1)),
+                    "{said}"
+                );
             }
             assert!(ask(0, "bindings").contains("no values"));
             let end = match end {
@@ -441,6 +444,6 @@ fn a_construct_is_not_completed_with_a_value() {
         }
         ask(0, "exec begin --line 3 --force");
         let said = ask(4, "put --anon --file p.prose --done");
-        assert!(said.contains("first line 4"), "{said}");
+        assert!(said.contains("the first is line 4"), "{said}");
     }
 }

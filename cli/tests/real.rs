@@ -263,7 +263,13 @@ fn commands_say_what_is_there_and_end_so() {
             &["7→ a ✓"],
             &["loop"],
         ),
-        (LOG, &["trace", RUN, "--node", "1"], 3, &["~0, ~1"], &[]),
+        (
+            LOG,
+            &["trace", RUN, "--node", "1"],
+            3,
+            &["a place such as ~7"],
+            &[],
+        ),
         (
             LOG,
             &["trace", RUN, "--node", "~99"],

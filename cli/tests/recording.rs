@@ -485,6 +485,54 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
         assert!(next.starts_with(&retry), "{execution}: {next}");
         project.prose(0, &["exec", "retry", execution, "--run", run]);
     }
+    // The program allows no attempt beyond the third, so the failure goes outwards.
     let next = project.prose(0, &["next", "--run", run]);
-    assert!(next.starts_with("prosescope exec retry 26"), "{next}");
+    assert!(
+        next.starts_with("prosescope exec fail 22 --error TEXT"),
+        "{next}"
+    );
+    assert!(
+        next.contains("execution 26 failed in all of its 3 attempts"),
+        "{next}"
+    );
+    assert!(!next.contains("retry"), "{next}");
+}
+
+/// A run whose state file was written by hand gets rows when it is taken up. Each execution has a number of its own,
+/// also in frames that keep their recorded numbers.
+#[test]
+fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
+    let project = Project::new();
+    let run = "20260115-083214-h5n2ye";
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose/runs");
+    let to = project.path(".prose/runs").join(run);
+    prosescope_test_support::files::copy(&examples.join(run), &to);
+    std::fs::write(project.path("value"), "120 kW").expect("written");
+    project.prose(0, &["resume", run, "--begin"]);
+    let next = project.prose(0, &["next", run]);
+    let open = next.split_once("--execution ").expect("an execution").1;
+    let open = open.split(' ').next().expect("a number");
+    project.prose(
+        0,
+        &[
+            "put",
+            "cost",
+            "--execution",
+            open,
+            "--done",
+            "--file",
+            "value",
+            "--run",
+            run,
+        ],
+    );
+    let next = project.prose(0, &["next", run]);
+    assert!(next.contains("exec run --line 35"), "{next}");
+    let trace = project.prose(0, &["trace", run]);
+    let frame = trace
+        .lines()
+        .filter(|line| line.contains("frame 3"))
+        .count();
+    assert_eq!(frame, 1, "{trace}");
+    assert!(!trace.contains("overwritten later"), "{trace}");
 }

@@ -193,7 +193,7 @@ fn a_long_value_is_not_held_in_memory() {
         project.check(
             "ulimit -v 200000; prosescope get a --json | tail -c 2000",
             0,
-            "has the first 16777216 of 60000000 bytes",
+            "only the first 16777216 of the 60000000 bytes",
         );
     }
 }

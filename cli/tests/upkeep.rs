@@ -159,7 +159,7 @@ fn a_run_that_lives_goes_by_force_only() {
     let out = prose_at(at, &["clean", "running", "--yes"], soon);
     assert_eq!(out.status.code(), Some(4));
     let said = String::from_utf8_lossy(&out.stdout);
-    assert!(said.contains("--force removes it"), "{said}");
+    assert!(said.contains("`--force` removes the run"), "{said}");
     assert_eq!(runs(at).len(), 2);
     done(at, &["clean", "running", "--force", "--yes"], soon);
     assert_eq!(runs(at), ["done"]);

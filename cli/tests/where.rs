@@ -27,7 +27,7 @@ fn prose_with(dir: &Path, run: Option<&str>, code: i32, args: &[&str]) -> String
 
 fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
-    fs::write(dir.path().join("p.prose"), "session \"Find\"\n").expect("written");
+    fs::write(dir.path().join("p.prose"), "let x = session \"Find\"\n").expect("written");
     let base = ["init", "p.prose", "--id"];
     prose(
         dir.path(),
@@ -135,7 +135,7 @@ fn every_command_that_writes_says_to_which_run() {
     let at = dir.path();
     fs::write(
         at.join("q.prose"),
-        "parallel:\n  a = session \"A\"\n\nloop (max: 3):\n  session \"B\"\n\nsession \"C\"\n",
+        "parallel:\n  a = session \"A\"\n\nloop (max: 3):\n  session \"B\"\n\nlet x = session \"C\"\n",
     )
     .expect("written");
     for state in ["sqlite", "filesystem"] {

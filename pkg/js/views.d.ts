@@ -26,7 +26,7 @@ export type AgentScope = "execution" | "project" | "user" | "custom" | (string &
 
 /** An agent, with its memory and segments. */
 export type AgentView = {
-  /** Index into the run's agents. Shells pass it back to open the memory. */
+  /** Index into the run's agents. Callers open the memory by this index. */
   agent: number;
   /** The agent's name. */
   name: string;
@@ -36,7 +36,7 @@ export type AgentView = {
   store: string;
   /** Whether another store of the same scope has an agent of this name, which the run uses instead. */
   shadowed: boolean;
-  /** Whether the part with the memory and its times was not readable. Do not report "no memory" then. */
+  /** Whether the record of the memory and its times was not readable. The agent may then have a memory. */
   memory_unread: boolean;
   /** Whether some of the agent's invocations could not be read. */
   segments_unread: boolean;
@@ -64,7 +64,7 @@ export type AgentsView = {
 export type AnswerView = {
   /** The binding; `overwritten` means that its present value is from a later write. */
   binding: BindingRef;
-  /** The first lines of the value that the statement wrote, not of a later one; `null` if that value was not kept. */
+  /** The first lines of the value that the statement wrote, not of a later value; `null` if that value was not kept. */
   value: Excerpt | null;
   /** The statement that replaced the value, if it is known. */
   replaced_by: NodeRef | null;
@@ -125,15 +125,15 @@ export type AuditRow = {
   sealed: boolean;
 };
 
-/** The audit log. */
+/** The audit log, with the result of its verification. */
 export type AuditView = {
   /** The log's rows, by id. */
   rows: Array<AuditRow>;
   /** The state of the chain of sealed rows: `consistent`, `unsealed`, `partly sealed`, `broken`, `empty`, `contradicted` (a gate differs from its sealed rows), or `gone` (the run shows that there was a log). */
   chain: ChainState;
-  /** The reason for that state in one sentence, with the first bad row. The word "proof" is never used. */
+  /** The reason for that state in one sentence, with the first bad row. The text never claims a "proof", because anyone can compute hashes. */
   chain_reason: string;
-  /** The last sealed row, as a decision prints it; absent if the rows are from several runs. */
+  /** The log's head, as decisions print it; absent if the rows are from several runs. */
   head: Head | null;
   /** The issues that the verification found. */
   issues: Array<Issue>;
@@ -147,7 +147,7 @@ export type Bar = {
   from: number;
   /** Where the bar ends on the axis. */
   until: number;
-  /** How the end is known. */
+  /** How the end of the bar is known. */
   end: BarEnd;
   /** Whether the run's end waited for this row. */
   critical: boolean;
@@ -159,7 +159,7 @@ export type BarEnd = "recorded" | "inner" | "open" | "unknown";
 /** The kind of a binding. A row may record a word that OpenProse does not define. */
 export type BindingKind = "input" | "output" | "let" | "const" | (string & {});
 
-/** A link to a binding. */
+/** A link to a binding, with the facts that lists show beside it. */
 export type BindingRef = {
   /** Index into the run's bindings. */
   binding: number;
@@ -175,7 +175,7 @@ export type BindingRef = {
 
 /** A binding in a list. */
 export type BindingRow = {
-  /** Index into the run's bindings. Shells pass it back to open the value. */
+  /** Index into the run's bindings. Callers open the value by this index. */
   binding: number;
   /** The binding's name. */
   name: string;
@@ -187,7 +187,7 @@ export type BindingRow = {
   frame_node: number | null;
   /** The binding's kind as recorded (`let`, `output` …). */
   kind: BindingKind;
-  /** Bytes of the value; `null` if it is NULL or missing. */
+  /** Bytes of the value; `null` if the value is NULL or missing. */
   len: number | null;
   /** How the value is stored: `text`, `blob`, `null`, `file`, `missing` … */
   stored: StoredAs;
@@ -199,7 +199,7 @@ export type BindingRow = {
   created: Stamp | null;
   /** When the binding was last written. */
   updated: Stamp | null;
-  /** The node that wrote the value: the one that was running at that time. `null` if none was, or if several may have written it. */
+  /** The node that wrote the value: the node that was running at that time. `null` if no node was running, or if several may have written the value. */
   written_by: NodeRef | null;
   /** Whether `written_by` was inferred from names and order, because times are not recorded. */
   writer_inferred: boolean;
@@ -207,11 +207,11 @@ export type BindingRow = {
   attachment: string | null;
   /** Fields in the header of the binding's file that OpenProse does not define (`agent`, `exit_code`, `stderr`), in order; the first 20. */
   fields: Array<[string, string]>;
-  /** Whether a missing part may only not have been given: single files of the run were opened, not its folder. */
+  /** Whether a missing part may exist, because only single files of the run were opened, not its folder. */
   not_given: boolean;
-  /** Bytes of the attachment; `null` although a path is recorded means that the file is missing. */
+  /** Bytes of the attachment. `null` means that the file is missing, if a path is recorded. */
   attachment_len: number | null;
-  /** How many rows have this name and frame (errata S2); more than 1 only if the table lacks the constraint. */
+  /** How many rows have this name and frame (errata S2); more than 1 only if the table has no uniqueness constraint. */
   versions: number;
   /** How many earlier values of the binding the store keeps (errata B6). */
   earlier: number;
@@ -221,11 +221,11 @@ export type BindingRow = {
 
 /** Some consecutive rows of the list of bindings. */
 export type BindingsPage = {
-  /** How many bindings there are in all. The list has the root's first, then those of each frame. */
+  /** How many bindings there are in all. The list has the root's bindings first, then the bindings of each frame. */
   total: number;
   /** The position of the first row in the whole list, from 0. */
   from: number;
-  /** The rows. */
+  /** The bindings of this page of the list. */
   rows: Array<BindingRow>;
 };
 
@@ -271,13 +271,13 @@ export type CheckReport = {
 
 /** The result of checking one run. */
 export type CheckedRun = {
-  /** The run's id, or the name of its folder if it has none. */
+  /** The run's id, or the name of its folder if the run has no id. */
   run: string;
   /** The program's name. */
   program: string | null;
   /** The run's most likely status. */
   status: RunStatus;
-  /** The folder that the issues' file names are relative to, as the shell would write it. */
+  /** The folder to which the issues' file names are relative, as the calling program writes paths. */
   folder: string;
   /** The file in that folder to which issues without a file refer: the database, or else the state file. */
   store: string;
@@ -430,7 +430,7 @@ export type GateView = {
   waited: string | null;
   /** The id of the execution that waits at the gate. */
   execution_id: number | null;
-  /** The gate's node in the trace. */
+  /** The index of the gate's node in the trace. */
   node: number | null;
   /** A warning that no sealed row of the audit log records the gate's creation; only in logs that seal creations. */
   unsealed: string | null;
@@ -438,9 +438,9 @@ export type GateView = {
   history: Array<AuditRow>;
   /** The column `metadata`, as recorded. */
   metadata: string | null;
-  /** The gate's content that a decision made elsewhere is checked against; `null` after the decision, or if `allow` cannot be read. */
+  /** The gate's content, with which a decision that was made elsewhere is compared; `null` after the decision, or if `allow` cannot be read. */
   seen: Seen | null;
-  /** The command that records the time-out; `null` unless the gate is overdue, when decisions are refused. */
+  /** The command that records the time-out; `null` unless the gate is overdue. An overdue gate is not decided. */
   expire_command: string | null;
   /** The command that approves the gate. */
   approve_command: string;
@@ -466,7 +466,7 @@ export type GivenName = {
   written_by: NodeRef | null;
   /** Why the name referred to this binding, or to none. */
   why: string;
-  /** Whether the present value is the one that the statement received. */
+  /** Whether the present value is the value that the statement received. */
   seen: Seen;
   /** Whether `seen` was inferred from the order of the statements, because the recorded times do not decide it. */
   inferred: boolean;
@@ -498,9 +498,9 @@ export type ImportView = {
   inputs_schema: string | null;
   /** The schema of the outputs, JSON as recorded. */
   outputs_schema: string | null;
-  /** The place of the import's own run, from which a shell opens it; `null` if it has none. */
+  /** The place of the import's own run, by which callers open that run; `null` if the import has no run of its own. */
   place: string | null;
-  /** The status of the import's own run, as far as it is known without reading all of it. */
+  /** The status of the import's own run, as far as known without reading the whole run. */
   nested_status: string | null;
   /** Bindings of this run that have the handle as prefix, at most 200. If several imports share a handle, only the first one lists them. */
   bindings: Array<BindingRef>;
@@ -512,7 +512,7 @@ export type ImportView = {
 export type ImportsView = {
   /** The imports, in the store's order. */
   imports: Array<ImportView>;
-  /** Places of the runs that contain this one, outermost first; empty unless this run is an import itself. */
+  /** Places of the runs that contain this run, outermost first; empty unless this run is an import itself. */
   above: Array<string>;
 };
 
@@ -532,17 +532,17 @@ export type Issue = {
 
 /** An issue, with links to the pages that show its place. */
 export type IssueView = {
-  /** The node of the trace that the issue is about. */
+  /** The index of the trace's node that the issue is about. */
   node: number | null;
-  /** The binding that the issue is about. */
+  /** The index of the binding that the issue is about. */
   binding: number | null;
   /** The place of the issue in words: `execution row 12`, `state.md line 40`. */
   place: string;
-  /** The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it. */
+  /** The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on this name. */
   rule: string;
-  /** How much it matters. */
+  /** The importance of the issue. */
   severity: Severity;
-  /** Where it was found. */
+  /** The place where the issue was found. */
   location: Location;
   /** What was found, in one sentence. */
   message: string;
@@ -562,11 +562,11 @@ export type IssuesView = {
 
 /** The size of one kind of data that was left out. */
 export type LeftOutOfShare = {
-  /** The kind of data. */
+  /** The kind of data that was left out. */
   what: string;
   /** How many items were left out. */
   count: number;
-  /** Bytes of all items together. */
+  /** Bytes of all items that were left out. */
   bytes: number;
 };
 
@@ -596,7 +596,7 @@ export type LogSealedAnew = {
 
 /** One of the statements that took longest. */
 export type Longest = {
-  /** The statement. */
+  /** The statement that took long. */
   node: NodeRef;
   /** The duration in words. */
   took: string;
@@ -606,21 +606,21 @@ export type Longest = {
 
 /** All facts about one node of the trace. */
 export type NodeDetail = {
-  /** The row of the trace. */
+  /** The node's row in the trace. */
   row: TreeRow;
-  /** The nodes around this one, outermost first; at most the hundred nearest. */
+  /** The nodes around this node, outermost first; at most the hundred nearest. */
   path: Array<NodeRef>;
-  /** The text of the statement, in full. */
+  /** The text of the node's statement, in full. */
   text: string;
-  /** The error, in full. */
+  /** The node's error, in full. */
   error: string | null;
   /** The node's rows in the store, in order, with every column. */
   rows: Array<RowView>;
   /** The execution id of the frame whose bindings the node sees first; `null` is the root. */
   frame: number | null;
-  /** Why the line is a guess, as a clause; `null` if it is recorded. */
+  /** Why the line is a guess, as a clause; `null` if the line is recorded. */
   line_why: string | null;
-  /** Which part of the position in the tree was inferred, in a sentence; `null` if it is recorded. */
+  /** Which part of the position in the tree was inferred, in a sentence; `null` if the position is recorded. */
   inferred_why: string | null;
   /** Properties of the statement in the program: retries, conditions, prompts. */
   properties: Array<PropertyView>;
@@ -635,7 +635,7 @@ export type NodeKind = "statement" | "parallel" | "branch" | "loop" | "round" | 
 
 /** A link to a node of the trace, with the facts that lists show beside it. */
 export type NodeRef = {
-  /** Index into the trace. Shells pass it back to open the node. */
+  /** The node's index in the trace. Callers open the node by this index. */
   node: number;
   /** The execution id of the node's first row; `null` for derived nodes such as rounds. */
   id: number | null;
@@ -645,7 +645,7 @@ export type NodeRef = {
   text: string;
   /** The node's status in words. */
   status: StatementStatus;
-  /** The nodes around this one, outermost first: `loop › round 2 › do process(half)`; empty at the root. */
+  /** The nodes around this node, outermost first: `loop › round 2 › do process(half)`; empty at the root. */
   path: string;
   /** The statement's line in the program. */
   line: number | null;
@@ -669,13 +669,13 @@ export type NodeWork = {
   context: Array<GivenName>;
   /** How many more names the statement received. */
   more_context: number;
-  /** A note on all of these names, or why they are not known. */
+  /** A note on all names in `context`, or why the names are not known. */
   context_note: string | null;
   /** The bindings that the statement wrote. */
   answers: Array<AnswerView>;
   /** Why the answer is missing or not known. */
   answer_note: string | null;
-  /** The attempts, as far as rows record them; empty if there was only one. */
+  /** The attempts, as far as rows record them; empty if there was only one attempt. */
   attempts: Array<AttemptView>;
   /** Facts about the attempts that the rows do not record. */
   attempts_note: string | null;
@@ -718,11 +718,11 @@ export type Overview = {
   started_from?: string | null;
   /** The last sign of life, which is the latest time that the run records. */
   last_sign: Stamp | null;
-  /** The source of `last_sign`. */
+  /** The source of `last_sign`, in words. */
   last_sign_from: string | null;
   /** The age of `last_sign`, if `now` is given: `3d 4h ago`. */
   last_sign_ago: string | null;
-  /** When a file of the run was last changed, if the run records no times. This is weaker than a sign of life, because copies and checkouts change it, too. */
+  /** When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign of life, because copies and checkouts change it, too. */
   file_changed?: Stamp | null;
   /** Whether the run is recorded as running but has had no sign of life for a day. */
   stale: boolean;
@@ -738,15 +738,15 @@ export type Overview = {
   statements_done: number;
   /** How many statements of the program may run; `null` without the source. */
   statements_in_program: number | null;
-  /** How many statements have each status, including those that did not start. */
+  /** How many statements have each status, including statements that did not start. */
   by_status: Array<StatusCount>;
   /** How many nodes were retried. */
   retried: number;
   /** How many nodes failed and were recovered. */
   recovered: number;
-  /** The nodes at which the run stands (the first 20). */
+  /** The nodes at the current positions of the run (the first 20). */
   positions: Array<NodeRef>;
-  /** At how many nodes the run stands in all. */
+  /** How many current positions the run has in all. */
   position_count: number;
   /** The first cause of a failure. In a completed run: the first failure that was not recovered. */
   failure: Failure | null;
@@ -793,7 +793,7 @@ export type ProgramLine = {
   line: number;
   /** The text of the line. */
   text: string;
-  /** The kind of the statement that begins here, kebab-case; empty elsewhere. */
+  /** The kind of the statement that begins on this line, kebab-case; empty if none begins. */
   kind: string;
   /** The role of the line: `statement`, `property`, `continuation`, `comment` or `blank`. */
   role: "statement" | "property" | "continuation" | "comment" | "blank" | "text";
@@ -807,11 +807,11 @@ export type ProgramLine = {
   node_count: number;
   /** Whether the line of at least one node is a guess. */
   guessed: boolean;
-  /** Properties of the statement that begins here (the first 50). */
+  /** Properties of the statement that begins on this line (the first 50). */
   properties: Array<PropertyView>;
   /** Bindings that this line wrote (the first 50). */
   bindings: Array<BindingRef>;
-  /** Whether the run stands at this line: the program continues here. */
+  /** Whether this line is a current position of the run, at which the program continues. */
   position: boolean;
 };
 
@@ -819,7 +819,7 @@ export type ProgramLine = {
 export type ProgramView = {
   /** The program's name or path. */
   path: string | null;
-  /** The origin of the source. `null` if the run has no source; the lines are then those of the state file's trace. */
+  /** The origin of the source. `null` if the run has no source; the lines are then the trace in the state file. */
   source_from: string | null;
   /** A note about the source: `no program in this run`, `the run holds no program; the lines are the trace …`. */
   note: string | null;
@@ -867,7 +867,7 @@ export type QueryTable = {
 
 /** The tables and questions that SQL queries of a run can use. */
 export type QueryTables = {
-  /** The tables: first those with the run's interpreted data, then the run's own. */
+  /** The tables: first the tables with the run's interpreted data, then the run's own tables. */
   tables: Array<QueryTable>;
   /** The stored questions, which callers use by name. */
   questions: Array<StoredQuestion>;
@@ -948,13 +948,13 @@ export type RunList = {
   issues: Array<Issue>;
 };
 
-/** A shared file, or with `--report` the description of one. */
+/** A shared file, or with `--report` the description of such a file. */
 export type RunShared = {
   /** The ids of the shared runs. */
   runs: Array<string>;
   /** The file that was written; absent with `--report`. */
   file?: string;
-  /** The fingerprint of the key that signed the file, `SHA256:…`; absent if it is not signed. */
+  /** The fingerprint of the key that signed the file, `SHA256:…`; absent if the file is not signed. */
   signed?: string;
   /** The format of the file: `html`, `zip`, `db` or `text`. */
   format: "html" | "zip" | "db" | "text";
@@ -962,7 +962,7 @@ export type RunShared = {
   bytes: number;
   /** Whether secrets were left as they are (`--raw`). */
   raw: boolean;
-  /** The replaced secrets, in order of place (the first 10,000); with `raw`, those that would be replaced. */
+  /** The replaced secrets, in order of place (the first 10,000); with `raw`, the secrets that would be replaced. */
   found: Array<SecretFound>;
   /** How often each rule replaced a secret, by kind of place. */
   replaced: Array<SecretsReplaced>;
@@ -974,16 +974,16 @@ export type RunShared = {
   sealed_anew: Array<LogSealedAnew>;
 };
 
-/** The status of a run. `unknown` means that it is not recorded, `agents` that this is a store of agents. A run may record a word that OpenProse does not define. */
+/** The status of a run. `unknown` means that no status is recorded, `agents` that the source is a store of agents. A run may record a word that OpenProse does not define. */
 export type RunStatus = "running" | "completed" | "failed" | "interrupted" | "waiting" | "unknown" | "agents" | (string & {});
 
 /** One run in a list. */
 export type RunSummary = {
-  /** The run's id, or the name of its folder if it has none. */
+  /** The run's id, or the name of its folder if the run has no id. */
   id: string;
   /** The name of the run's folder or file, which commands take. A copied run has the same id but another folder name. */
   name: string;
-  /** The run's place inside the source: its folder, or its database file. Shells pass it back to open the run. */
+  /** The run's place inside the source: its folder, or its database file. Callers open the run by this place. */
   place: string;
   /** The program's name. */
   program: string | null;
@@ -993,9 +993,9 @@ export type RunSummary = {
   stale: boolean;
   /** The reason for the status, in one sentence. */
   reason: string;
-  /** The first line of a failed run's first error. `null` if no error is recorded or the list did not look for it. */
+  /** The first line of a failed run's first error. `null` if no error is recorded, or if the list did not look for errors. */
   failure?: string;
-  /** A completed run's first output at the root, with its size and the number of other outputs: `verdict, 477 B`. `null` if there is none or the list did not look for it. */
+  /** A completed run's first output at the root, with its size and the number of other outputs: `verdict, 477 B`. `null` if there is no output, or if the list did not look for outputs. */
   wrote?: string;
   /** The form of the run in words: `SQLite, append-only`, `folder, state.md` … */
   form: RunForm;
@@ -1007,7 +1007,7 @@ export type RunSummary = {
   age?: string | null;
   /** The last sign of life, which is the latest time that the run records. */
   last_sign: Stamp | null;
-  /** When a file of the run was last changed, if the run records no times. This is weaker than a sign of life, because copies and checkouts change it, too. */
+  /** When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign of life, because copies and checkouts change it, too. */
   file_changed?: Stamp | null;
   /** Time from the start to the last sign of life, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
@@ -1025,7 +1025,7 @@ export type RunSummary = {
   error: string | null;
 };
 
-/** A place at which a secret is replaced. It does not contain any part of the secret. */
+/** A place at which a secret is replaced. No field contains any part of the secret. */
 export type SecretFound = {
   /** The name that replaces the secret in the shared file: `github-token #1`. `--keep` takes this name. */
   name: string;
@@ -1103,7 +1103,7 @@ export type Stamp = string;
 
 /** A line of the comparison of the two versions of state.md. */
 export type StateLine = {
-  /** `=` if both versions have the line, `+` if only the rendered one does, `-` if only the file does. */
+  /** `=` if both versions have the line, `+` if only the rendered version has it, `-` if only the file has it. */
   mark: "=" | "+" | "-";
   /** The text of the line. */
   text: string;
@@ -1183,7 +1183,7 @@ export type Timeline = {
   from: Stamp | null;
   /** The last recorded time. */
   until: Stamp | null;
-  /** The time from the first recorded time to the last one, in words. */
+  /** The time from the first recorded time to the last recorded time, in words. */
   took: string | null;
   /** The length of the axis, in milliseconds of drawn time. */
   len: number;
@@ -1197,7 +1197,7 @@ export type Timeline = {
   longest: Array<Longest>;
   /** The load along the axis, in parts of equal length; empty for a run with at most 2,000 rows. */
   dense: Array<Dense>;
-  /** Whether nothing ran at the same time as anything else, so that the run's end waited for every row. `null` if branches without times leave that open. */
+  /** Whether no two statements ran at the same time. The run's end then waited for every row. `null` if that is unknown, because branches have no times. */
   sequential: boolean | null;
 };
 
@@ -1217,7 +1217,7 @@ export type TracePage = {
   total: number;
   /** The position of the first row among the visible rows, from 0. */
   from: number;
-  /** The rows. */
+  /** The rows of this page of the trace. */
   rows: Array<TreeRow>;
   /** Why rows are missing, or which facts the rows lack: `state.md is not readable: it is encrypted`. */
   note?: string | null;
@@ -1229,7 +1229,7 @@ export type TracePage = {
 
 /** A row of the trace. */
 export type TreeRow = {
-  /** Index into the trace. */
+  /** The index of the row's node in the trace. */
   node: number;
   /** The execution id of the row's first record; `null` for rounds and other derived rows. */
   id: number | null;
@@ -1257,17 +1257,17 @@ export type TreeRow = {
   status: StatementStatus;
   /** How many attempts there were; 1 without a retry. */
   attempts: number;
-  /** The limit on attempts or rounds. */
+  /** The limit on attempts of a statement, or on rounds of a loop. */
   max: number | null;
-  /** The branch's name. */
+  /** The branch's name, if the row is a branch. */
   branch: string | null;
-  /** The round's number. */
+  /** The round's number, if the row is a round. */
   round: number | null;
-  /** The frame's depth. */
+  /** The frame's depth, if the row is a call. */
   depth: number | null;
-  /** The gate's id. */
+  /** The gate's id, if the row is a gate. */
   gate: string | null;
-  /** The beginning of the first value that was passed to a call; `null` if it is not recorded or was not requested. */
+  /** The beginning of the first value that was passed to a call; `null` if the value is not recorded or was not requested. */
   argument?: string | null;
   /** For the trace on a screen: how many of the blocks around this row, from the outside in, also contain the first cause of the failure. 0 unless the cause comes after this row. */
   around_cause?: number;
@@ -1281,7 +1281,7 @@ export type TreeRow = {
   duration: string | null;
   /** The row's error, cut at 400 characters. */
   error: string | null;
-  /** Bindings that the row wrote, as far as the records show, also those whose value was overwritten later. */
+  /** Bindings that the row wrote, as far as the records show, including bindings that were overwritten later. */
   bindings: Array<BindingRef>;
   /** The statement's line in the program. */
   line: number | null;
@@ -1293,7 +1293,7 @@ export type TreeRow = {
   inferred: boolean;
   /** Whether the row was derived from other rows; no record exists for it. */
   derived: boolean;
-  /** Whether the run stands at this row: the program continues here. */
+  /** Whether this row is a current position of the run, at which the program continues. */
   position: boolean;
   /** Whether this row is the first cause of the failure. In a completed run: the first failure that was not recovered. */
   first_cause: boolean;
@@ -1305,7 +1305,7 @@ export type TreeRow = {
 export type Unread = {
   /** The place that could not be read: `table bindings of state.db`, `gates`. */
   what: string;
-  /** The reason. */
+  /** Why the place could not be read. */
   why: string;
   /** What to do next; may be empty. */
   next: string;

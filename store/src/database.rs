@@ -499,9 +499,9 @@ mod tests {
         let error = refused.err().unwrap();
         let said = error.to_string();
         assert!(
-            said.contains("takes a copy of 1 MB; 1 MB at most"),
+            said.contains("needs a copy of 1 MB, and at most 1 MB are copied"),
             "{said}"
         );
-        assert!(error.next().contains("undoes the change in place"));
+        assert!(error.next().contains("undoes the unfinished change in place"));
     }
 }

@@ -105,13 +105,13 @@ test('one of several runs of a database is chosen by its id, by the beginning of
   const files = { [`runs/${FAILED}/state.db`]: bytes };
   assert.equal(openRun(files).overview().run, FAILED);
   assert.equal(openRun(files, { runId: 'latest' }).overview().run, '20260302-101010-bbbbbb');
-  const hint = `there are 20260302-101010-bbbbbb, 20260301-101010-aaaaaa, ${FAILED}`;
+  const hint = `give one of 20260302-101010-bbbbbb, 20260301-101010-aaaaaa, ${FAILED}`;
   assert.throws(() => openRun(bytes, { runId: 'nosuch' }), { name: 'NotFoundError', code: 'not-found', hint });
   assert.throws(() => openRun(bytes, { runId: '202603' }), { name: 'UsageError', code: 'ambiguous' });
   // Files are those of one run.
   const folder = { 'runs/a/state.md': '# Execution State' };
   assert.equal(openRun(folder, { runId: 'a' }).overview().run, 'a');
-  assert.throws(() => openRun(folder, { runId: 'b' }), { code: 'not-found', hint: 'there are a' });
+  assert.throws(() => openRun(folder, { runId: 'b' }), { code: 'not-found', hint: 'give one of a' });
 });
 
 test('ids beyond 2^53 are told apart', () => {

@@ -175,7 +175,17 @@ fn node_named(
             session.run().id
         ))
         .hint("`prosescope trace RUN` lists the rows with their places"),
-        None => no_execution(session, number),
+        None => {
+            let at = u32::try_from(number).ok().map(NodeId::new);
+            let row = at.and_then(|at| session.trace().node(at));
+            let error = no_execution(session, number);
+            match row.filter(|_| !session.trace().by_row.is_empty()) {
+                Some(_) => error.hint(format!(
+                    "for the row at place {number} of the trace, write ~{number}"
+                )),
+                None => error,
+            }
+        }
     })
 }
 

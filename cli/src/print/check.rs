@@ -144,7 +144,7 @@ pub(crate) fn explained(rule: &RuleView, width: usize) -> String {
             out.push_str(&wrap(&format!("Example: {}", part.text), width, ""));
             continue;
         }
-        let _ = writeln!(out, "\nExample, {}:\n", part.title);
+        let _ = writeln!(out, "\nExample of such a run, {}:\n", part.title);
         for line in part.text.lines() {
             let _ = writeln!(out, "    {}", escape(line, false));
         }
@@ -234,6 +234,6 @@ mod tests {
         for title in ["\n\nWhy is this bad: ", "\n\nWhat to do: "] {
             assert!(text.contains(title), "{text}");
         }
-        assert!(text.contains("Example, state.md:\n\n    # Execution State\n"));
+        assert!(text.contains("Example of such a run, state.md:\n\n    # Execution State\n"));
     }
 }

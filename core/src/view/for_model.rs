@@ -63,7 +63,7 @@ pub struct ForModel {
     pub bytes: u64,
     /// The estimated number of tokens: a quarter of the bytes.
     pub tokens: u64,
-    /// Parts that were left out or shortened to fit the size: `the program: lines 12 to 40 of 210`.
+    /// Parts that were left out or shortened to fit the size: `the program: all but lines 12 to 40 of 210`.
     pub left_out: Vec<String>,
     /// Whether no secrets were replaced, so that the text may contain secrets.
     pub raw: bool,

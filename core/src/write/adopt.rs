@@ -202,20 +202,22 @@ impl<'a> Told<'a> {
         let mut first = events.filter_map(|(n, event)| Some(event.id?.saturating_sub(n)));
         let first = first.next();
         let mut last = first.map_or(0, |id| id.min(1).saturating_sub(1));
-        let mut behind = kept.last().copied().unwrap_or(0);
+        let mut taken = kept;
         let ids = self.events.iter().map(|event| {
             if let Some(id) = event.id {
                 last = last.max(id);
                 return id;
             }
             let next = last.saturating_add(1);
-            if kept.contains(&next) {
-                behind = behind.max(last).saturating_add(1);
-                return behind;
+            let id = match (taken.contains(&next), taken.last()) {
+                (true, Some(highest)) => highest.saturating_add(1),
+                _ => next,
+            };
+            if id == next {
+                last = next;
             }
-            last = next;
-            behind = behind.max(next);
-            next
+            taken.insert(id);
+            id
         });
         ids.collect()
     }

@@ -77,24 +77,19 @@ impl Record for Retry {
                 "begin the statement of the execution again: `prosescope exec run --line N`",
             ));
         }
-        let last = meta(&instance.last);
-        let attempt = last.attempt.unwrap_or(1).saturating_add(1);
+        let attempt = next_attempt(&instance);
         let mut insisted = Insisted::new(self.insist);
         let past = Standing::of(facts)?.past_gates(instance.first.parent);
         insisted.sequence(past)?;
         let source = Source::of(facts)?;
         let statement = source.of_row(&instance.first);
-        let says = statement
-            .and_then(|at| source.get(at))
-            .and_then(|s| s.most_attempts());
         let line = instance.line();
-        // If an earlier retry raised the limit, the limit stays raised.
-        let known = last
-            .max
-            .filter(|_| last.attempt.is_some() && self.max.is_none());
-        let max = match known {
-            Some(known) => Some(known),
-            None => insisted.settle("max", line, says, self.max)?,
+        let max = match raised(&instance).filter(|_| self.max.is_none()) {
+            Some(raised) => Some(raised),
+            None => {
+                let says = in_program(&source, &instance);
+                insisted.settle("max", line, says, self.max)?
+            }
         };
         if let Some(max) = max.filter(|max| attempt > *max) {
             return Err(WriteError::refused(
@@ -155,4 +150,24 @@ impl Record for Retry {
             },
         })
     }
+}
+
+/// Returns the limit of attempts if the failed execution `instance` has had them all.
+pub(super) fn used_up(source: &Source, instance: &Instance) -> Option<i64> {
+    let max = raised(instance).or_else(|| in_program(source, instance))?;
+    (next_attempt(instance) > max).then_some(max)
+}
+
+fn next_attempt(instance: &Instance) -> i64 {
+    meta(&instance.last).attempt.unwrap_or(1).saturating_add(1)
+}
+
+/// Returns the limit that the last attempt recorded. If a retry raised the limit, the limit stays raised.
+fn raised(instance: &Instance) -> Option<i64> {
+    let last = meta(&instance.last);
+    last.max.filter(|_| last.attempt.is_some())
+}
+
+fn in_program(source: &Source, instance: &Instance) -> Option<i64> {
+    source.get(source.of_row(&instance.first)?)?.most_attempts()
 }

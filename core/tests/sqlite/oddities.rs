@@ -181,7 +181,7 @@ fn any_type_in_any_column_is_shown() {
         "numeric-time",
         "the number in `started_at` is read as a time",
     );
-    assert_said(&run, "unreadable-time", "started_at is “soon”");
+    assert_said(&run, "unreadable-time", "`started_at` is “soon”");
 }
 
 /// X13: each row has its own issue.
@@ -281,7 +281,7 @@ fn virtual_tables_and_computed_columns_are_not_read() {
     assert_said(
         &run,
         "table-not-read",
-        "bindings is a virtual table, not a table",
+        "`bindings` is a virtual table, not a table",
     );
     assert_said(
         &run,
@@ -478,7 +478,7 @@ fn databases_of_somebody_else_are_refused_with_what_they_hold() {
         (
             "CREATE TABLE a1(x); CREATE TABLE a2(x); CREATE TABLE a3(x); CREATE TABLE a4(x); CREATE TABLE a5(x);
              CREATE TABLE a6(x); CREATE TABLE a7(x); CREATE TABLE a8(x); CREATE TABLE a9(x)",
-            "this database contains neither a run nor agents: it has 9 tables, among them a1, a2, a3, a4, a5, a6, a7, a8",
+            "this database contains neither a run nor agents: there are 9 tables, among them a1, a2, a3, a4, a5, a6, a7, a8",
         ),
     ] {
         let db = Db::of(sql);

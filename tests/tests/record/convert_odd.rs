@@ -71,12 +71,12 @@ fn values_are_carried_byte_for_byte() {
     assert_reported(
         &left,
         "binding blob",
-        "is copied as attachments/x_converted_",
+        "is copied as the file attachments/x_converted_",
     );
     assert_reported(
         &left,
         "binding broken",
-        "is copied as attachments/x_converted_",
+        "is copied as the file attachments/x_converted_",
     );
     assert_reported(
         &left,

@@ -277,5 +277,5 @@ fn a_run_is_converted_whole_or_not_at_all_however_full_the_disk_is() {
     let run = project.init("sqlite");
     mount.read_only();
     let said = project.expect(6, &["convert", &run, "--to", "filesystem"], b"");
-    assert!(said.contains("may write"), "{said}");
+    assert!(said.contains("permission to write"), "{said}");
 }

@@ -458,7 +458,7 @@ fn triggers_that_were_dropped_or_tamed_are_missed() {
     assert_eq!(issue["rule"], "audit-unguarded");
     let message = issue["message"].as_str().expect("a text");
     assert!(
-        message.ends_with("changes: gate_audit_log_no_update, gate_audit_log_no_delete"),
+        message.ends_with("changes of rows: gate_audit_log_no_update, gate_audit_log_no_delete"),
         "{message}"
     );
 }

@@ -111,7 +111,7 @@ fn only_what_can_be_verified_is_said() {
     let issue = anchored(&receipts, Some(3), Some("sha256:3")).unwrap();
     assert_eq!(
         issue.message,
-        "run.json counts 3 receipts, receipts.jsonl holds 2"
+        "run.json counts 3 receipts, but receipts.jsonl contains 2"
     );
     assert_eq!(anchored(&receipts, Some(2), Some("sha256:3")), None);
     assert_eq!(anchored(&receipts, None, None), None);

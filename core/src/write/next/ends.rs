@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::instance::{Instance, begins, begun_after, meta, newest_at, shown};
 use super::super::task::output_of;
-use super::super::{Place, WriteError, parallel};
+use super::super::{Place, WriteError, parallel, retry};
 use super::{Body, FILE, Last, Look, NextChoice};
 use crate::model::{Execution, Status};
 use crate::program::StatementKind as Kind;
@@ -223,18 +223,26 @@ impl Look<'_> {
         };
         let gate = meta(&last.row).gate_id.is_some();
         let failed = self.instance(&last.row)?;
-        let what = match gate {
-            true => "the gate was turned down".to_owned(),
-            false => format!("execution {failed} failed{error}"),
+        let used_up = match gate {
+            true => None,
+            false => retry::used_up(self.source, &Instance::of(self.facts, failed)?),
         };
-        let retry = choice(
-            format!("prosescope exec retry {failed}"),
-            format!("{what}; retry once the cause of the failure is removed"),
-        );
+        let what = match (gate, used_up) {
+            (true, _) => "the gate was turned down".to_owned(),
+            (_, Some(max)) => {
+                format!("execution {failed} failed in all of its {max} attempts{error}")
+            }
+            (_, None) => format!("execution {failed} failed{error}"),
+        };
+        let retry = (!gate && used_up.is_none()).then(|| {
+            choice(
+                format!("prosescope exec retry {failed}"),
+                format!("{what}; retry once the cause of the failure is removed"),
+            )
+        });
         let Some(row) = row else {
             let finish = choice("prosescope finish --status failed", what);
-            let again = (!gate).then_some(retry);
-            return Ok(again.into_iter().chain([finish]).collect());
+            return Ok(retry.into_iter().chain([finish]).collect());
         };
         let at = self.source.of_row(row);
         let catch = at.and_then(|at| self.listing.catch_of(at));
@@ -246,7 +254,8 @@ impl Look<'_> {
         Ok(match (catch, ran) {
             (Some(catch), None) => {
                 let why = "a statement of the `try` failed";
-                vec![choice(self.command(catch, row.parent), why), retry]
+                let handle = choice(self.command(catch, row.parent), why);
+                [handle].into_iter().chain(retry).collect()
             }
             (_, Some(Status::Completed)) => vec![choice(
                 format!("prosescope exec complete {id}"),
@@ -257,8 +266,7 @@ impl Look<'_> {
                     format!("prosescope exec fail {id} --error TEXT"),
                     format!("{what}, and nothing in execution {id} handles the failure"),
                 );
-                let again = (!gate).then_some(retry);
-                again.into_iter().chain([fail]).collect()
+                retry.into_iter().chain([fail]).collect()
             }
         })
     }

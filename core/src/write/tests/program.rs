@@ -210,7 +210,7 @@ fn a_line_of_another_kind_names_the_right_command() {
         (hint(begin(4)), "prosescope put topic"),
         (hint(begin(7)), "prosescope parallel run --line 7"),
         (hint(begin(12)), "prosescope loop begin --line 12"),
-        (hint(begin(14)), "`do process(…)` calls it"),
+        (hint(begin(14)), "`do process(…)` calls the block"),
         (hint(begin(18)), "prosescope gate create --line 18"),
         (hint(begin(6)), "--line 5"),
         (hint(parallel(12)), "prosescope loop begin --line 12"),

@@ -282,7 +282,7 @@ fn records_that_contradict_or_are_torn_are_issues() {
             "state-file-not-read: the state file is a run state with receipts",
             "another-run: run.json belongs to run r8, but the state file belongs to run r9",
             "malformed-json: the last line is cut off: EOF while parsing a string at line 1 column 12",
-            "receipt-chain: run.json counts 5 receipts, receipts.jsonl holds 3",
+            "receipt-chain: run.json counts 5 receipts, but receipts.jsonl contains 3",
         ]
     );
     assert_eq!(

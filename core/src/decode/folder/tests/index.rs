@@ -119,7 +119,7 @@ fn contradictions_of_index_and_disk_are_reported() {
         &[a],
         &["a let bindings/a.md+18"],
         "binding-not-indexed",
-        "bindings/a.md is on disk, but not in the index",
+        "bindings/a.md is on disk, but not in the index of state.md",
     );
     check(
         "| a | const | bindings/a.md | 7 |\n",

@@ -18,7 +18,7 @@ pub(super) fn fit(head: &str, blocks: &[Block], size: usize) -> (String, Vec<Str
         match block.write(room) {
             Some(Written { text: own, cut }) => {
                 text.push_str(&own);
-                left_out.extend(cut.map(|cut| format!("{}: {cut}", block.title)));
+                left_out.extend(cut.map(|cut| format!("{}: all but {cut}", block.title)));
             }
             None => absent.push(block.title.clone()),
         }

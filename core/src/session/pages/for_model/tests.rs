@@ -113,7 +113,7 @@ fn the_error_the_prompt_and_the_beginnings_of_all_values_are_in_the_smallest_tex
         assert!(
             of.left_out
                 .iter()
-                .any(|what| what.starts_with("Its error: the first"))
+                .any(|what| what.starts_with("Its error: all but the first"))
         );
     }
 }

@@ -262,7 +262,7 @@ fn what_only_looks_like_workflows_is_refused_and_empty_tables_say_so() {
     );
     viewer.drop_files(&[&half]);
     viewer
-        .wait("document.querySelector('.notice')?.innerText.includes('no table workflow_events')");
+        .wait("document.querySelector('.notice')?.innerText.includes('no table `workflow_events`')");
     // A refused database does not replace the source that is open.
     viewer.wait_main("No workflows");
     viewer.assert_quiet();
