@@ -9,6 +9,8 @@ use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use prosescope_core::shell;
+
 use crate::args::wrapped::text_of;
 use crate::args::{self, Cli};
 use crate::error::CliError;
@@ -103,7 +105,11 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
             // Of `get RUN NAME` the first word is the run.
             let before = words.iter().take_while(|word| **word != wrong).last();
             let tip = match before.filter(|word| is_like_run(word) && !is_like_run(&wrong)) {
-                Some(run) => format!("name the run with `--run`: {wrong} --run {run}"),
+                Some(run) => format!(
+                    "name the run with `--run`: {} {}",
+                    shell::word(&wrong),
+                    shell::option("--run", run)
+                ),
                 None => format!("name the run with `--run {wrong}`"),
             };
             tips = vec![tip.into()];
@@ -136,7 +142,7 @@ fn is_like_run(word: &str) -> bool {
     is_latest(word)
         || date.len() == 8 && date.chars().all(|c| c.is_ascii_digit())
         || word.starts_with("postgres:")
-        || Path::new(word).exists()
+        || (word.contains('/') || word.ends_with(".db")) && Path::new(word).exists()
 }
 
 /// Returns whether an unexpected word is probably a run, given to a command that takes it as `--run`.

@@ -364,7 +364,7 @@ fn a_value_that_is_probably_a_slip_is_noted() {
     for form in FORMS {
         let ask = |line: &str| prose(dir.path(), form, 0, line);
         assert!(!ask("put a --file value").contains("note"));
-        assert!(ask("put b --file blank").contains("note: the value of b is empty"));
+        assert!(ask("put b --file blank").contains("note: the value of b is only white space"));
         let said = ask("put research --file value");
         assert!(
             said.contains("note: the program does not contain the name research"),

@@ -491,10 +491,7 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
         next.starts_with("prosescope exec fail 22 --error TEXT"),
         "{next}"
     );
-    assert!(
-        next.contains("execution 26 failed in all of its 3 attempts"),
-        "{next}"
-    );
+    assert!(next.contains("execution 26 failed 3 of 3 times"), "{next}");
     assert!(!next.contains("retry"), "{next}");
 }
 

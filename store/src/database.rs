@@ -502,6 +502,10 @@ mod tests {
             said.contains("needs a copy of 1 MB, and at most 1 MB are copied"),
             "{said}"
         );
-        assert!(error.next().contains("undoes the unfinished change in place"));
+        assert!(
+            error
+                .next()
+                .contains("undoes the unfinished change in place")
+        );
     }
 }

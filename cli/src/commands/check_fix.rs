@@ -4,7 +4,7 @@ use prosescope_core::session::pages;
 use std::path::PathBuf;
 
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::repair::plan;
+use prosescope_core::repair::{REPAIRED_NOTES, plan};
 use prosescope_core::view::RunRepaired;
 use prosescope_core::write::{Style, at_text};
 use prosescope_store::{Damaged, write_repaired};
@@ -43,7 +43,9 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         .hint("only databases, and folders with OpenProse's state.md, can be repaired"));
     }
     let counts = before.counts;
-    if args.out.is_none() && counts.error == 0 && counts.warning == 0 {
+    let is_repaired = |rule: &str| REPAIRED_NOTES.contains(&rule);
+    let minor = before.issues.iter().any(|of| is_repaired(&of.issue.rule));
+    if args.out.is_none() && counts.error == 0 && counts.warning == 0 && !minor {
         let whole = RunRepaired {
             run: before.run.clone(),
             copy: None,

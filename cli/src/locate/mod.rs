@@ -93,7 +93,7 @@ pub(crate) fn set_now() -> Result<Option<i64>, CliError> {
     let time = Stamp::parse(&text).millis().ok_or_else(wrong);
     time.map(Some).map_err(|error| {
         error.hint(format!(
-            "set {NOW_ENV} to a time such as 2026-01-25T12:00:00Z, or unset {NOW_ENV}"
+            "unset {NOW_ENV}, or, for a command that reads, set {NOW_ENV} to a time such as 2026-01-25T12:00:00Z"
         ))
     })
 }

@@ -16,11 +16,14 @@ impl Listing {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// Returns whether the program contains a word anywhere, also in texts and comments.
-    pub(crate) fn contains_word(&self, word: &str) -> bool {
-        let part = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'));
-        let mut lines = self.lines.iter();
-        lines.any(|line| line.text.split(part).any(|own| own == word))
+    /// Returns whether the program contains a name anywhere, also in texts and comments. Of a dotted name such as
+    /// `research.findings` it has to contain all parts.
+    pub(crate) fn contains_name(&self, name: &str) -> bool {
+        let between = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'));
+        name.split('.').all(|part| {
+            let mut words = self.lines.iter().flat_map(|line| line.text.split(between));
+            words.any(|word| word == part || word.trim_matches('-') == part)
+        })
     }
 
     /// Returns the prompt of a session or a resumed agent: its `prompt:`, otherwise the quoted text after its

@@ -107,6 +107,7 @@ fn by_beginning<'r, R>(
     };
     if let Some(original) = original.filter(|run| RunId::parse(name_of(run)).is_well_formed())
         && let of = name_of(original)
+        && matching.iter().filter(|run| name_of(run) == of).count() == 1
         && matching.iter().all(|run| is_copy_of(of, name_of(run)))
     {
         return Ok(*original);

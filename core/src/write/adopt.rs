@@ -2,7 +2,7 @@
 
 use typed_index_collections::TiVec;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ExecutionRow;
 use super::meta::Keys;
@@ -173,25 +173,52 @@ impl<'a> Told<'a> {
     fn rows(self) -> Vec<ExecutionRow> {
         let ids = self.ids();
         let id_of = |at: NodeId| ids.get(self.first(at)?).copied();
-        let rows = self.events.iter().zip(&ids);
+        let ends = self.early_ends(&ids);
+        let in_first: BTreeSet<usize> = ends.values().copied().collect();
+        let rows = self.events.iter().zip(&ids).enumerate();
         let mut rows: Vec<ExecutionRow> = rows
-            .filter_map(|(event, id)| {
+            .filter(|(n, _)| !in_first.contains(n))
+            .filter_map(|(n, (event, id))| {
                 let parent = self.outer(event.node).and_then(id_of);
                 let naming = self.naming(event, id_of(event.at)?, parent);
+                let end = ends.get(&n).and_then(|end| self.events.get(*end));
+                let said = end.unwrap_or(event);
                 Some(ExecutionRow {
                     id: *id,
                     index: event.node.line.map(i64::from),
                     text: self.text(event.node),
-                    status: event.status.word().to_owned(),
-                    error: event.error.clone(),
+                    status: said.status.word().to_owned(),
+                    error: said.error.clone(),
                     parent,
-                    metadata: naming.and(event.keys.clone()).done(),
+                    metadata: naming.and(said.keys.clone()).done(),
                     ..ExecutionRow::default()
                 })
             })
             .collect();
         rows.sort_by_key(|row| row.id);
         rows
+    }
+
+    /// Returns the frames whose first row also records their end, because a row of its own would get an id after the
+    /// first row of another call of the same statement. Readers would take it for the end of that call. Maps the index
+    /// of the first event to that of the end.
+    fn early_ends(&self, ids: &[i64]) -> BTreeMap<usize, usize> {
+        let opened = |event: &Event<'_>| (self.outer(event.node), event.node.line);
+        let mut calls: BTreeMap<_, Vec<i64>> = BTreeMap::new();
+        for event in &self.events {
+            if let Some(id) = event.id {
+                calls.entry(opened(event)).or_default().push(id);
+            }
+        }
+        let events = self.events.iter().zip(ids).enumerate();
+        let ends = events.filter_map(|(n, (event, end))| {
+            let first = self.first(event.at).filter(|first| *first != n)?;
+            let own = self.events.get(first)?.id?;
+            let others = calls.get(&opened(event))?;
+            let is_between = others.iter().any(|id| own < *id && *id < *end);
+            is_between.then_some((first, n))
+        });
+        ends.collect()
     }
 
     /// Returns an id for each event. A frame keeps its own id, events before the first frame get lower ids, and all
@@ -202,21 +229,17 @@ impl<'a> Told<'a> {
         let mut first = events.filter_map(|(n, event)| Some(event.id?.saturating_sub(n)));
         let first = first.next();
         let mut last = first.map_or(0, |id| id.min(1).saturating_sub(1));
-        let mut taken = kept;
+        let highest = kept.last().copied().unwrap_or(0);
         let ids = self.events.iter().map(|event| {
-            if let Some(id) = event.id {
-                last = last.max(id);
-                return id;
-            }
             let next = last.saturating_add(1);
-            let id = match (taken.contains(&next), taken.last()) {
-                (true, Some(highest)) => highest.saturating_add(1),
-                _ => next,
+            let id = match event.id {
+                Some(id) => id,
+                // Once the next id belongs to a frame, all further events come after all frames. Ids never decrease
+                // then, so that the end of an execution has a higher id than its beginning.
+                None if kept.contains(&next) => highest.max(last).saturating_add(1),
+                None => next,
             };
-            if id == next {
-                last = next;
-            }
-            taken.insert(id);
+            last = last.max(id);
             id
         });
         ids.collect()

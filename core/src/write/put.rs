@@ -401,12 +401,15 @@ impl Put {
     /// Returns notes about input that is recorded although it is probably a mistake.
     fn notes(&self, source: &Source, name: &str) -> Vec<String> {
         let mut notes = Vec::new();
-        let blank = |text: &str| text.trim().is_empty();
-        if self.value.text().is_some_and(blank) {
-            notes.push(format!("the value of {name} is empty"));
+        match self.value.text() {
+            Some("") => notes.push(format!("the value of {name} is empty")),
+            Some(text) if text.trim().is_empty() => {
+                notes.push(format!("the value of {name} is only white space"));
+            }
+            _ => {}
         }
         let listing = source.listing.as_ref();
-        if self.name.is_some() && listing.is_some_and(|listing| !listing.contains_word(name)) {
+        if self.name.is_some() && listing.is_some_and(|listing| !listing.contains_name(name)) {
             notes.push(format!("the program does not contain the name {name}"));
         }
         notes

@@ -71,11 +71,11 @@ impl Source {
                 "give the statement's text, or --line with the statement's line in the program",
             )),
             (Some(text), None) => match text.trim().parse::<u32>() {
-                Ok(line) => Err(WriteError::wrong(
+                Ok(line) if self.listing.is_some() => Err(WriteError::wrong(
                     format!("{line} is a number, not the text of a statement"),
-                    format!("`--line {line}` names the statement at line {line} of the program"),
+                    format!("to name a statement by its line, use `--line {line}`"),
                 )),
-                Err(_) => Ok(self.by_text(text)),
+                _ => Ok(self.by_text(text)),
             },
             (text, Some(line)) => self.by_line(text.as_deref(), line),
         }

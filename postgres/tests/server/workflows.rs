@@ -171,7 +171,10 @@ fn what_a_database_lacks_is_said() {
     assert!(error.message.contains("no tables of workflows"), "{error}");
     cluster.psql(&url, "CREATE TABLE workflows (id UUID, status TEXT); CREATE VIEW workflow_runs AS SELECT 1 AS id").unwrap();
     let error = PostgresTables::open(&address(&url)).unwrap_err();
-    assert!(error.message.contains("no table `workflow_runs`"), "{error}");
+    assert!(
+        error.message.contains("no table `workflow_runs`"),
+        "{error}"
+    );
     cluster
         .psql(
             &url,

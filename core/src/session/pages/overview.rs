@@ -15,7 +15,7 @@ use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
 use crate::time::{Stamp, human_duration};
-use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Verdict};
+use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount, Stop};
 
 /// The largest number of links in a list of the overview.
@@ -115,25 +115,18 @@ pub(super) fn overview_of(
         let word = sentence_start(&view.status);
         view.headline = format!("{word}; failed at {}", story::line_of(&failed));
     }
-    let refused = plan.stands.iter().find(|stand| stand.stop == Stop::Refused);
-    let refused = refused.and_then(|stand| session.node(stand.node?));
-    if let (
-        Some(Node {
-            kind: NodeKind::Gate { gate },
-            status,
-            ..
-        }),
-        "running",
-    ) = (refused, &*view.status)
+    if let [only] = plan.stands.as_slice()
+        && only.stop == Stop::Refused
+        && let Some(node) = only.node.and_then(|node| session.node(node))
+        && let NodeKind::Gate { gate } = &node.kind
+        && view.status == RunStatus::Running.word()
+        && !view.stale
     {
-        // The decision is the last sign of life: nothing else ran since.
-        let word = sentence_start(&view.status);
-        let how = if *status == NodeStatus::Timeout {
-            "timed out"
-        } else {
-            "was rejected"
+        let how = match node.status {
+            NodeStatus::Timeout => "timed out",
+            _ => "was rejected",
         };
-        view.headline = format!("{word}; gate {gate} {how}");
+        view.headline = format!("Running; gate {gate} {how}");
     }
     if trace.unordered && view.status == RunStatus::Running.word() {
         // Only the state file's header records the run as running. The run's bindings may be newer than that header.

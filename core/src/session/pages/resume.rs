@@ -12,7 +12,7 @@ use crate::session::values::Table;
 use crate::session::{Opened, Session};
 use crate::shell;
 use crate::text::count as number;
-use crate::trace::{NodeId, NodeKind, NodeStatus, source_of_trace};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, source_of_trace};
 use crate::view::{
     AheadView, CautionView, DoneView, GateOutcomeView, GateView, MemoryNeedView, NeedState,
     NeedView, PositionView, ResumeView, Stop,
@@ -183,7 +183,11 @@ fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> Pos
         commands: match stand.stop {
             Stop::Failed => {
                 let again = again.and_then(|node| session.node(node));
-                attempts(session, again.and_then(|n| n.id))
+                let is_used_up = |n: &&Node| n.max.is_some_and(|max| n.attempts >= max);
+                match again.filter(is_used_up) {
+                    Some(_) => onward(session),
+                    None => attempts(session, again.and_then(|n| n.id)),
+                }
             }
             Stop::Gate => Vec::new(),
             _ => onward(session),

@@ -50,7 +50,7 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     }
     let message = match facts.gate_elsewhere(id)? {
         Some(other) => format!(
-            "gate {} belongs to run {} of this database, but commands write only to the newest run of a database, {}",
+            "gate {} belongs to run {} of this database, but commands that open this database write to run {}",
             shown(id),
             shown(&other),
             shown(&facts.run()?.name)

@@ -202,12 +202,14 @@ impl Look<'_> {
             }
             std::ops::ControlFlow::Continue(())
         })?;
-        let retry = failed.map(|id| format!("prosescope exec retry {id}"));
-        let why = || format!("branch {name} failed");
-        Ok(retry
-            .map(|retry| choice(retry, why()))
-            .into_iter()
-            .collect())
+        let Some(id) = failed else {
+            return Ok(Vec::new());
+        };
+        if retry::used_up(self.source, &Instance::of(self.facts, id)?).is_some() {
+            return Ok(Vec::new());
+        }
+        let why = format!("branch {name} failed");
+        Ok(vec![choice(format!("prosescope exec retry {id}"), why)])
     }
 
     /// Returns the commands to choose from after a failure: another attempt, the handler of the enclosing `try`, or the
@@ -230,7 +232,7 @@ impl Look<'_> {
         let what = match (gate, used_up) {
             (true, _) => "the gate was turned down".to_owned(),
             (_, Some(max)) => {
-                format!("execution {failed} failed in all of its {max} attempts{error}")
+                format!("execution {failed} failed {max} of {max} times{error}")
             }
             (_, None) => format!("execution {failed} failed{error}"),
         };

@@ -50,21 +50,24 @@ pub struct NextChoice {
     pub why: String,
 }
 
-/// Returns the commands that may come next in a run, without a change to the store. If the user `named` the run, the
-/// commands contain its name.
+/// Returns the commands that may come next in a run, without a change to the store. `run` is the name by which commands
+/// find the run. If the user `named` the run, all commands contain the name.
 ///
 /// # Errors
 /// A [`super::Fault`] if the store cannot answer.
-pub fn next(store: &mut dyn RunStore, at: &At, named: bool) -> Result<NextView, WriteError> {
+pub fn next(
+    store: &mut dyn RunStore,
+    at: &At,
+    run: &str,
+    named: bool,
+) -> Result<NextView, WriteError> {
     let mut answer = None;
     // The closure ends with an error on purpose, so that the transaction changes nothing.
     let refused = store.transact(&mut |facts| {
-        let mut asked = asked(facts, at)?;
-        if named {
-            let run = shell::option("--run", &facts.run()?.name);
-            for choice in &mut asked.choices {
-                choice.name_run(&run);
-            }
+        let mut asked = asked(facts, at, run)?;
+        let option = shell::option("--run", run);
+        for choice in asked.choices.iter_mut().filter(|_| named) {
+            choice.name_run(&option);
         }
         answer = Some(asked);
         Err(WriteError::refused("only-asked", "", ""))
@@ -99,7 +102,7 @@ impl NextChoice {
 /// The end of a command that reads a value from standard input.
 const FILE: &str = " < FILE";
 
-fn asked(facts: &dyn Facts, now: &At) -> Result<NextView, WriteError> {
+fn asked(facts: &dyn Facts, now: &At, name: &str) -> Result<NextView, WriteError> {
     let run = facts.run()?;
     let view = |choices| NextView {
         run: run.name.clone(),
@@ -128,6 +131,7 @@ fn asked(facts: &dyn Facts, now: &At) -> Result<NextView, WriteError> {
     let look = Look {
         facts,
         now,
+        name,
         source: &source,
         listing,
         several: leaves.len() > 1,
@@ -148,6 +152,8 @@ const MOST: usize = 24;
 struct Look<'a> {
     facts: &'a dyn Facts,
     now: &'a At,
+    /// The name by which commands find the run.
+    name: &'a str,
     source: &'a Source,
     listing: &'a Listing,
     /// Whether the run has several positions. Each command then has to name the parent of its position.
@@ -310,19 +316,18 @@ impl Look<'_> {
         let own = meta(row);
         let gate = own.gate_id.as_deref().unwrap_or_default();
         let name = visit(gate).0;
-        let run = self.facts.run()?.name;
         if let Some(gate) = self.facts.gate(gate)?.filter(|gate| is_due(gate, self.now)) {
             let deadline = gate.timeout_at.as_ref();
             let deadline = deadline.map_or(String::new(), |at| format!(" ({})", at.spoken()));
             let why = format!(
                 "gate {name} is past its deadline{deadline}: this command records the time-out"
             );
-            return Ok(vec![choice(expire_command(&run), why)]);
+            return Ok(vec![choice(expire_command(self.name), why)]);
         }
         let why = format!(
             "gate {name} waits for a person's decision: the VM that carries out the program must never decide a gate"
         );
-        Ok(decide_commands(&run, gate)
+        Ok(decide_commands(self.name, gate)
             .map(|command| choice(command, &*why))
             .to_vec())
     }

@@ -134,6 +134,7 @@ impl<'s> Asked<'s> {
         let argument = Some(Expression::Name(name.to_owned()));
         let is_it = |binding: &Binding| {
             binding.execution_id == Some(frame)
+                && !binding.superseded
                 && binding.kind == BindingKind::Input
                 && listing.argument(call, block, &binding.name) == argument
         };

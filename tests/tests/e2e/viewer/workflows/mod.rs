@@ -261,8 +261,9 @@ fn what_only_looks_like_workflows_is_refused_and_empty_tables_say_so() {
         "CREATE TABLE workflows (id, status); CREATE TABLE workflow_runs (id, workflow_id, status);",
     );
     viewer.drop_files(&[&half]);
-    viewer
-        .wait("document.querySelector('.notice')?.innerText.includes('no table `workflow_events`')");
+    viewer.wait(
+        "document.querySelector('.notice')?.innerText.includes('no table `workflow_events`')",
+    );
     // A refused database does not replace the source that is open.
     viewer.wait_main("No workflows");
     viewer.assert_quiet();

@@ -144,7 +144,9 @@ fn a_text_is_found_wherever_a_workflow_holds_it() {
     viewer.click(".bar .up");
     viewer.wait_main("3 workflows");
     viewer.key("/");
-    viewer.wait("document.querySelector('.find-state').innerText.includes('open a run or a workflow')");
+    viewer.wait(
+        "document.querySelector('.find-state').innerText.includes('open a run or a workflow')",
+    );
     viewer.assert_quiet();
 }
 
