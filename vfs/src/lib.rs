@@ -6,7 +6,7 @@
 //!
 //! SQLite requests pages and `Files` reads them; nothing is written, and no file is kept whole in memory. A database
 //! in WAL mode is read with its `-wal` file, or with an empty one. `-journal` files are hidden from SQLite, because
-//! rolling a database back needs writing; [`Mount::open`] refuses a database with a hot journal.
+//! rolling a database back needs writing; `Mount::open` refuses a database with a hot journal.
 
 #![cfg(all(target_family = "wasm", target_os = "unknown"))]
 
