@@ -23,10 +23,15 @@ session "End"
 /// Runs `prosescope` on a run, and expects this exit code. Returns all output.
 #[track_caller]
 fn prose(dir: &Path, run: &str, code: i32, line: &str) -> String {
+    run::said(code, &mut command(dir, run, line))
+}
+
+/// Returns a command on a run.
+fn command(dir: &Path, run: &str, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
     command.args(line.split(' ')).current_dir(dir);
     command.env("HOME", dir.join("home")).env("PROSE_RUN", run);
-    run::said(code, &mut command)
+    command
 }
 
 /// Returns a project of the program [`PROGRAM`], with a run in each form.
@@ -338,13 +343,7 @@ fn next_names_the_run_and_what_decides_a_gate() {
     }
     let dir = project_of("approve go:\n  prompt: \"Go?\"\n  timeout: \"1h\"\n");
     for form in FORMS {
-        let mut create = Command::new(env!("CARGO_BIN_EXE_prosescope"));
-        create
-            .args(["gate", "create", "--line", "1"])
-            .current_dir(dir.path());
-        create
-            .env("HOME", dir.path().join("home"))
-            .env("PROSE_RUN", form);
+        let mut create = command(dir.path(), form, "gate create --line 1");
         run::said(0, create.envs(clock::at("2026-01-25T12:00:00Z")));
         let said = prose(dir.path(), form, 0, "next");
         assert!(

@@ -469,16 +469,22 @@ fn what_a_branch_holds_runs_in_that_branch() {
     }
 }
 
-/// In this run, an execution has one row, which is updated in place. So each call around a failure begins again under
-/// its own number.
-#[test]
-fn the_calls_around_a_failure_begin_again_one_after_the_other() {
+/// Returns a project with a copy of this example run, which is opened again for recording.
+fn taken_up(run: &str) -> Project {
     let project = Project::new();
-    let run = "20260118-201530-z4t9wa";
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose/runs");
     let to = project.path(".prose/runs").join(run);
     prosescope_test_support::files::copy(&examples.join(run), &to);
     project.prose(0, &["resume", run, "--begin"]);
+    project
+}
+
+/// In this run, an execution has one row, which is updated in place. So each call around a failure begins again under
+/// its own number.
+#[test]
+fn the_calls_around_a_failure_begin_again_one_after_the_other() {
+    let run = "20260118-201530-z4t9wa";
+    let project = taken_up(run);
     for execution in ["2", "6", "12", "16", "19", "22"] {
         let next = project.prose(0, &["next", "--run", run]);
         let retry = format!("prosescope exec retry {execution}");
@@ -499,13 +505,9 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
 /// also in frames that keep their recorded numbers.
 #[test]
 fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
-    let project = Project::new();
     let run = "20260115-083214-h5n2ye";
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose/runs");
-    let to = project.path(".prose/runs").join(run);
-    prosescope_test_support::files::copy(&examples.join(run), &to);
+    let project = taken_up(run);
     std::fs::write(project.path("value"), "120 kW").expect("written");
-    project.prose(0, &["resume", run, "--begin"]);
     let next = project.prose(0, &["next", run]);
     let open = next.split_once("--execution ").expect("an execution").1;
     let open = open.split(' ').next().expect("a number");
