@@ -4,7 +4,7 @@ use prosescope_core::gate::audit::Head;
 use prosescope_core::render::text::escape;
 use prosescope_core::shell::command;
 use prosescope_core::time::human_duration;
-use prosescope_core::view::{GateDecided, GateTimedOut, icon};
+use prosescope_core::view::{GateDecided, GateTimedOut, acting, icon};
 
 use super::fact;
 use super::style::{BOLD, FAINT, RESET, WAIT, of};
@@ -17,10 +17,7 @@ pub(crate) fn head(head: &Head) -> String {
 /// Formats a recorded decision, and which of its facts are only claims that prosescope did not check.
 pub(crate) fn decided(done: &GateDecided) -> String {
     let mut out = line(&done.status, &done.gate, &done.run);
-    let by = match &done.on_behalf_of {
-        Some(other) => format!("{}, for {other}", done.resolved_by),
-        None => done.resolved_by.clone(),
-    };
+    let by = acting(&done.resolved_by, done.on_behalf_of.as_deref());
     fact(
         &mut out,
         "decided by",

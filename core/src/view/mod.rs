@@ -84,8 +84,7 @@ pub use files::{
     FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
 };
 pub use for_model::{ForModel, ModelAbout, ModelSize, ReplacedInText};
-pub(crate) use gates::acting;
-pub use gates::{AuditRow, AuditView, GateView, GatesView};
+pub use gates::{AuditRow, AuditView, GateView, GatesView, acting};
 pub(crate) use nodes::number;
 pub use nodes::{
     BindingRef, NodeDetail, NodeRef, ProgramLine, ProgramView, PropertyView, RowView, TracePage,

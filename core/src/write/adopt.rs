@@ -204,19 +204,20 @@ impl<'a> Told<'a> {
     /// of the first event to that of the end.
     fn early_ends(&self, ids: &[i64]) -> BTreeMap<usize, usize> {
         let opened = |event: &Event<'_>| (self.outer(event.node), event.node.line);
-        let mut calls: BTreeMap<_, Vec<i64>> = BTreeMap::new();
+        let mut calls: BTreeMap<_, BTreeSet<i64>> = BTreeMap::new();
         for event in &self.events {
             if let Some(id) = event.id {
-                calls.entry(opened(event)).or_default().push(id);
+                calls.entry(opened(event)).or_default().insert(id);
             }
         }
         let events = self.events.iter().zip(ids).enumerate();
         let ends = events.filter_map(|(n, (event, end))| {
             let first = self.first(event.at).filter(|first| *first != n)?;
             let own = self.events.get(first)?.id?;
-            let others = calls.get(&opened(event))?;
-            let is_between = others.iter().any(|id| own < *id && *id < *end);
-            is_between.then_some((first, n))
+            let mut between = calls
+                .get(&opened(event))?
+                .range(own.saturating_add(1)..*end);
+            between.next().map(|_| (first, n))
         });
         ends.collect()
     }
