@@ -182,6 +182,7 @@ pub enum StatementKind {
     /// `let x = …`, `const x = …` or `x = …` with a text, a list or a name on the right side: none of the kinds above
     Assign,
     /// A text on a line by itself (`"…"`), or a line that fits no other kind
+    #[serde(other)]
     Other,
 }
 
