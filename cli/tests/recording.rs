@@ -535,3 +535,31 @@ fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
     assert_eq!(frame, 1, "{trace}");
     assert!(!trace.contains("overwritten later"), "{trace}");
 }
+
+/// `next` knows the strategy of a parallel block: a failed branch does not end a block that waits for the first.
+#[test]
+fn a_parallel_that_waits_for_the_first_goes_on_after_a_failed_branch() {
+    let project = Project::new();
+    let program = "parallel (\"first\"):\n  a = session \"A\"\n  b = session \"B\"\n  c = session \"C\"\n";
+    fs::write(project.path("p.prose"), program).expect("written");
+    fs::write(project.path("value"), "yes").expect("written");
+    for form in FORMS {
+        project.prose(0, &["init", "p.prose", "--state", form, "--id", form]);
+        let run = |command: &str| {
+            let args: Vec<&str> = command.split(' ').collect();
+            project.prose(0, &[&args[..], &["--run", form]].concat())
+        };
+        run("parallel begin --line 1");
+        let id = run("parallel branch 1 a");
+        run(&format!("exec fail {} --error no", id.trim()));
+        let next = run("next");
+        assert!(next.starts_with("prosescope parallel branch 1 b"), "{next}");
+        assert!(!next.contains("parallel join"), "{next}");
+        let id = run("parallel branch 1 b");
+        run(&format!("put b --execution {} --file value --done", id.trim()));
+        let next = run("next");
+        assert!(next.starts_with("prosescope parallel join 1"), "{next}");
+        assert!(next.contains("prosescope parallel branch 1 c"), "{next}");
+        run("parallel join 1");
+    }
+}

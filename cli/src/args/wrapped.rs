@@ -55,9 +55,15 @@ fn line_of(line: &str, width: usize) -> String {
         None if words.starts_with("- ") => (&line[..indent], words, indent + 2),
         None => (&line[..indent], words, indent),
     };
-    let mut out = head.to_owned();
-    let mut used = head.width();
-    for (nth, word) in rest.split_whitespace().enumerate() {
+    fill(head, rest, width, hang)
+}
+
+/// Adds the words of a text to the beginning of a line. Breaks the line at `width` columns, and indents the lines
+/// after the first one by `hang` columns.
+pub(crate) fn fill(begin: &str, text: &str, width: usize, hang: usize) -> String {
+    let mut out = begin.to_owned();
+    let mut used = begin.width();
+    for (nth, word) in text.split_whitespace().enumerate() {
         let len = anstream::adapter::strip_str(word).to_string().width();
         if nth > 0 && used + 1 + len > width {
             out.push_str(&format!("\n{}", " ".repeat(hang)));

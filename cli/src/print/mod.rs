@@ -47,6 +47,8 @@ use prosescope_core::render::text::escape;
 pub(crate) use prosescope_core::text::bytes;
 use prosescope_core::view::{Section, Tone};
 
+use crate::args::wrapped::fill;
+
 /// Formats the first line about a run: its program and its id.
 fn run_line(program: Option<&str>, run: &str) -> String {
     use style::{BOLD, FAINT, RESET};
@@ -124,25 +126,13 @@ fn more(out: &mut String, all: u32, shown: usize) {
     }
 }
 
-/// Wraps a text to lines of at most `width` columns, each beginning with `indent`.
+/// Wraps a text to lines of at most `width` columns, each beginning with `indent`, which consists of spaces.
 fn wrap(text: &str, width: usize, indent: &str) -> String {
-    use unicode_width::UnicodeWidthStr;
-    let mut out = String::new();
-    let mut line = String::new();
-    for word in escape(text, false).split_whitespace() {
-        if !line.is_empty() && indent.width() + line.width() + 1 + word.width() > width {
-            out.push_str(&format!("{indent}{line}\n"));
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+    let text = escape(text, false);
+    match text.trim().is_empty() {
+        true => String::new(),
+        false => fill(indent, &text, width, indent.len()) + "\n",
     }
-    if !line.is_empty() {
-        out.push_str(&format!("{indent}{line}\n"));
-    }
-    out
 }
 
 #[cfg(test)]

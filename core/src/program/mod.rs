@@ -240,6 +240,7 @@ impl TiedBy {
 
 pub use arguments::{Expression, items};
 pub(crate) use log::{counts, fits};
+pub(crate) use says::allows_failure;
 pub use scan::{classify, scan};
 pub use tie::Ties;
 pub(crate) use tie::Within;

@@ -145,3 +145,18 @@ impl Listing {
             .collect()
     }
 }
+
+/// Returns the setting by which a parallel block continues after a failed branch: `on-fail: ignore`, `strategy:
+/// first`; `None` if the block fails. The `recorded` strategy of its rows takes precedence over the program's.
+pub(crate) fn allows_failure(
+    recorded: Option<&str>,
+    statement: Option<&Statement>,
+) -> Option<String> {
+    let on_fail = statement.and_then(|s| s.property("on-fail"));
+    let on_fail = on_fail.filter(|word| matches!(*word, "continue" | "ignore"));
+    let strategy = recorded.or_else(|| statement?.strategy());
+    let strategy = strategy.filter(|word| matches!(*word, "first" | "any"));
+    on_fail
+        .map(|word| format!("on-fail: {word}"))
+        .or_else(|| strategy.map(|word| format!("strategy: {word}")))
+}

@@ -14,6 +14,7 @@ use super::{
     WriteError, names,
 };
 use crate::model::{Execution, Meta, Status, Text};
+use crate::program::allows_failure;
 use crate::trace::Shape;
 
 /// The command `parallel begin`, which begins a parallel block.
@@ -324,18 +325,7 @@ impl Record for Join {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ParallelJoined>, WriteError> {
         let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
-        let own = open.instance.meta();
-        let mut branches: Vec<(Text, Status)> = own
-            .branches
-            .iter()
-            .map(|name| (name.clone(), Status::Pending))
-            .collect();
-        for (name, now) in branches_of(facts, &open.instance)? {
-            match branches.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, status)) => *status = now,
-                None => branches.push((name, now)),
-            }
-        }
+        let branches = statuses(facts, &open.instance)?;
         let joins = may_join(&open.instance, &branches, &Source::of(facts)?);
         open.insisted.sequence(joins)?;
         Ok(Plan {
@@ -356,7 +346,7 @@ impl Record for Join {
 
 /// Refuses to join a parallel block while it waits for branches, or if it needs a branch that failed. The strategy
 /// decides how many branches it needs. The block's own row does not count as a branch (errata X3).
-fn may_join(
+pub(super) fn may_join(
     parallel: &Instance,
     branches: &[(Text, Status)],
     source: &Source,
@@ -366,15 +356,13 @@ fn may_join(
         .filter(|(_, status)| !status.is_terminal())
         .map(|(name, _)| &**name)
         .collect();
-    let own = parallel.meta();
     let statement = source.of_row(&parallel.first).and_then(|at| source.get(at));
     let failed = branches
         .iter()
         .find(|(_, status)| *status == Status::Failed);
-    let waits_for_all = !matches!(own.strategy.as_deref(), Some("first" | "any"));
-    if let Some((name, _)) =
-        failed.filter(|_| waits_for_all && !statement.is_some_and(passes_failures))
-    {
+    let own = parallel.meta();
+    let recorded = own.strategy.as_deref();
+    if let Some((name, _)) = failed.filter(|_| allows_failure(recorded, statement).is_none()) {
         return Err(WriteError::refused(
             "branch-failed",
             format!(
@@ -390,8 +378,7 @@ fn may_join(
     if open.is_empty() {
         return Ok(());
     }
-    let says = statement.and_then(|s| s.strategy());
-    let needed = match own.strategy.as_deref().or(says) {
+    let needed = match recorded.or_else(|| statement?.strategy()) {
         Some("first") => 1,
         Some("any") => {
             let says = statement.and_then(|s| s.number("count")).map(i64::from);
@@ -421,9 +408,23 @@ fn may_join(
     ))
 }
 
-/// Returns whether a parallel block continues even if a branch failed: `on-fail: "continue"`, `"ignore"`.
-pub(super) fn passes_failures(statement: &crate::program::Statement) -> bool {
-    matches!(statement.property("on-fail"), Some("continue" | "ignore"))
+/// Returns each branch with its newest status. A branch that was announced and has not begun is pending.
+pub(super) fn statuses(
+    facts: &dyn Facts,
+    parallel: &Instance,
+) -> Result<Vec<(Text, Status)>, WriteError> {
+    let announced = parallel.meta().branches;
+    let mut all: Vec<(Text, Status)> = announced
+        .iter()
+        .map(|name| (name.clone(), Status::Pending))
+        .collect();
+    for (name, now) in branches_of(facts, parallel)? {
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, status)) => *status = now,
+            None => all.push((name, now)),
+        }
+    }
+    Ok(all)
 }
 
 /// Returns each branch with its status, in order of row id. Branches are found by their `parallel_id`, not by their

@@ -11,6 +11,7 @@ use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
 use super::{answer, story};
 use crate::model::{Binding, Execution, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt};
+use crate::program::allows_failure;
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
@@ -209,13 +210,7 @@ fn allowed_by(opened: &Opened, node: NodeId) -> Option<String> {
         let node = opened.node(at).filter(|n| n.kind == NodeKind::Parallel)?;
         let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
         let recorded = execution(opened, node.first_row).and_then(|row| row.meta.as_deref());
-        let strategy = recorded.and_then(|meta| meta.strategy.as_deref());
-        let strategy = strategy.or_else(|| stated?.strategy());
-        let on_fail = stated.and_then(|s| s.property("on-fail"));
-        let on_fail = on_fail.filter(|word| matches!(*word, "continue" | "ignore"));
-        let strategy = strategy.filter(|word| matches!(*word, "first" | "any"));
-        let on_fail = on_fail.map(|word| format!("on-fail: {word}"));
-        on_fail.or_else(|| strategy.map(|word| format!("strategy: {word}")))
+        allows_failure(recorded.and_then(|meta| meta.strategy.as_deref()), stated)
     })
 }
 

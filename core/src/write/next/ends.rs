@@ -1,14 +1,12 @@
 //! Chooses the command that ends an open execution: it writes a value, leaves a loop, joins branches, or records a
 //! failure.
 
-use std::collections::BTreeMap;
-
 use super::super::instance::{Instance, begins, begun_after, meta, newest_at, shown};
 use super::super::task::output_of;
 use super::super::{Place, WriteError, parallel, retry};
 use super::{Body, FILE, Last, Look, NextChoice};
 use crate::model::{Execution, Status};
-use crate::program::StatementKind as Kind;
+use crate::program::{StatementKind as Kind, allows_failure};
 use crate::shell;
 use crate::trace::{Shape, shape};
 
@@ -141,11 +139,9 @@ impl Look<'_> {
     ) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
         let instance = Instance::of(self.facts, id)?;
-        let begun = parallel::branches_of(self.facts, &instance)?;
-        let announced = instance.meta().branches;
-        let missing = announced
-            .iter()
-            .find(|name| !begun.iter().any(|(known, _)| known == *name));
+        let branches = parallel::statuses(self.facts, &instance)?;
+        let missing = branches.iter().find(|(_, of)| *of == Status::Pending);
+        let missing = missing.map(|(name, _)| &**name);
         let has_items = body.of.is_some_and(|of| self.listing.has_items(of));
         let end = match shape(row) {
             Shape::Parallel => vec![choice(
@@ -154,12 +150,11 @@ impl Look<'_> {
             )],
             _ => self.end(Some(row))?,
         };
-        let last: BTreeMap<&str, &Status> = begun.iter().map(|(name, of)| (&**name, of)).collect();
-        let mut failed = last.iter().filter(|(_, of)| ***of == Status::Failed);
-        let failed = failed.next().map(|(name, _)| *name);
+        let failed = branches.iter().find(|(_, of)| *of == Status::Failed);
         let statement = self.source.of_row(row).and_then(|at| self.listing.get(at));
-        if let Some(name) = failed
-            && !statement.is_some_and(parallel::passes_failures)
+        let own = instance.meta();
+        if let Some((name, _)) = failed
+            && allows_failure(own.strategy.as_deref(), statement).is_none()
         {
             let mut all = self.failed_branch(row, name)?;
             all.push(choice(
@@ -169,12 +164,19 @@ impl Look<'_> {
             return Ok(all);
         }
         match missing {
-            Some(name) if !has_items => Ok(vec![choice(
-                format!("prosescope parallel branch {id} {name}"),
-                format!("branch {name} has not begun"),
-            )]),
+            Some(name) if !has_items => {
+                let begin = choice(
+                    format!("prosescope parallel branch {id} {name}"),
+                    format!("branch {name} has not begun"),
+                );
+                // With the strategies `first` and `any`, the other branches need not run.
+                let joins = parallel::may_join(&instance, &branches, self.source).is_ok();
+                let why = "the strategy of the parallel needs no further branch";
+                let join = joins.then(|| choice(format!("prosescope parallel join {id}"), why));
+                Ok(join.into_iter().chain([begin]).collect())
+            }
             _ if has_items => {
-                let item = missing.map_or("NAME", |name| &**name);
+                let item = missing.unwrap_or("NAME");
                 let first = body.first.and_then(|at| Some((at, self.listing.get(at)?)));
                 let next = first.map(|(at, first)| {
                     choice(
@@ -183,10 +185,11 @@ impl Look<'_> {
                     )
                 });
                 // An announced item that has not begun has to run. Without such an item, the construct may also end.
-                Ok(match (missing, begun.is_empty()) {
+                let begun = branches.iter().any(|(_, of)| *of != Status::Pending);
+                Ok(match (missing, begun) {
                     (Some(_), _) => next.into_iter().collect(),
-                    (None, true) => next.into_iter().chain(end).collect(),
-                    (None, false) => end.into_iter().chain(next).collect(),
+                    (None, false) => next.into_iter().chain(end).collect(),
+                    (None, true) => end.into_iter().chain(next).collect(),
                 })
             }
             _ => Ok(end),
