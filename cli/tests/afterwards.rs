@@ -1,4 +1,5 @@
-//! Tests of commands on a recorded run: its narration, its state file, and the issues that `check` finds.
+//! Tests of what commands show of a run after it was recorded: its narration and state file, the issues of `check`,
+//! its agents and imports, and what `search` finds.
 
 use std::fs;
 use std::path::PathBuf;

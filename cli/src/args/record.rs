@@ -421,11 +421,11 @@ pub(crate) struct AgentArgs {
 /// How long a memory is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
-    /// As long as the run
+    /// Kept as long as the run
     Execution,
-    /// Across the runs of the project: `.prose/agents.db`, `.prose/agents/`
+    /// Kept across the runs of the project: `.prose/agents.db`, `.prose/agents/`
     Project,
-    /// Across projects: `~/.prose`
+    /// Kept across projects: `~/.prose`
     User,
 }
 

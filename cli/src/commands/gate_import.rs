@@ -121,7 +121,7 @@ fn of_run(copy: &Path, gate: Option<&str>) -> Result<DecisionFile, CliError> {
             NoDecision::Contradicted(_) => CliError::refused("copy-contradicted", message),
             _ => CliError::refused("copy-without-decision", message),
         }
-        .hint("ask the person who decided for a decision file, or for an unchanged copy")
+        .hint("ask the decider to send a decision file or an unchanged copy of the run")
     })
 }
 

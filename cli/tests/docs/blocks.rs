@@ -25,7 +25,8 @@ pub(crate) enum Place {
         /// Whether the folder is a copy of `examples/`; otherwise it is empty.
         examples: bool,
         with: With,
-        /// The word after which the block is stopped.
+        /// The word in the output of the block's command after which the test stops that command. `None`: the command
+        /// ends by itself.
         until: Option<String>,
     },
     Checkout,

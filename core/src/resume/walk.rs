@@ -18,7 +18,8 @@ pub(super) struct Walk<'a> {
     scopes: &'a Scopes<'a>,
     /// The index of each statement in `ahead`, by the frame and the called block that it runs in.
     seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
-    /// Parallel blocks whose branches were already walked, each with the index of the first statement in them.
+    /// The parallel blocks whose branches were already walked, each with the index in `ahead` of the first statement of
+    /// its branches. `None`: no statement of its branches is ahead.
     branched: BTreeMap<Parted, Option<usize>>,
     /// The index of the first statement ahead of the position that is being walked.
     pub(super) first: Option<usize>,

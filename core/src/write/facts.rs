@@ -107,8 +107,8 @@ pub trait Facts {
     /// Returns the audit rows about a gate, in order of id, without the rows that record a viewing.
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault>;
 
-    /// Passes the rows of the run's audit log to `each`, in order of id, until `each` breaks. A plan needs this for a
-    /// gate whose creation is not in the log.
+    /// Passes the rows of the run's audit log to `each`, in order of id, until `each` breaks. A command that
+    /// changes a gate needs all of them if the log has no row for the creation of that gate.
     fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault>;
 
     /// Returns whether the run has gates but no row in its audit log. Every command calls this method, so a store must

@@ -267,7 +267,7 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
         Kind::Parallel if has_items => (
             format!("{place}, which has not begun"),
             format!(
-                "begin the parallel with its items (`prosescope parallel run --line {line} --branches A,B`) or without (`prosescope parallel begin --line {line}`)"
+                "begin the parallel: `prosescope parallel run --line {line} --branches A,B` if all items are known, else `prosescope parallel begin --line {line}`"
             ),
         ),
         Kind::Parallel => {

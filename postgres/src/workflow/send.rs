@@ -54,7 +54,7 @@ impl PostgresTables {
             statements.push((one_row(change, &statement, &leave), statement.values));
         }
         statements.push((readback::AT_ONCE.to_owned(), Vec::new()));
-        // The statements that only check, each with its table.
+        // The positions of the statements that check whether a row was written as sent, each with the row's table.
         let mut looks = BTreeMap::new();
         for compared in &compared {
             if let Some(look) = compared.look() {

@@ -120,7 +120,8 @@ impl<'a> Against<'a> {
         self.same("resolved_by", event.principal.as_deref());
         self.same("resolution_comment", event.comment.as_deref());
         self.time("resolved_at", event.timestamp.as_ref());
-        // The row of a decision repeats these two columns. In earlier versions of Prosescope, no other row had them.
+        // Compares these two columns only if the decision's row contains them. Other rows contain them, too, but not
+        // those of earlier versions of Prosescope.
         for column in ["timeout_at", "on_reject"] {
             let said = decided.metadata.get(column).and_then(Value::as_str);
             if said.is_some() {

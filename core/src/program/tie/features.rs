@@ -75,7 +75,7 @@ impl Features {
     }
 }
 
-/// Returns the features of all statements, except their heads.
+/// Returns the features of all statements, except [`Feature::Head`] and [`Feature::Right`].
 pub(super) fn others(listing: &Listing) -> Features {
     let mut others = Vec::new();
     for (id, statement) in (0..).zip(&listing.statements) {

@@ -148,7 +148,7 @@ fn questions(facts: &Facts) -> Vec<Answer> {
     let network = "do dashboards or other tools query the state over the network?";
     let shared = "do several machines or people share one run?";
     let branches = "do more than 5 branches write at once?";
-    let outputs = "do outputs exceed 1 GB, or writes 100 a minute?";
+    let outputs = "do outputs exceed 1 GB, or are there more than 100 writes a minute?";
     vec![
         ask(few, small, "in-context", size, unlooked),
         ask(network, None, "postgres", None, unknown),

@@ -57,7 +57,8 @@ impl Known {
 /// Selects the binding files that are checked for changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Files that the folder's listing shows as new or replaced; one system call lists many names.
+    /// Only files that the folder's listing shows as new or replaced. This is quick, because the other files are not
+    /// opened.
     Listed,
     /// Every file; also detects files that another tool edited in place.
     Each,

@@ -1,3 +1,5 @@
+//! Tests how a state file becomes a trace: opens folders with a `state.md` and compares the nodes.
+
 mod frames;
 
 use crate::decode::folder;
