@@ -25,7 +25,7 @@ pub(super) fn of(
     if facts.listing.statements.is_empty() {
         return found;
     }
-    let program = Program::of(run, log, facts);
+    let mut program = Program::of(run, log, facts);
     let mut blocks: BTreeMap<i64, u32> = BTreeMap::new();
     let mut lines: BTreeMap<Option<i64>, Vec<Line<'_>>> = BTreeMap::new();
     for (at, line) in log.lines.iter().enumerate() {
@@ -92,10 +92,12 @@ pub(super) struct Program<'f, 'a> {
     pub(super) by_kind: BTreeMap<(Option<u32>, Option<Kind>), Vec<u32>>,
     /// For each binding name, the source that its header quotes, and the last line with that name.
     pub(super) sources: BTreeMap<&'f str, (&'f str, usize)>,
+    /// The result of [`Listing::spoken_of`] for each text that was looked up. Long logs repeat few texts.
+    spoken_of: BTreeMap<&'f str, (Vec<u32>, TiedBy, bool)>,
 }
 
 impl<'f, 'a> Program<'f, 'a> {
-    fn of(run: &'f Run, log: &CompactLog, facts: &'f Facts<'a>) -> Program<'f, 'a> {
+    fn of(run: &'f Run, log: &'f CompactLog, facts: &'f Facts<'a>) -> Program<'f, 'a> {
         let listing = facts.listing;
         let mut program = Program {
             facts,
@@ -104,6 +106,7 @@ impl<'f, 'a> Program<'f, 'a> {
             numbers: Vec::with_capacity(listing.statements.len()),
             by_kind: BTreeMap::new(),
             sources: BTreeMap::new(),
+            spoken_of: BTreeMap::new(),
         };
         let (mut always, mut top, mut all) = ((0, 0), -1, -1);
         for (at, own) in (0_u32..).zip(&listing.statements) {
@@ -166,7 +169,7 @@ impl<'f, 'a> Program<'f, 'a> {
     }
 
     /// Returns the statements that match the words of a line.
-    fn known(&self, at: usize, line: &LogLine, mark: &Mark<'_>) -> Vec<Candidate> {
+    fn known(&mut self, at: usize, line: &LogLine, mark: &Mark<'f>) -> Vec<Candidate> {
         let listing = self.facts.listing;
         let candidate = |statement, cost, by| Candidate {
             statement,
@@ -211,14 +214,15 @@ impl<'f, 'a> Program<'f, 'a> {
         if !matches!(mark.kind, None | Some(Kind::Exec)) {
             return Vec::new();
         }
-        let (words, by, begins) = listing.spoken_of(mark.label);
-        let words = words.into_iter().filter(|at| {
+        let spoken_of = self.spoken_of.entry(mark.label);
+        let (words, by, begins) = spoken_of.or_insert_with(|| listing.spoken_of(mark.label));
+        let words = words.iter().copied().filter(|at| {
             let own = listing.get(*at);
             own.is_some_and(|own| fits(mark.kind, own))
         });
         // A prompt that only begins with the line's words is weak evidence, so the tie becomes a guess.
-        let cost = if begins { 8 } else { 3 };
-        words.map(|at| candidate(at, cost, by)).collect()
+        let cost = if *begins { 8 } else { 3 };
+        words.map(|at| candidate(at, cost, *by)).collect()
     }
 
     /// Returns a statement and the constructs around it, from the inside out.
