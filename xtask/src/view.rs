@@ -111,9 +111,8 @@ fn build(
     viewer: Option<&Path>,
     flags: &[&str],
 ) -> Result<PathBuf> {
-    // Files are read in the browser, so the small program needs no optimised core, which takes a minute to compile.
     let mut command = match selection == SMALL {
-        true => calling_cargo(root, &program()),
+        true => first(root),
         false => cargo(root),
     };
     command
@@ -132,6 +131,16 @@ fn build(
         .with_extension(std::env::consts::EXE_EXTENSION);
     ensure!(prose.is_file(), "cargo built no {}", prose.display());
     Ok(prose)
+}
+
+/// Returns a cargo command whose first build is quick. Files are read in the browser, so that the small program needs
+/// neither an optimised core nor an optimised SQLite.
+fn first(root: &Path) -> Command {
+    let mut command = calling_cargo(root, &program());
+    for setting in ["package.libsqlite3-sys.opt-level=0", "debug=false"] {
+        command.args(["--config", &format!("profile.dev.{setting}")]);
+    }
+    command
 }
 
 /// Returns cargo's target folder.
