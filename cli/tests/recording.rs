@@ -540,7 +540,8 @@ fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
 #[test]
 fn a_parallel_that_waits_for_the_first_goes_on_after_a_failed_branch() {
     let project = Project::new();
-    let program = "parallel (\"first\"):\n  a = session \"A\"\n  b = session \"B\"\n  c = session \"C\"\n";
+    let program =
+        "parallel (\"first\"):\n  a = session \"A\"\n  b = session \"B\"\n  c = session \"C\"\n";
     fs::write(project.path("p.prose"), program).expect("written");
     fs::write(project.path("value"), "yes").expect("written");
     for form in FORMS {
@@ -556,7 +557,10 @@ fn a_parallel_that_waits_for_the_first_goes_on_after_a_failed_branch() {
         assert!(next.starts_with("prosescope parallel branch 1 b"), "{next}");
         assert!(!next.contains("parallel join"), "{next}");
         let id = run("parallel branch 1 b");
-        run(&format!("put b --execution {} --file value --done", id.trim()));
+        run(&format!(
+            "put b --execution {} --file value --done",
+            id.trim()
+        ));
         let next = run("next");
         assert!(next.starts_with("prosescope parallel join 1"), "{next}");
         assert!(next.contains("prosescope parallel branch 1 c"), "{next}");
