@@ -413,13 +413,14 @@ pub(super) fn statuses(
     facts: &dyn Facts,
     parallel: &Instance,
 ) -> Result<Vec<(Text, Status)>, WriteError> {
-    let announced = parallel.meta().branches;
-    let mut all: Vec<(Text, Status)> = announced
-        .iter()
-        .map(|name| (name.clone(), Status::Pending))
-        .collect();
-    for (name, now) in branches_of(facts, parallel)? {
-        match all.iter_mut().find(|(known, _)| *known == name) {
+    let announced = parallel.meta().branches.into_iter();
+    let announced = announced.map(|name| (name, Status::Pending));
+    let mut all: Vec<(Text, Status)> = Vec::new();
+    // A parallel may have ten thousand items, so each is found by its name.
+    let mut places: BTreeMap<Text, usize> = BTreeMap::new();
+    for (name, now) in announced.chain(branches_of(facts, parallel)?) {
+        let place = *places.entry(name.clone()).or_insert(all.len());
+        match all.get_mut(place) {
             Some((_, status)) => *status = now,
             None => all.push((name, now)),
         }
