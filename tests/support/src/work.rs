@@ -29,6 +29,12 @@ pub fn pace() -> f64 {
     (took.as_secs_f64() / YARDSTICK.as_secs_f64()).clamp(1.0, 4.0)
 }
 
+/// Returns whether work took longer than a limit, at the machine's present speed. The speed is measured only for work
+/// that needs the allowance.
+pub fn exceeds(took: Duration, limit: Duration) -> bool {
+    took > limit && took > limit.mul_f64(pace())
+}
+
 /// A constant amount of work: builds, sorts and looks up texts.
 fn yardstick() -> usize {
     let mut state = 1_u64;

@@ -19,7 +19,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use child::Report;
-use prosescope_test_support::work::{PATIENCE, pace};
+use prosescope_test_support::work::{PATIENCE, exceeds};
 
 /// The most processor time that an optimised build may take to open a case and build all its pages.
 const MOST_TIME: Duration = Duration::from_secs(2);
@@ -43,20 +43,13 @@ const CASES: &str = "PROSE_DAMAGE_CASES";
 /// The environment variable that selects the cases whose names contain its value.
 const NAMED: &str = "PROSE_DAMAGE";
 
-/// Returns [`MOST_TIME`] for this build, at the machine's present speed.
-fn most_time() -> Duration {
-    let built = match env::var_os("PROSE_TESTS_REQUIRE_ALL") {
-        Some(_) => MOST_TIME * CHECKED,
-        None => MOST_TIME * UNOPTIMISED,
-    };
-    built.mul_f64(pace())
-}
-
-/// Returns whether a case took longer than [`most_time`]. The machine's speed is measured only if the case needs the
-/// allowance.
+/// Returns whether a case took longer than [`MOST_TIME`] for this build.
 fn too_slow(report: &Report) -> bool {
-    let took = Duration::from_millis(report.millis);
-    took > MOST_TIME && took > most_time()
+    let factor = match env::var_os("PROSE_TESTS_REQUIRE_ALL") {
+        Some(_) => CHECKED,
+        None => UNOPTIMISED,
+    };
+    exceeds(Duration::from_millis(report.millis), MOST_TIME * factor)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use prosescope_core::session::{Options, Session, survey};
 use prosescope_core::source::Source;
 use prosescope_damage::{Case, Outcome, What};
-use prosescope_test_support::work::pace;
+use prosescope_test_support::work::exceeds;
 use serde_json::{Value, json};
 
 use super::Viewer;
@@ -89,8 +89,7 @@ fn damaged_inputs_are_borne_in_the_worker() {
                 }
             }
         }
-        // The speed of the machine is measured only if the case needs the allowance, as natively.
-        if took > MOST_TIME && took > MOST_TIME.mul_f64(pace()) {
+        if exceeds(took, MOST_TIME) {
             let millis = took.as_millis();
             let _ = writeln!(trouble, "{}: took {millis} ms, {page}", case.name);
         }
