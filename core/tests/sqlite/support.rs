@@ -8,7 +8,7 @@ use prosescope_core::decode::rows::{self, Decoded};
 use prosescope_core::issue::Issue;
 use prosescope_core::model::{Binding, Run};
 use prosescope_core::sqlite::{Guard, Sqlite};
-use prosescope_test_support::needs::skip;
+use prosescope_test_support::needs::{self, skip};
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
@@ -51,6 +51,17 @@ impl Db {
         let db = Db::new();
         db.run(sql);
         db
+    }
+
+    /// Creates a database with large values, through the `sqlite3` program. SQLite's limit of memory ([`Guard::heap`])
+    /// counts for the whole process, so that writing large values here could fail while other tests read. Returns
+    /// `None` if the program is missing.
+    pub(crate) fn large(sql: &str) -> Option<Db> {
+        needs::sqlite3()?;
+        let db = Db::new();
+        let answer = db.sqlite3(sql);
+        assert!(answer.ok, "{}", answer.errors);
+        Some(db)
     }
 
     pub(crate) fn path(&self) -> std::path::PathBuf {
