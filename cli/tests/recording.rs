@@ -556,6 +556,12 @@ fn a_parallel_that_waits_for_the_first_goes_on_after_a_failed_branch() {
         let next = run("next");
         assert!(next.starts_with("prosescope parallel branch 1 b"), "{next}");
         assert!(!next.contains("parallel join"), "{next}");
+        // The failure is allowed, so neither page asks to repair it or to repeat the branch.
+        for page in [&["show", form][..], &["resume", form]] {
+            let shown = project.prose(0, page);
+            assert!(!shown.contains("remove the cause"), "{shown}");
+            assert!(!shown.contains("exec retry"), "{shown}");
+        }
         let id = run("parallel branch 1 b");
         run(&format!(
             "put b --execution {} --file value --done",

@@ -45,13 +45,17 @@ pub struct Ahead {
     pub stand: usize,
 }
 
-/// Returns the last failure inside an open node if no handler handled it; the run continues at this failure. `None`
-/// stands for the whole program. Returns `None` for a run without rows, because only rows record the order of events.
+/// Returns the last failure inside an open node, where the run continues. For `None`, the whole program is searched.
+/// Returns `None` if a handler handled the failure, or if the open node is a parallel that allows it. Also returns
+/// `None` for a run without rows, because only rows record the order of events.
 fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
     if !facts.run.told_by_rows() {
         return None;
     }
     loop {
+        if within.is_some_and(|at| facts.allows_failure(at).is_some()) {
+            return None;
+        }
         let ran = |(_, node): &(NodeId, &Node)| !node.derived || node.kind.is_round();
         let (last, node) = facts.inner(within).filter(ran).last()?;
         if node.kind.is_round() {

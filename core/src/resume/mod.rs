@@ -32,7 +32,7 @@ mod steps;
 mod walk;
 
 use crate::model::{Run, RunStatus};
-use crate::program::Listing;
+use crate::program::{Listing, allows_failure};
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
 pub use ahead::{Ahead, Stand};
@@ -110,6 +110,20 @@ impl<'a> Facts<'a> {
     /// Returns the index of the program's statement that begins at a node's line, if there is one.
     pub(crate) fn statement(&self, node: NodeId) -> Option<u32> {
         self.listing?.begun_at(self.node(node)?.line?)
+    }
+
+    /// Returns the setting by which a parallel continues after a failed branch: `on-fail: ignore`, `strategy: first`.
+    /// `None` if a failed branch fails the parallel, and for nodes of other kinds.
+    pub(crate) fn allows_failure(&self, at: NodeId) -> Option<String> {
+        let node = self
+            .node(at)
+            .filter(|node| node.kind == NodeKind::Parallel)?;
+        let row = node
+            .first_row
+            .and_then(|row| self.run.executions.get(row as usize));
+        let recorded = row.and_then(|row| row.meta.as_deref());
+        let stated = node.statement(self.listing).filter(|_| !node.line_guessed);
+        allows_failure(recorded.and_then(|meta| meta.strategy.as_deref()), stated)
     }
 
     /// Returns the innermost node with a program statement, among a node and the nodes around it, and that statement.

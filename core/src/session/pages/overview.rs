@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 
 use super::gates::gate_views;
 use super::index::short;
-use super::program::{runnable_statements, statement_of};
+use super::program::runnable_statements;
 use super::resume::{facts, told_listing};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
 use super::{answer, story};
 use crate::model::{Binding, Execution, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt};
-use crate::program::allows_failure;
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
@@ -103,7 +102,7 @@ pub(super) fn overview_of(
             error: error_of(session, cause, session.node(cause)?).map(str::to_owned),
             because_of: links(&trace.because_of),
             because_of_count: trace.because_of.len() as u32,
-            because_words: because_words(session, cause),
+            because_words: because_words(session, facts, cause),
         })
     });
     let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
@@ -179,9 +178,10 @@ fn judged(session: &Session) -> Option<String> {
 
 /// Describes what failed or was stopped because of the first cause. In a completed run: why it continued after the
 /// failure, if that is known.
-fn because_words(opened: &Opened, cause: NodeId) -> String {
+fn because_words(opened: &Opened, facts: resume::Facts<'_>, cause: NodeId) -> String {
     if opened.trace.verdict.status == RunStatus::Completed.word() {
-        let allows = allowed_by(opened, cause);
+        let mut around = opened.trace.upward(Some(cause)).skip(1);
+        let allows = around.find_map(|at| facts.allows_failure(at));
         return allows.map_or_else(String::new, |how| {
             format!("the parallel around the failure goes on without that branch ({how})")
         });
@@ -202,16 +202,6 @@ fn because_words(opened: &Opened, cause: NodeId) -> String {
     let words = words.into_iter().filter(|(many, _)| *many > 0);
     let words: Vec<String> = words.map(|(_, words)| words).collect();
     words.join(", ")
-}
-
-/// Returns the setting of a parallel around a node that tolerates its failure: `on-fail: ignore`, `strategy: first`.
-fn allowed_by(opened: &Opened, node: NodeId) -> Option<String> {
-    opened.trace.upward(Some(node)).skip(1).find_map(|at| {
-        let node = opened.node(at).filter(|n| n.kind == NodeKind::Parallel)?;
-        let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
-        let recorded = execution(opened, node.first_row).and_then(|row| row.meta.as_deref());
-        allows_failure(recorded.and_then(|meta| meta.strategy.as_deref()), stated)
-    })
 }
 
 fn count_nodes(opened: &Opened, view: &mut Overview) {
