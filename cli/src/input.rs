@@ -95,7 +95,8 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
     };
     let mut file = tempfile::tempfile().map_err(aside)?;
     let (mut len, mut is_text) = (0, true);
-    // The next part of the value. Its first bytes may belong to a character that the part before split.
+    // The next part of the value. It begins with the bytes of a character that was incomplete at the end of the
+    // previous part.
     let mut part = first.clone();
     loop {
         let begun = match std::str::from_utf8(&part) {
@@ -138,8 +139,8 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
 /// process in the middle of a change.
 #[cfg(unix)]
 pub(crate) fn survive_limits() {
-    // With any handler for this signal, the write returns an error. If registering fails, the signal still ends the
-    // process.
+    // With any handler for `SIGXFSZ`, the write returns an error. If registering the handler fails, the signal still
+    // ends the process.
     let _ = signal_hook::flag::register(
         rustix::process::Signal::XFSZ.as_raw(),
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),

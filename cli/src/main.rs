@@ -4,8 +4,8 @@
 //! gets a view of the run from `prosescope_core`, and prints the view (`print/`) as text or JSON. A command that
 //! records opens the store of the run instead (`record.rs`), and writes into that store.
 
-// A build without one of these features never calls some functions, and these allowances keep the build free of
-// warnings.
+// A build without one of these features never calls some functions. These allowances suppress the warnings about such
+// functions.
 #![cfg_attr(
     not(all(feature = "postgres", feature = "serve")),
     allow(

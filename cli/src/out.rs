@@ -40,8 +40,8 @@ pub(crate) fn ended(exit: Exit) -> Exit {
     }
 }
 
-/// Returns the width of text for people in columns, at least 40: COLUMNS, else the terminal's width if the text goes to
-/// one, else 100.
+/// Returns the width of text for people in columns, at least 40: COLUMNS, else the width of the terminal if the text
+/// goes to a terminal, else 100.
 pub(crate) fn columns(terminal: bool) -> usize {
     let asked = std::env::var("COLUMNS").ok();
     let asked = asked.and_then(|text| text.trim().parse().ok());

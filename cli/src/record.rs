@@ -22,7 +22,7 @@ const ANOTHER: &str = "to use another run, name that run on the command line or 
 pub(crate) struct Recorder {
     store: Store,
     at: At,
-    /// Whether the command used the newest run by default, and has not yet printed its name.
+    /// Whether the command used the newest run by default, and has not yet printed the name of that run.
     latest: bool,
     /// The run's folder, relative if it is below the working directory.
     pub(crate) folder: String,
@@ -110,8 +110,8 @@ impl Recorder {
         !matches!(self.store, Store::Folder(_))
     }
 
-    /// Records one command. If the user did not name the run, prints its name, because another writer may have begun
-    /// a newer run.
+    /// Records one command. If the command line contains no run, prints the name of the used run, because another
+    /// writer may have begun a newer run.
     pub(crate) fn record<R: Record>(&mut self, command: &R) -> Result<R::Done, CliError> {
         let at = self.at.clone();
         let done = record(self.store(), command, &at).map_err(CliError::from);

@@ -1,4 +1,4 @@
-//! Cleaning up after Ctrl-C. Incomplete copies and all temporary files are removed before the command ends.
+//! Removes incomplete copies and all temporary files after Ctrl-C, before the command ends.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,8 @@ pub(crate) fn while_none_sweeps<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> 
     act(&mut BEGUN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Removes incomplete files when the user or the system ends the command. All temporary files are in one folder for this.
+/// Removes incomplete files when the user or the system ends the command. Returns the folder that contains all
+/// temporary files of the command.
 #[cfg(unix)]
 pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     use std::sync::Arc;

@@ -102,7 +102,7 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
             error.remove(ContextKind::Usage);
         }
         ErrorKind::UnknownArgument if is_run_of(&wrong, words) => {
-            // Of `get RUN NAME` the first word is the run.
+            // In a wrong command line such as `get RUN NAME`, the word before the unexpected word is the run.
             let before = words.iter().take_while(|word| **word != wrong).last();
             let tip = match before.filter(|word| is_like_run(word) && !is_like_run(&wrong)) {
                 Some(run) => format!(
@@ -184,7 +184,8 @@ pub(crate) fn wrapped(error: &clap::Error, width: usize) -> String {
     format!("{}\n", lines.join("\n"))
 }
 
-/// Returns clap's message in colours. If a number was expected, the message names its meaning, such as a line of the program.
+/// Returns clap's message in colours. If a number was expected, the message contains the meaning of the number, such as
+/// a line of the program.
 fn text(error: &clap::Error) -> String {
     let text = error.render().ansi().to_string();
     let Some(source) = error.source() else {

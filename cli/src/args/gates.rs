@@ -162,8 +162,8 @@ pub(crate) struct CreateArgs {
 }
 
 /// A gate and its run. Of two arguments, the first is the run and the second is the gate; a single argument is the
-/// gate. clap's own option for this (`allow_missing_positional`) rejects `RUN --as NAME GATE` because of a surplus
-/// argument.
+/// gate. clap's own setting for an optional first argument (`allow_missing_positional`) is not used, because it rejects
+/// `RUN --as NAME GATE`.
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
     #[arg(value_name = "RUN", value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}]"))]
@@ -197,7 +197,7 @@ impl GateArgs {
     }
 }
 
-/// The options that all decisions share.
+/// The options that `approve` and `reject` share.
 #[derive(Debug, Args)]
 pub(crate) struct Decider {
     #[command(flatten)]

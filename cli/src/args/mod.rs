@@ -84,8 +84,8 @@ fn complete(command: clap::Command, width: usize) -> clap::Command {
     wrapped::command(command, width)
 }
 
-/// Lets every argument take `-3` as its value. Otherwise clap reads `-3` as an unknown option, and the error does not name the
-/// number that was expected.
+/// Lets every argument take `-3` as its value. Otherwise clap reads `-3` as an unknown option, and the error does not
+/// mention the expected number.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command
         .mut_args(|arg| match arg.get_action().takes_values() {
@@ -565,7 +565,8 @@ mod tests {
     fn check_runs(command: &clap::Command) -> usize {
         let mut found = 0;
         for below in command.get_subcommands() {
-            // `clean` takes several runs, and the commands of workflows call a turn of a conversation a run.
+            // Skips `clean`, which takes several runs. Skips `workflow` and `events`, in which a run is a turn of a
+            // conversation.
             if ["clean", "workflow", "events"].contains(&below.get_name()) {
                 continue;
             }

@@ -69,7 +69,7 @@ impl QueryArgs {
     }
 }
 
-/// Returns whether a word begins like an SQL statement that reads, so that it is not taken for the name of a run.
+/// Returns whether a text begins like an SQL statement that reads. Such a text is not the name of a run.
 fn is_sql(text: &str) -> bool {
     let (first, rest) = text
         .trim()

@@ -186,7 +186,7 @@ pub(crate) enum ExecCommand {
     },
 }
 
-/// The branches of a parallel, and how it joins.
+/// The branches of a parallel block, and its join strategy.
 #[derive(Debug, Args)]
 pub(crate) struct BranchesArgs {
     /// The branches, separated by commas [default: from the program]

@@ -42,7 +42,7 @@ impl RunArgs {
     }
 }
 
-/// The run of a command whose first argument is something else, given by `--run`.
+/// The run of a command that takes the run only with `--run`, because its first argument is something else.
 #[derive(Debug, Args)]
 pub(crate) struct RunOption {
     #[arg(long, value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
@@ -50,8 +50,8 @@ pub(crate) struct RunOption {
 }
 
 impl RunOption {
-    /// Returns the run that the command works on. This function reads `PROSE_RUN` itself: if clap did, clap's usage
-    /// lines would show `--run` as required.
+    /// Returns the run that the command works on. This function reads `PROSE_RUN` itself: if clap read the variable,
+    /// clap's usage lines would show `--run` as required.
     pub(crate) fn name(&self) -> Result<String, CliError> {
         self.run.clone().map_or_else(unnamed, Ok)
     }
@@ -68,8 +68,8 @@ pub(super) fn one(run: Option<&str>, named: Option<&str>) -> Result<Option<Strin
     }
 }
 
-/// Returns the runs that the arguments name, else the run that `--run` names. It is an error
-/// if `--run` is given beside several arguments, or names another run than a single argument.
+/// Returns the runs that the arguments name, else the run that `--run` names. Returns an error if `--run` is given
+/// beside several arguments, or differs from a single argument.
 pub(super) fn several(runs: &[String], named: Option<&str>) -> Result<Vec<String>, CliError> {
     match (runs, named) {
         (runs, None) => Ok(runs.to_vec()),

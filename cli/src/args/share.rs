@@ -122,7 +122,7 @@ impl From<LeftOut> for Content {
     }
 }
 
-/// Contents that are left out by default.
+/// Contents that are left out or replaced by default. `--with` includes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Put {
     /// Earlier values and memories

@@ -100,7 +100,7 @@ pub(crate) struct DeleteAgentArgs {
     pub(crate) yes: bool,
 }
 
-/// The scopes of agents that remain after a run.
+/// The scopes whose agents are kept after a run has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LastingScope {
     /// In the project: `.prose/agents.db`, `.prose/agents/`

@@ -1,7 +1,7 @@
 //! Wraps help texts and usage errors to the width of the terminal.
 //!
-//! clap wraps a line without regard to columns, and never the text of a template. So the longer texts have one line for each
-//! paragraph or list item in the source, and are wrapped here before clap sees them.
+//! clap's own wrapping ignores the columns of a list, and skips the text of a template. So the source has one line for
+//! each paragraph or list item of a longer text. This module wraps these lines before clap gets the text.
 
 use clap::Command;
 use unicode_width::UnicodeWidthStr;
@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum width of a help text in columns, on a wide terminal.
 const WIDEST: usize = 100;
 
-/// Returns the width of a help text in columns: that of the terminal, at most [`WIDEST`].
+/// Returns the width of a help text in columns: the width of the terminal, but at most [`WIDEST`].
 pub(crate) fn columns() -> usize {
     crate::out::columns(true).min(WIDEST)
 }
@@ -50,7 +50,7 @@ fn line_of(line: &str, width: usize) -> String {
             let (head, rest) = line.split_at(at);
             (head, rest, head.width())
         }
-        // A narrow terminal has no room for two columns: the second one follows the first.
+        // A narrow terminal has no room for two columns, so the second column follows the first on the same line.
         Some(_) => (&line[..indent], words, indent + 4),
         None if words.starts_with("- ") => (&line[..indent], words, indent + 2),
         None => (&line[..indent], words, indent),
@@ -96,7 +96,8 @@ mod tests {
         );
     }
 
-    /// A line that ends before its width is used, and continues in lower case, was wrapped twice.
+    /// Checks that no help text was wrapped twice. Such a text has a line that ends early, before a next line that
+    /// begins in lower case.
     #[test]
     fn no_help_is_wrapped_twice() {
         fn check(of: &mut Command, width: usize) {

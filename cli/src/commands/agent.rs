@@ -52,8 +52,8 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
 /// The place where an agent of a scope is stored.
 struct Place {
     scope: AgentScope,
-    /// The scope that a reader of the run gives this place. If the project is the home folder, readers give the
-    /// user's agents the scope project.
+    /// The scope under which reading commands find the agents of this place. If the home folder is the project, they
+    /// read the agents of the user under the scope project.
     read_as: AgentScope,
     /// The store, if it is not the store of the run.
     beside: Option<Beside>,
@@ -173,7 +173,7 @@ impl Place {
         };
         let mut done = recorder.record(command)?;
         done.store = self.beside.as_ref().map(Beside::name);
-        // The answer names no run for agents of the project and the user, because these agents outlast a run.
+        // The answer contains no run for agents of the project and the user, because these agents outlast a run.
         let of_run = self.beside.is_none();
         done.run = of_run.then(|| recorder.run_id().to_owned());
         said(&done, out)
@@ -182,7 +182,7 @@ impl Place {
 
 /// Returns the scope of the command line, else the scope that the program declares.
 fn chosen(args: &AgentArgs, agent: &OneAgent) -> Result<AgentScope, CliError> {
-    // An unreadable store may contain the agent, so the scope is not chosen without that store.
+    // An unreadable store may contain the agent, so the command fails instead of choosing a wrong scope.
     unread::of_agent(agent)?;
     match args.scope {
         Some(Scope::Execution) => Ok(AgentScope::Execution),

@@ -10,7 +10,8 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// The JSON of a [`prosescope_core::view::BindingsPage`]. Its rows are made one window at a time, to save memory.
+/// The JSON of a [`prosescope_core::view::BindingsPage`]. To save memory, its rows are made in parts while the JSON is
+/// written.
 #[derive(Serialize)]
 struct Listed<L: Serialize> {
     total: u32,

@@ -67,8 +67,8 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&view, || escape(&view.text, true))
 }
 
-/// Completes the answer about a begun execution: adds the location of the binding and the brief to the execution's
-/// task, and the name of the run to its next command. The brief contains `put --done`.
+/// Completes the answer about a begun execution. Adds the location of the binding and the brief to the execution's
+/// task, and the option `--run` to the next command. The brief contains `put --done`.
 pub(super) fn tell(recorder: &Recorder, begun: &mut ExecutionBegun) {
     task(recorder, begun.id, &mut begun.task);
     if let Some(next) = &mut begun.next {

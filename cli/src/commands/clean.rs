@@ -157,7 +157,7 @@ impl Place {
     }
 }
 
-/// Returns the time that is this duration before `now`, in milliseconds since 1970 UTC.
+/// Parses a duration such as `30d`. Returns the time this long before `now`, in milliseconds since 1970 UTC.
 fn before(text: &str, now: i64) -> Result<i64, CliError> {
     let ago = Timeout::parse(text)
         .map_err(|error| CliError::usage(format!("--older-than {text}: {error}")))?;

@@ -36,7 +36,7 @@ pub(super) fn run(args: &CompletionsArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Prints completions if a shell asks for them, and returns whether one asked.
+/// Prints completions if a shell requests them. Returns whether a shell requested completions.
 ///
 /// # Errors
 /// When the shell is unknown, or standard output cannot be written to.
@@ -47,10 +47,11 @@ pub(crate) fn answer() -> Result<bool, clap::Error> {
         .try_complete(std::env::args_os(), here.as_deref())
 }
 
-/// Returns the command line, with the ids of the project's runs as values of arguments that take a run.
+/// Returns clap's definition of the command line. Arguments that take a run are completed with the ids of the project's
+/// runs.
 fn command() -> Command {
     Cli::command().mut_subcommands(|below| match below.get_name() {
-        // The commands of workflows call a turn of a conversation a run, so the runs of `.prose/runs` do not fit here.
+        // In `workflow` and `events`, a run is a turn of a conversation, so the ids of `.prose/runs` do not fit.
         "workflow" | "events" => below,
         _ => with_runs(below),
     })
@@ -97,7 +98,8 @@ fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
     }
 }
 
-/// Returns whether a shell reads a name as plain text: bash inserts a completed word without quotes.
+/// Returns whether a shell reads a name as plain text. Other names are not completed, because bash inserts a completed
+/// word without quotes.
 fn is_plain(id: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !id.starts_with(['-', '.']) && id.chars().all(plain)

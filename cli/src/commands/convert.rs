@@ -37,7 +37,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         out::recorded();
         return out.show(&converted, || print::converted(&converted, out.width));
     }
-    // The run is opened without agents of the project and the user, because they do not belong to the run.
+    // The run is opened without agents of the project and the user, because those agents do not belong to the run.
     let opened = locate::open_alone(&run)?;
     unread::given(&opened.session)?;
     let session = &opened.session;
@@ -89,7 +89,8 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
-            // The folder beside a shared file is not a folder of runs, so the copy goes to the working directory.
+            // The folder that contains a shared file is not a folder of runs, so the copy goes to the working
+            // directory.
             _ if packed => None,
             true => Some(opened.dir.as_path()),
             false => opened.dir.parent(),
@@ -97,7 +98,8 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         let folder = folder.map(PathBuf::from).unwrap_or_default();
         folder.join(format!("{}-{state}", opened.name))
     });
-    // The target does not exist yet, so its nearest existing folder shows whether it would be inside of the run.
+    // The target does not exist yet. Its nearest existing parent folder shows whether the target would be inside the
+    // run.
     let absolute = std::path::absolute(&to)?;
     let mut above = absolute.ancestors().skip(1);
     let above = above.find_map(|dir| dir.canonicalize().ok());

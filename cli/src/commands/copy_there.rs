@@ -1,4 +1,4 @@
-//! Compares a run with a copy of it that already exists at the target of a command.
+//! Compares a run with a copy that already exists at the target of `convert`, `push` or `pull`.
 
 use std::fs;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::{locate, record};
 /// Maximum number of differences that a message lists.
 const NAMED: usize = 3;
 
-/// Compares a run with an existing copy. Returns the parts that the copy lacks or has in another form.
+/// Compares a run with an existing copy. Returns the parts that a copy in this form lacks or has in another form.
 ///
 /// # Errors
-/// A refusal if the copy differs, with the hint `next`.
+/// A refusal with the hint `next` if other parts of the copy differ.
 pub(super) fn same(
     run: &Session,
     copy: &Session,
@@ -48,7 +48,7 @@ pub(super) fn same(
 /// The copying itself later refuses a target that is not a run.
 ///
 /// # Errors
-/// A refusal if the target is the run, and differs.
+/// A refusal if the target is another version of the run.
 pub(super) fn at(
     run: &Session,
     to: &Path,

@@ -22,7 +22,7 @@ const PAGE: u32 = 1000;
 /// Interval between two reads of the store by `events tail --follow`.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Maximum time between two reads by `events tail --follow` on a store whose notifications wake it.
+/// Maximum time between two reads by `events tail --follow` on a store that notifies the command of new events.
 const WAKE: Duration = Duration::from_millis(500);
 
 /// Time for which `events tail --follow` retries a database that does not answer any more.
@@ -133,7 +133,7 @@ struct Follower<'a> {
 
 fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
     if args.name.is_some() {
-        // An unusable clock is reported first, so that a refused command prints no events.
+        // Storing the cursor later fails if `PROSE_NOW` is set. This check refuses the command before it prints events.
         locate::recorded_now()?;
     }
     let kept = Kept::named(&args.store.store)?;
@@ -157,7 +157,7 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
         waits: Vec::new(),
     };
     if args.name.is_some() {
-        // The position is stored at once, so that pruning keeps later events.
+        // The cursor is stored before the first event is printed, so that `events prune` keeps later events.
         follower.note()?;
     }
     let mut listener = args.follow.then(|| follower.kept.listener()).flatten();
@@ -205,10 +205,10 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 impl Follower<'_> {
-    /// Prints new events. Returns whether the command has printed all that it was asked for.
+    /// Prints new events. Returns whether the command has printed all requested events.
     fn look(&mut self, rows: &dyn Rows, out: &Out) -> Result<bool, CliError> {
-        // A cursor that is stored or followed needs events in their final order. So an event waits while an open
-        // transaction may still add an earlier one.
+        // A cursor that is stored or followed needs events in their final order. So an event is not printed while an
+        // open transaction may still add an earlier event.
         if self.args.follow || self.args.name.is_some() {
             self.horizon.advance(rows)?;
         } else if let Some(unknown) = self.horizon.advance_once(rows)? {
@@ -274,7 +274,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Prints a note about each open transaction that holds events back, once.
+    /// Prints one note about each open transaction that delays later events.
     fn told(&mut self, waits: &[Waiting]) {
         let new = waits.iter().filter(|waiting| !self.waits.contains(waiting));
         for waiting in new {

@@ -26,7 +26,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     })?;
     recorder.close(args.vacuum);
     if !ended.before && ended.status != RunStatus::Interrupted.word() {
-        // The end of the run is recorded already, so a failure of this summary is only a note.
+        // The end of the run is already recorded, so an error of this summary is printed only as a note.
         if let Err(error) = say_unfinished(&run) {
             say(&note(&format!(
                 "cannot list executions that never ended: {error}"

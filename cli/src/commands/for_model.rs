@@ -26,7 +26,8 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let now = Some(locate::now());
     if wishes.raw {
-        // The run is read in place, so that the readable parts of a damaged run are printed, too.
+        // With `--raw`, the run itself is read, not a redacted copy. So the readable parts of a damaged run are
+        // printed, too.
         let session = locate::open(&name)?;
         let node = node(&session, args)?;
         let mut text = pages::for_model(&session, node, size, now);

@@ -35,8 +35,8 @@ pub(super) fn run(args: &ImportArgs, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// Returns the text of a decision file, or `None` for another file. Its first bytes differ from those of a database, a zip and
-/// a page.
+/// Returns the text of a decision file, or `None` for another file. A decision file ends in `.json` or begins with `{`,
+/// unlike a database, a zip or a page.
 fn text(copy: &Path) -> Result<Option<String>, CliError> {
     let name = copy.display().to_string();
     let wrong = |cause: std::io::Error| input::unread(&name, &cause);
@@ -52,7 +52,8 @@ fn text(copy: &Path) -> Result<Option<String>, CliError> {
         return Ok(None);
     }
     if bytes.len() > MOST_BYTES {
-        // The limit on bytes may split a character. The parser rejects a text of this length anyway.
+        // The file is longer than the limit, so its last read character may be incomplete. The parser rejects a text of
+        // this length anyway.
         return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
     }
     let text = String::from_utf8(bytes);
@@ -125,8 +126,8 @@ fn of_run(copy: &Path, gate: Option<&str>) -> Result<DecisionFile, CliError> {
     })
 }
 
-/// Returns the run of this project that the copy names. If that name leads out of the project, the user has to name the run,
-/// because the copy is untrusted.
+/// Returns the run whose id the copy contains, if that run is in this project. The copy is untrusted, so an id such as
+/// `../x` is an error.
 fn named(copy: &Path, decision: &DecisionFile) -> Result<String, CliError> {
     let run = &decision.run;
     let lost = |error: CliError| {

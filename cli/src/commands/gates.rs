@@ -77,7 +77,7 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
     Ok((gates, exit))
 }
 
-/// Returns the time that is this duration after `now`, in milliseconds since 1970 UTC.
+/// Parses a duration such as `2h30m`. Returns the time this long after `now`, in milliseconds since 1970 UTC.
 fn within(text: &str, now: i64) -> Result<i64, CliError> {
     let duration = Timeout::parse(text)
         .map_err(|error| CliError::usage(format!("--expiring {text}: {error}")))?;
@@ -113,8 +113,8 @@ fn expire(run: Option<&str>, command: &ExpireGates, out: &Out) -> Result<Exit, C
 /// A run with a gate that is past its deadline, or the error of an unreadable run.
 type Due = (String, Result<(), CliError>);
 
-/// Returns the runs with a gate that is past its deadline, and the unreadable runs. `gates expire` opens only these for
-/// writing.
+/// Returns the runs with a gate that is past its deadline, and the unreadable runs. `gates expire` opens only these
+/// runs for writing.
 fn due() -> Result<Vec<Due>, CliError> {
     let now = Some(locate::recorded_now()?);
     let mut due = Vec::new();

@@ -36,7 +36,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
             failed.is_none()
         })?;
     } else {
-        // A character may be split between two pieces. Then its first bytes are kept here until the next piece arrives.
+        // The first bytes of a character that is split between two pieces, kept until the next piece arrives.
         let mut held: Vec<u8> = Vec::new();
         value.value_pieces(&mut |piece| {
             held.extend_from_slice(piece);

@@ -94,8 +94,8 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     )
 }
 
-/// Adds a hint to an error about the server: the command that creates the run in a file instead. `init` never changes
-/// to a file by itself.
+/// Adds a hint to an error about the server: the command that creates the run in a file instead. `init` never falls
+/// back to a file by itself.
 fn in_a_file(error: CliError, command: &str) -> CliError {
     match error.exit {
         Exit::Refused | Exit::Usage => error,

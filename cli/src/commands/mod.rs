@@ -147,8 +147,8 @@ fn ended(session: &Session) -> Exit {
 }
 
 /// Returns the row of the trace that the command line names: by the number of an execution (`43`), or by a place
-/// (`~7`), as `trace` prints them. If the row is missing and one of `parts` was not read completely, returns the
-/// error about that part, because the row may be in it.
+/// (`~7`), as `trace` prints them. If the row is missing and one of `parts` was not read completely, returns the error
+/// about that part, because the unread part may contain the row.
 fn node_named(
     session: &Session,
     option: &str,

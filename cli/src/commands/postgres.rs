@@ -59,7 +59,7 @@ fn status(out: &Out) -> Result<Exit, CliError> {
     let address = locate::address()?;
     let facts = server_facts(&address);
     if facts.error.is_some() {
-        // A server without the schema fails here, with the same error as in any other command.
+        // If the server cannot be reached, this call returns the same error as any other command.
         run_sizes(&address, 0)?;
     }
     let (runs, bytes, newest) = match facts.schema {

@@ -23,7 +23,7 @@ const SHORTEST: usize = 16;
 
 pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
     let kept = Kept::named(&args.store.store)?;
-    // Reports an unusable store before the first request, and creates a missing file.
+    // Creates a missing database file. An unusable store is reported before the first request.
     kept.make()?;
     let (token, is_new) = token(args)?;
     let access = Access {
@@ -76,7 +76,7 @@ pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Returns the token, and whether this function made it.
+/// Returns the token that requests must send, and whether the token is new. Returns no token with `--no-token`.
 fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
     if args.no_token {
         if !args.listen.ip().is_loopback() {

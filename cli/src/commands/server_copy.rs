@@ -53,7 +53,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
             .hint("`prosescope pull` copies the run into a database file"));
     }
     let address = locate::address()?;
-    // The run is opened without agents of the project and the user, because they do not belong to the run.
+    // The run is opened without agents of the project and the user, because those agents do not belong to the run.
     let opened = locate::open_alone(run)?;
     unread::given(&opened.session)?;
     let is_read = matches!(
@@ -177,7 +177,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
         .tempdir_in(&above)?;
     let made = aside.path().join("run");
     let converted = pulled(found, &made, false, out)?;
-    // `made` also holds state.db, which is moved last, and the program, which the database already contains.
+    // `made` also contains state.db, which is moved last, and program.prose, whose text the database already contains.
     let mut beside = Vec::new();
     for entry in fs::read_dir(&made)? {
         let name = entry?.file_name();
@@ -185,8 +185,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
             beside.push(name);
         }
     }
-    // An earlier command that was killed may have written some of these files already. Only the missing ones are
-    // moved.
+    // An earlier command that was killed may have written some of these files already. Only missing files are moved.
     let mut missing = Vec::new();
     for name in &beside {
         match there(&above.join(name)) {

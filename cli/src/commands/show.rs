@@ -11,7 +11,8 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// The JSON of a [`prosescope_core::view::RunShown`]. The lines of the program are made one window at a time, to save memory.
+/// The JSON of a [`prosescope_core::view::RunShown`]. To save memory, the lines of the program are made in parts while
+/// the JSON is written.
 #[derive(Serialize)]
 struct Shown<'a, L: Serialize> {
     overview: &'a Overview,
@@ -21,7 +22,7 @@ struct Shown<'a, L: Serialize> {
     issues: &'a IssuesView,
 }
 
-/// The JSON of a [`ProgramView`], with its lines made one window at a time.
+/// The JSON of a [`ProgramView`], with its lines made in parts while the JSON is written.
 #[derive(Serialize)]
 struct Program<'a, L: Serialize> {
     path: &'a Option<String>,

@@ -40,7 +40,7 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
         Some(rows) => pages::chosen_page(&session, rows, from, len),
     };
     let is_json = out.json && !args.timeline;
-    // For JSON, no rows are made here. They are made later, one window at a time.
+    // For JSON, this page contains no rows. The rows are made later in parts, while the JSON is written.
     let view = page(0, if is_json { 0 } else { most });
     if !choice.is_all() && view.total == 0 && !session.trace().nodes.is_empty() {
         let rows = session.trace().nodes.len();
@@ -69,7 +69,8 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// The JSON of a [`prosescope_core::view::TracePage`]. Its rows are made one window at a time, to save memory.
+/// The JSON of a [`prosescope_core::view::TracePage`]. To save memory, its rows are made in parts while the JSON is
+/// written.
 #[derive(Serialize)]
 struct Listed<'a, L: Serialize> {
     total: u32,

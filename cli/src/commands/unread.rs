@@ -49,8 +49,8 @@ pub(super) fn beside_value(value: &FoundValue) -> Result<(), CliError> {
     })
 }
 
-/// Returns an error if a part of the run was not read, after the readable parts were shown. Encrypted parts are not an error,
-/// because the output marks them.
+/// Returns an error if a part of the run was not read, for commands that show the whole run. Encrypted parts are not an
+/// error, because the output marks them.
 pub(super) fn shown(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| {
         !unread.around && !unread.sealed && !unread.parts.is_empty()
@@ -67,7 +67,8 @@ pub(super) fn given(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| unread.failed && !unread.around)
 }
 
-/// Prints the readable rows of a part, then returns an error if some were not read. An `empty` list is not printed in that case.
+/// Prints the readable rows of a part, then returns an error if some rows were not read. If rows were not read and the
+/// list is `empty`, prints nothing.
 pub(super) fn list(
     session: &Session,
     part: Part,
@@ -103,7 +104,7 @@ fn refuse(session: &Session, counts: impl Fn(&Unread) -> bool) -> Result<(), Cli
     some_of(&session.run().id, session.unread(), counts)
 }
 
-/// Returns an error if an unread part of a run matters for an answer.
+/// Returns an error about the unread parts of a run that matter for an answer. `counts` selects these parts.
 fn some_of(
     run: &str,
     unread: Vec<Unread>,
@@ -113,7 +114,7 @@ fn some_of(
     let Some(first) = unread.first() else {
         return Ok(());
     };
-    // A failed read may succeed next time (I/O error); damage remains (unreadable).
+    // A failed read is an I/O error, because a repeated read may succeed. Damaged data stays unreadable.
     let exit = match unread.iter().any(|unread| unread.failed) {
         true => Exit::Io,
         false => Exit::Unreadable,

@@ -42,7 +42,8 @@ pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Returns the name and the run of decisions on the page. Reports a run that cannot be decided before serving.
+/// Returns the run whose gates the page may decide, with the name that decides. Fails before serving if the gates
+/// cannot be decided.
 fn decider(runs: &[String], by: &str) -> Result<serve::Decider, CliError> {
     locate::recorded_now()?;
     let [run] = runs else {

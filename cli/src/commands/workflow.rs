@@ -226,7 +226,7 @@ fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// Returns the chosen id, or a new one.
+/// Returns the id that the user chose with `option`, or a new UUID.
 fn id(option: &str, chosen: Option<String>) -> Result<String, CliError> {
     let Some(chosen) = chosen else {
         return Ok(Uuid::now_v7().to_string());

@@ -231,7 +231,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
         .skip(1)
         .find(|dir| dir.ends_with(".prose") || dir.ends_with(".agents/prose"))
         .map(Path::to_owned);
-    // A path to state.db means its folder, which contains the program and the attachments.
+    // A path to state.db means the run folder around it, which also contains the program and the attachments.
     let is_state_db = full.is_file() && full.file_name().is_some_and(|n| n == "state.db");
     if is_state_db && let Some(dir) = path.parent().filter(|_| full.parent().is_some()) {
         let dir = if dir.as_os_str().is_empty() {

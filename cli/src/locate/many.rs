@@ -21,8 +21,8 @@ use crate::print::note;
 /// One run out of many: its name, the place of its files, and the opened run or the error of opening it.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 
-/// Opens every run below `path`; without `path`, below the nearest `.prose` and in the project's database. Opens one run at a time,
-/// because each holds a database open.
+/// Opens every run below `path`; without `path`, below the nearest `.prose` and in the project's database. Opens one
+/// run at a time, because each opened run keeps its database open.
 pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let on_server = path.is_none().then(server::each);
     Ok(on_disk(path)?.chain(on_server.into_iter().flatten()))
@@ -33,7 +33,8 @@ pub(crate) fn open_waiting() -> Result<impl Iterator<Item = OneOfAll>, CliError>
     Ok(on_disk(None)?.chain(server::waiting()))
 }
 
-/// Opens every run below `path`, or below the nearest `.prose`. Opens none if the project only has runs in a database.
+/// Opens every run below `path`, or below the nearest `.prose`. Opens nothing if the project has no `.prose` folder,
+/// but a PostgreSQL database.
 fn on_disk(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let base = match path {
         Some(path) => Ok(PathBuf::from(path)),

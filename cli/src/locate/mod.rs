@@ -186,11 +186,11 @@ pub(crate) struct Opened {
     pub(crate) disk: Rc<Disk>,
     /// The run's folder, or the folder of its database.
     pub(crate) dir: PathBuf,
-    /// The path of the run's database in the disk, if it has one.
+    /// The path of the run's database in the disk, if the run has a database.
     pub(crate) database: Option<String>,
     /// The run's name: the name of its folder, or of a database outside of a run folder.
     pub(crate) name: String,
-    /// Whether the run is a database outside of a run folder. Other files of that folder do not belong to the run.
+    /// Whether the run is a database outside of a run folder. Other files beside the database do not belong to the run.
     pub(crate) alone: bool,
 }
 
@@ -215,8 +215,8 @@ pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
 
 fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
     let options = Options {
-        // SQLite holds a value in memory while it is copied, and its memory limit cannot be raised later in the
-        // process.
+        // SQLite keeps a whole value in memory while the value is copied. SQLite's memory limit cannot be raised later
+        // in the process.
         limits: Limits {
             heap: Some(COPYING),
             ..options.limits
@@ -270,7 +270,8 @@ pub(crate) fn store(error: StoreError) -> CliError {
     CliError::new(exit, error.to_string()).hint(error.next())
 }
 
-/// Returns the options to read agents: those of the project if the run was given by its path, and those of the user.
+/// Returns the options to read agents: the agents of the project if the run was given by its path, and the agents of
+/// the user.
 pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     let agents_only = |path: &str| {
         path == "agents.db"
@@ -293,7 +294,8 @@ pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     }
     let user = home().as_deref().map(home_prose).transpose();
     let user = user.map_err(store)?.flatten();
-    // In the home directory, one `.prose` folder is both that of the project and that of the user.
+    // In the home directory, one `.prose` folder is the folder of the project and of the user, so its agents are added
+    // once.
     let own = |dir: &Path| prose.is_some_and(|prose| is_same(prose, dir));
     if let Some(dir) =
         user.filter(|dir| !own(dir) && project().map_or(true, |project| project != *dir))

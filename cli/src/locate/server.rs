@@ -162,7 +162,8 @@ impl OnServer {
 /// Returns the project whose agents are used: the project of the working directory (errata P13).
 ///
 /// # Errors
-/// An error if only an untrusted file sets the name of the project, because it may be the name of another project.
+/// An error if only an untrusted file sets the name of the project, because the file may contain the name of another
+/// project.
 pub(crate) fn keeper() -> Result<Keeper, CliError> {
     if let Some(name) = named(PROJECT)? {
         return Ok(Keeper::Project(Some(name)));
@@ -234,7 +235,7 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
 /// Default number of runs of a database that a list shows.
 const LISTED: usize = 50;
 
-/// Time limit for a server whose runs only complete a list of runs in files (errata P16).
+/// Time limit for a server, when its runs are only an addition to the runs in files (errata P16).
 const SOON: Duration = Duration::from_secs(1);
 
 /// Adds the runs of the database in `OPENPROSE_POSTGRES_URL` to a list. `DATABASE_URL` is not used, because it

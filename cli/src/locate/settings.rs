@@ -1,8 +1,9 @@
 //! Reads the PostgreSQL settings in the project's `.env` and in the environment.
 //!
-//! The `.env` of a project is untrusted: it may be cloned, unpacked, or written by a model. A server in this file is contacted, and
-//! gets a password, only after the user trusted the file (`prosescope postgres trust`). A note in the user's state folder records
-//! the trust, and is valid until a byte of the file changes. The environment is trusted.
+//! The `.env` of a project is untrusted: it may be cloned, unpacked, or written by a model. A server whose address is
+//! in this file is contacted, and gets a password, only after the user trusted the file (`prosescope postgres trust`).
+//! A small file in the user's state folder records the trust, which ends when a byte of `.env` changes. The environment
+//! is trusted.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -24,7 +25,7 @@ pub(super) const URL: &str = "OPENPROSE_POSTGRES_URL";
 /// The variable with the address of the database for the user's agents.
 pub(super) const USER_URL: &str = "OPENPROSE_POSTGRES_USER_URL";
 
-/// The setting with the name of the project in the store of agents. The default is the name of its folder.
+/// The setting with the name of the project in the store of agents. The default is the name of the project's folder.
 pub(super) const PROJECT: &str = "OPENPROSE_PROJECT";
 
 /// Maximum bytes of a `.env` file.
@@ -83,7 +84,8 @@ impl Settings {
         self.mark().is_some_and(|mark| mark.is_file())
     }
 
-    /// Returns the path of the note that records the trust. Its name is a hash of the file's path and bytes.
+    /// Returns the path of the note that records the trust. The name of the note is a hash of the trusted file's path
+    /// and bytes.
     fn mark(&self) -> Option<PathBuf> {
         let mut hash = Sha256::new();
         hash.update(self.file.as_os_str().as_encoded_bytes());
@@ -104,8 +106,8 @@ impl Settings {
     }
 }
 
-/// Returns the value of a setting for messages. An address loses its password, and gets no parts from the
-/// environment.
+/// Returns the value of a setting for messages. The password of an address is left out, and missing parts are not taken
+/// from the environment.
 fn shown(key: &str, value: &str) -> String {
     if key == PROJECT {
         return value.to_owned();
@@ -118,7 +120,7 @@ fn shown(key: &str, value: &str) -> String {
 
 /// Returns the folder of the notes that record trust. It contains a note for each trusted file.
 fn marks() -> Option<PathBuf> {
-    // A relative path is ignored, because it would be in the project.
+    // A relative path is ignored, because the notes would then be in the project, which is untrusted.
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let state = state.filter(|path| path.is_absolute());
     let state = state.or_else(|| Some(home()?.join(".local/state")))?;

@@ -89,16 +89,19 @@ impl Kept {
         }
     }
 
-    /// Returns whether a follower keeps its connection open. A file is opened for each read, so that no lock stays.
+    /// Returns whether `events tail --follow` keeps its connection open. A database file is opened for each read, so
+    /// that no lock stays.
     pub(crate) fn stays_open(&self) -> bool {
         matches!(self, Kept::Postgres(_))
     }
 
-    /// Returns a listener for the notifications that wake a follower; `None` if the store sends none.
+    /// Returns a listener that notifies `events tail --follow` of new events; `None` if the store sends no
+    /// notifications.
     pub(crate) fn listener(&self) -> Option<Listener> {
         match self {
             Kept::Sqlite(_) => None,
-            // A pooler in transaction mode refuses to listen. Then the follower reads at intervals.
+            // A pooler in transaction mode refuses to listen. Without a listener, `events tail --follow` reads at
+            // intervals.
             Kept::Postgres(address) => Listener::open(address).ok(),
         }
     }

@@ -1,4 +1,5 @@
-//! Formats a comparison of two runs: their ends, different rows as a tree, different values line by line, and counts.
+//! Formats a comparison of two runs for `diff`: the status of each run, different rows as a tree, different values line
+//! by line, and counts.
 
 use std::fmt::Write as _;
 

@@ -25,7 +25,7 @@ pub(crate) fn overview(
     width: usize,
     terminal: bool,
 ) -> String {
-    // Lines are cut to the width of a terminal only. A script reads them whole.
+    // Lines are cut only for a terminal. A script gets whole lines.
     let mut out = answer(view, if terminal { width } else { usize::MAX });
     out.push('\n');
     out.push_str(&run_line(view.program.as_deref(), &view.run));
@@ -277,8 +277,9 @@ fn notes(out: &mut String, list: &RunList) {
     }
 }
 
-/// Returns the table of runs. On a narrow terminal it leaves out the ids of runs in folders with another name, then the time of
-/// day, then the duration, then the day. The name of a run in PostgreSQL is never cut, because commands do not take its prefix.
+/// Returns the table of runs. `left_out` is the number of details that a narrow terminal leaves out, in this order: ids
+/// that differ from the name of the folder, the time of day, the duration, the day. The name of a run in PostgreSQL is
+/// never cut, so that people can copy it into a command.
 fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
     let (ids, time, took, day) = (left_out < 1, left_out < 2, left_out < 3, left_out < 4);
     let on_server = runs

@@ -1,6 +1,6 @@
 //! `POST /{token}/decide` records a decision of the served page in the run. The route exists only with `--allow-decisions`.
 //!
-//! | required in a request | else |
+//! | required in a request | status if missing |
 //! |---|---|
 //! | the address with its token, and a name of this machine as `Host` (the guard of all routes checks both) | 404 |
 //! | the `Origin` of this server's page | 403 |
@@ -119,7 +119,8 @@ pub(super) async fn decide(State(site): State<Arc<Site>>, request: Request) -> R
         Ok(asked) => asked,
         Err(refusal) => return refusal,
     };
-    // A store may wait for other writers, so this runs on another thread and does not block other requests.
+    // A store may wait for other writers, so the decision is recorded on another thread and does not block other
+    // requests.
     let done = tokio::task::spawn_blocking(move || decider.decide(asked)).await;
     match done {
         Ok(Ok(Resolved::Decided(done))) => json(StatusCode::OK, &done),

@@ -1,5 +1,5 @@
-//! Keeps a desk for each page, on a separate thread. A desk is an opened run that answers the page's questions. A
-//! page sees one state of the run until it asks to follow.
+//! Keeps a desk for each page, on a separate thread. A desk is an opened run that answers the page's questions. A page
+//! sees the same state of the run until the page requests the current state (`Request::Follow`).
 
 use std::io;
 use std::rc::Rc;
@@ -82,7 +82,7 @@ impl Desks {
         open.push((name.to_owned(), desk));
     }
 
-    /// Starts the thread of a desk. It runs until all senders are dropped.
+    /// Starts the thread of a desk. The thread ends when the sender is dropped, or is unused for [`IDLE`].
     fn desk(&self) -> Sender<Question> {
         let (sender, questions) = channel();
         let served = Arc::clone(&self.served);
@@ -122,7 +122,7 @@ fn work(served: &Served, questions: &Receiver<Question>) {
                 let shared = desk.share(&places, &wishes, form, viewer, nobody);
                 let _ = reply.send(shared.map(|bytes| {
                     let (pieces, body) = mpsc::channel(1);
-                    // The channel was made with room for one piece, so this cannot fail.
+                    // The channel has room for one piece, so sending this piece cannot fail.
                     let _ = pieces.try_send(Ok(bytes));
                     Answer::Bytes(body)
                 }));
@@ -155,7 +155,7 @@ fn download(
         }
         pieces.blocking_send(Ok(piece.to_vec())).is_ok()
     });
-    // Sending fails if the asker has gone, which is not an error.
+    // Sending fails if the asker has closed its connection, which is not an error.
     let _ = match (read, begin) {
         (Ok(()), None) => return,
         (Err(trouble), None) => {

@@ -23,8 +23,8 @@ use prosescope_workflow::Rows;
 
 use crate::commands::known_secrets;
 
-/// Selects the served files of a root by their path. A path with a final `/` is a folder, and is entered if it may contain served
-/// files.
+/// Returns whether the file at a path below a root is served. For a folder, whose path ends in `/`, returns whether the
+/// folder may contain served files.
 pub(crate) type Wanted = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// The served files below one or more roots. Every listing reads the roots again.

@@ -83,8 +83,8 @@ struct Site {
     /// The decider, if the page may decide gates.
     decider: Option<Arc<Decider>>,
     page: String,
-    /// The content security policy of the page, sent as a header. So it also holds if the `<meta>` element in the page
-    /// is damaged or comes late.
+    /// The content security policy of the page, sent as a header. The header also applies if the `<meta>` element in
+    /// the page is damaged or comes late.
     policy: header::HeaderValue,
 }
 
@@ -187,7 +187,8 @@ fn app(site: Arc<Site>) -> Router {
 async fn serve(listener: tokio::net::TcpListener, app: Router, idle: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // The process has too many open connections to accept another. Some will end or become idle.
+            // Accepting fails while the process has too many open connections. The server waits until some of them have
+            // ended.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -219,7 +220,7 @@ const SERVED: [(&str, &str); 2] = [
     (r#"<meta name="prosescope-served" content="no">"#, YES),
 ];
 
-/// The mark of a served page. The element for decisions follows it.
+/// The `<meta>` element that marks a served page. The element for decisions is inserted after this element.
 const YES: &str = r#"<meta name="prosescope-served" content="yes">"#;
 
 fn served_page(viewer: &str) -> String {
@@ -280,7 +281,7 @@ fn is_of(headers: &HeaderMap, host: &str) -> bool {
     })
 }
 
-/// Compares in constant time, so that the time does not reveal how much of a guess is right.
+/// Compares two texts in constant time, so that the time does not reveal how much of a guessed secret is right.
 fn same(a: &str, b: &str) -> bool {
     a.len() == b.len()
         && a.bytes()
@@ -411,7 +412,7 @@ mod tests {
         let site = Site::new("t".to_owned(), Served::new("a run"), "");
         let at = serving(site, Duration::from_millis(50));
         let whole = "GET /t/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
-        // One client sends nothing, one half of a request, and one a whole request and nothing more.
+        // The first client sends nothing, the second sends a part of a request, and the third sends one whole request.
         for (request, status) in [("", ""), (&whole[..30], ""), (whole, "HTTP/1.1 200")] {
             let said = answers(at, request);
             assert!(said.starts_with(status), "{request:?}: {said}");

@@ -63,7 +63,7 @@ impl Options {
     }
 }
 
-/// Splits a text at a character outside of quotes. A space also means a tab.
+/// Splits a text at a character outside of quotes. If `at` is a space, also splits at a tab.
 pub(super) fn split(text: &str, at: char) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     text.split(move |c| {

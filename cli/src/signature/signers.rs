@@ -74,7 +74,8 @@ impl Signers {
         signers
     }
 
-    /// Returns the owner of a key that signed a shared run, from the first line that allows the key now; else the reason.
+    /// Returns the owner of a key, from the first line that allows the key to sign shared runs at the time `now`. If no
+    /// line does, returns the reason.
     pub(crate) fn whose(&self, key: &KeyData, now: i64) -> Result<&str, String> {
         let lines = self.lines.iter().filter(|line| line.key == *key);
         let mut why = None;

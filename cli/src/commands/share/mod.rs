@@ -112,8 +112,8 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     })
 }
 
-/// Prints a note if no text of `--redact` was found. If the text is misspelled, the file still contains the text that
-/// it should replace.
+/// Prints a note if no text of `--redact` was found. If the option's text is misspelled, the file still contains the
+/// text that the user wants to replace.
 fn note_unused(args: &ShareArgs, report: &RunShared) {
     let asked = |of: &SecretsReplaced| of.rule == ASKED;
     if !args.wishes().redact.is_empty() && !report.replaced.iter().any(asked) {
@@ -123,7 +123,7 @@ fn note_unused(args: &ShareArgs, report: &RunShared) {
     }
 }
 
-/// Returns what the manifest of a copy records about its making: this program and the time.
+/// Returns the facts that the manifest of a copy records about its creation: the version of this program, and the time.
 pub(super) fn made(deflated: bool) -> Made {
     Made {
         by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
@@ -170,7 +170,7 @@ fn format(args: &ShareArgs) -> Result<Kind, CliError> {
     })
 }
 
-/// Reads the key that signs, if the command line names one and the command writes a file.
+/// Reads the signing key, if `--sign` is given and the command writes a file.
 fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
     let Some(path) = args.sign.as_deref().filter(|_| !args.report) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Collects the texts that `share` replaces: secrets of this machine and of `.env` files around the runs.
+//! Collects the secrets and names that `share` replaces: from `.env` files, environment variables, and this machine.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,14 +12,16 @@ use super::runs::Runs;
 use crate::error::CliError;
 use crate::locate;
 
-/// Returns a redactor for the secrets of this machine, and of `.env` files around the runs.
+/// Returns a redactor for the texts of `--redact`, and for the secrets and names of this machine and the runs'
+/// projects.
 pub(in crate::commands) fn redactor(wishes: &Wishes, runs: &Runs) -> Result<Redactor, CliError> {
     wishes
         .redactor(known(runs.folders()))
         .map_err(|(text, refused)| CliError::usage(format!("--redact {text}: {refused}")))
 }
 
-/// Returns values of `.env` files (around these folders and the working directory), of the environment, and of this machine.
+/// Returns the secrets in `.env` files and environment variables, and the names of the user and of this machine.
+/// `around` contains the folders of the runs.
 pub(crate) fn known<'a>(around: impl Iterator<Item = &'a PathBuf>) -> Vec<Known> {
     let mut known = Vec::new();
     for file in env_files(around) {
@@ -47,7 +49,7 @@ pub(crate) fn known<'a>(around: impl Iterator<Item = &'a PathBuf>) -> Vec<Known>
     known
 }
 
-/// Returns the `.env` files around these folders and the working directory.
+/// Returns the `.env` files of these folders, of the projects that contain them, and of the working directory.
 fn env_files<'a>(around: impl Iterator<Item = &'a PathBuf>) -> BTreeSet<PathBuf> {
     let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
     folders.extend(std::env::current_dir());

@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{locate, serve, swept};
 
-/// Returns the current time in the form of a manifest.
+/// Returns the current time as a text for a manifest.
 pub(super) fn now() -> String {
     Stamp::At(locate::now()).to_string()
 }
@@ -93,7 +93,8 @@ pub(super) fn put(file: NamedTempFile, to: &Path, overwrite: bool) -> Result<u64
     Ok(len)
 }
 
-/// Gives a file the usual rights of a new file. Only its owner can read a temporary file.
+/// Gives a file the usual rights of a new file. Without this call, only its owner could read the file, as any temporary
+/// file.
 fn readable(file: &File) -> io::Result<()> {
     #[cfg(unix)]
     {
