@@ -1,11 +1,12 @@
-//! Embeds files built by xtask: the viewer and the licenses of the libraries. Each variable below names a file. Without it, a published
-//! crate embeds the file that `cargo xtask dist` put into its folder `embedded`. A checkout embeds an empty file, so that plain
-//! `cargo build` and `cargo test` work on a fresh clone, and work the same after a release was made there.
+//! Embeds the viewer and the licenses of the libraries into the program. `cargo xtask` builds these files, and passes
+//! their paths in the variables of [`EMBEDDED`]. If a variable is not set, a published crate embeds the file in its
+//! folder `embedded`, which `cargo xtask dist` wrote. A checkout then embeds an empty file, even after a release was
+//! made in this checkout. So plain `cargo build` and `cargo test` also work on a fresh clone.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The variables, and the names by which the program includes their files.
+/// The environment variables, each with the name under which the program includes its file from `OUT_DIR`.
 const EMBEDDED: [(&str, &str); 2] = [
     ("PROSE_VIEWER_HTML", "viewer.html"),
     ("PROSE_LICENSES", "licenses.txt.gz"),
@@ -27,9 +28,9 @@ fn main() {
     }
 }
 
-/// A file that the published crate contains.
+/// Returns the path of an embedded file, if this is a published crate that contains the file.
 fn packed(name: &str) -> Option<PathBuf> {
-    // Cargo adds this file when it packs a crate; a checkout does not have it.
+    // Cargo adds `Cargo.toml.orig` to a packed crate. A checkout does not contain this file.
     let crate_is_packed = Path::new("Cargo.toml.orig").is_file();
     let file = Path::new("embedded").join(name);
     (crate_is_packed && file.is_file()).then_some(file)

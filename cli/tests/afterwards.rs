@@ -9,7 +9,7 @@ use prosescope_test_support::{needs, run};
 
 const FORMS: [&str; 2] = ["sqlite", "filesystem"];
 
-/// A folder with a program, and a run of it.
+/// A folder with a program and a run of that program.
 struct Project {
     dir: tempfile::TempDir,
 }
@@ -55,8 +55,8 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Begins and completes the statement at a line of the program. `put` contains the arguments of the command that
-    /// writes its value.
+    /// Begins and completes the statement at a line of the program. `put` contains the arguments of `prosescope put`,
+    /// which writes the statement's value.
     fn session(&self, line: &str, put: &[&str]) {
         let begun = self.does("exec begin --line", &[line]);
         let id = begun.lines().next().unwrap_or_default();
@@ -402,7 +402,8 @@ fn a_gate_that_the_documents_own_update_decided_is_a_warning() {
     assert_eq!(project.issues(), ["warning gate-decision-unsealed"]);
     assert_eq!(project.tries("gates r").0, Some(0));
     project.session("4", &[]);
-    // `check` only warns about such a decision, but `audit verify` fails, because the audit log contradicts the gate.
+    // `check` only warns about a decision by OpenProse's own UPDATE, but `audit verify` fails, because the audit log
+    // contradicts the gate.
     assert_eq!(project.tries("audit verify r").0, Some(1));
 }
 

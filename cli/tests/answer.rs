@@ -157,8 +157,8 @@ fn command(shown: &str) -> String {
     args.to_owned()
 }
 
-/// Outside of the run's project, the command in the third line contains the path of the run. So the command works
-/// there.
+/// Outside of the run's project, the command in the third line contains the path of the run. So the command works in
+/// the folder where it was printed.
 #[test]
 fn the_command_to_copy_works_where_it_was_printed() {
     if needs::faketime().is_none() {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const PROGRAM: &str = "input topic: \"The topic\"\n\nlet plan = session \"Plan {topic}\"\nlet draft = session \"Write a long text about the topic, as the plan has it, with all that belongs to it\"\n  retry: 3\noutput letter = session \"Send\"\n";
 
-/// A project with a program and recorded runs of it.
+/// A project with a program and recorded runs of that program.
 struct Project {
     dir: tempfile::TempDir,
 }
@@ -32,7 +32,7 @@ impl Project {
         ran(self.dir.path(), &self.path("home"), code, args, input)
     }
 
-    /// Records a run whose output is this text. With `None`, the run fails at the output instead.
+    /// Records a run whose output is `letter`. If `letter` is `None`, the statement of the output fails.
     fn record(&self, id: &str, form: &str, plan: &str, letter: Option<&str>) {
         let go = |args: &[&str], input: &str| {
             let args = [args, &["--run", id]].concat();

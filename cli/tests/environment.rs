@@ -33,7 +33,7 @@ const OF_CARGO: [&str; 4] = [
     "OUT_DIR",
 ];
 
-/// Texts in a source after which a literal is the name of an environment variable that is read.
+/// Texts in a source that read an environment variable. A literal after such a text is the name of the variable.
 const READ: [&str; 8] = [
     "env::var(",
     "env::var_os(",

@@ -7,7 +7,7 @@ use std::process::Command;
 use prosescope_test_support::run;
 use serde_json::Value;
 
-/// A folder with a program and a run of it.
+/// A folder with a program and a run of that program.
 struct Project {
     dir: tempfile::TempDir,
 }
@@ -82,8 +82,8 @@ fn a_completion_keeps_the_name_of_the_binding_that_it_wrote() {
     let program = "session \"A\"\nsession \"B\"\nparallel:\n  session \"C\"\n  d = session \"D\"\n\
         repeat 2:\n  let e = session \"E\"\nblock f(x):\n  session \"F\"\ndo f(1)\n";
     in_both_forms(program, |project| {
-        // All records have the same time in seconds, and the branches end in another order than they began. So times
-        // cannot tell who wrote a value.
+        // All records have the same time in seconds, and the branches end in another order than they began. So the
+        // recorded times do not show which execution wrote a value.
         project.does("exec run --line 1");
         project.does("put --anon --execution 1 --done");
         let second = project.json("exec run --line 2")["id"].to_string();
@@ -424,7 +424,7 @@ fn the_names_in_a_gates_prompt_are_filled_or_said_to_be_open() {
 fn a_value_without_a_name_that_was_put_first_is_that_of_the_completion() {
     let program = "session \"A\"\nsession \"A\"\nparallel:\n  session \"A\"\n  session \"A\"\nlet n = session \"N\"\n";
     in_both_forms(program, |project| {
-        // The first value is put without a number, while only its execution is open. The second is put with the
+        // The first value is put without a number, while only its execution is open. The second value is put with the
         // number of its execution. Later, the two branches end in another order than they began.
         let first = project.json("exec run --line 1")["id"].to_string();
         project.does("put --anon");

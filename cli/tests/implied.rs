@@ -296,7 +296,7 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
         ask(0, "gate create --line 2");
         ask(0, &format!("approve {form} check_it --as joe"));
         assert!(ask(0, "next").contains("exec run --line 4"));
-        // Rejecting such a gate stops the run, as for a gate of the program.
+        // Rejecting a gate that the VM added stops the run, as for a gate of the program.
         ask(0, "gate create last --prompt Deploy?");
         ask(0, &format!("reject {form} last --as joe --reason no"));
         let said = ask(0, "next");
@@ -305,8 +305,8 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
     }
 }
 
-/// At a gate, `next` prints the commands that approve and reject it, with the run's id. After the deadline it prints the
-/// command that records the time-out. If the user named the run, every command contains the run's id.
+/// At a gate, `next` prints the commands that approve and reject the gate, with the run's id. After the deadline,
+/// `next` prints the command that records the time-out. If the user named the run, every command contains the run's id.
 #[test]
 fn next_names_the_run_and_what_decides_a_gate() {
     let dir = project_of(
@@ -373,8 +373,8 @@ fn a_value_that_is_probably_a_slip_is_noted() {
     }
 }
 
-/// The first row of several statements with equal text gets its line at once. Later rows are not needed to decide
-/// which statement it is.
+/// The first row of several statements with equal text gets its line at once. Later rows are not needed to decide which
+/// statement ran.
 #[test]
 fn the_first_row_of_equal_texts_has_its_line() {
     let program = "parallel:\n  session \"same\"\n  session \"same\"\nparallel:\n  session \"same\"\n  repeat 2:\n    session \"same\"\nsession \"same\"\nsession \"same\"\n";

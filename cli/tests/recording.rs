@@ -79,7 +79,8 @@ fn files(at: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// `~/.prose` contains the user's agents. Only commands in the home folder itself treat it as a project.
+/// `~/.prose` contains the user's agents. Only commands in the home folder itself treat `~/.prose` as the folder of a
+/// project.
 #[test]
 fn the_users_own_folder_is_no_project() {
     let project = Project::new();
@@ -491,7 +492,7 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
         assert!(next.starts_with(&retry), "{execution}: {next}");
         project.prose(0, &["exec", "retry", execution, "--run", run]);
     }
-    // The program allows no attempt beyond the third, so the failure goes outwards.
+    // The program allows no attempt beyond the third, so the failure passes to the enclosing call.
     let next = project.prose(0, &["next", "--run", run]);
     assert!(
         next.starts_with("prosescope exec fail 22 --error TEXT"),
@@ -501,7 +502,7 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
     assert!(!next.contains("retry"), "{next}");
 }
 
-/// A run whose state file was written by hand gets rows when it is taken up. Each execution has a number of its own,
+/// A run whose state file was written by hand gets rows when it is reopened. Each execution has a number of its own,
 /// also in frames that keep their recorded numbers.
 #[test]
 fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
@@ -536,7 +537,8 @@ fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
     assert!(!trace.contains("overwritten later"), "{trace}");
 }
 
-/// `next` knows the strategy of a parallel block: a failed branch does not end a block that waits for the first.
+/// `next` follows the strategy of a parallel block: if the block waits for the first branch, a failed branch does not
+/// end the block.
 #[test]
 fn a_parallel_that_waits_for_the_first_goes_on_after_a_failed_branch() {
     let project = Project::new();

@@ -13,8 +13,8 @@ use prosescope_test_support::zip::zip;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// The names of rules, each with the shape of a secret that the rule finds. The test generates the secrets from the
-/// shapes, so that this file contains none.
+/// The secrets of the test run, each with its place and its shape. The test generates the secrets from the shapes, so
+/// that this file contains no secrets.
 const SHAPES: [(&str, &str); 6] = [
     ("github-token", "ghp_{A:36}"),
     ("in a value", "ghp_{A:36}"),

@@ -172,7 +172,8 @@ fn a_value_of_a_file_that_is_a_folder_is_an_error() {
     project.check("prosescope put x --file empty", 0, "Binding written");
 }
 
-/// A value that is as long as the memory limit does not fit into memory beside the program. `ulimit -v` counts in KB.
+/// The value has 60 MB, and `ulimit -v`, which counts in KB, limits the memory to about 60 MB. So the value does not
+/// fit into memory beside the program.
 #[test]
 fn a_long_value_is_not_held_in_memory() {
     for form in FORMS {

@@ -170,7 +170,7 @@ fn overwrite(path: &Path, text: &str) {
 }
 
 /// A damage: its name, the form of the run, the function that damages the run's folder, the commands that then fail,
-/// and the part that their errors name.
+/// and the part of the run that their errors contain.
 type Damage = (
     &'static str,
     &'static str,

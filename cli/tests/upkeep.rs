@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use prosescope_test_support::{clock, needs};
 
-/// Runs `prosescope` in a project, ten days after its runs began.
+/// Runs `prosescope` in a project, nine days after its runs began.
 fn prose(dir: &Path, args: &[&str]) -> Output {
     prose_at(dir, args, "2026-02-10T00:00:00Z")
 }
@@ -154,7 +154,7 @@ fn a_run_that_lives_goes_by_force_only() {
     }
     let dir = project();
     let at = dir.path();
-    // The run counts as active: its rows are ten simulated days old, but its files were written just now.
+    // The run counts as active, because it began only two simulated hours ago.
     let soon = "2026-02-01T02:00:00Z";
     let out = prose_at(at, &["clean", "running", "--yes"], soon);
     assert_eq!(out.status.code(), Some(4));
@@ -233,7 +233,7 @@ fn a_repaired_copy_lies_beside_the_run_and_the_run_stays() {
     }
     let dir = project();
     let at = dir.path();
-    // Of a run without damage no copy is written, unless one is asked for.
+    // `check --fix` writes no copy of a run without damage, unless `--out` is given.
     let out = prose(at, &["check", "done", "--fix"]);
     let said = String::from_utf8_lossy(&out.stdout).into_owned();
     assert!(

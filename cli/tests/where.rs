@@ -211,7 +211,7 @@ fn who_names_no_run_writes_to_the_newest_one_and_is_told_which() {
                 let note = format!("note: recorded in run {newer}, the latest; ");
                 assert!(said.contains(&note), "{args:?}: {said}");
             }
-            // The user of a refused command may have meant another run, so the error names the run that was used.
+            // The user of a refused command may have meant another run, so the error contains the run that was used.
             let said = prose(at, 3, &["exec", "complete", "999"]);
             assert!(
                 said.contains(&format!("the command used run {newer}, the latest")),
@@ -232,7 +232,7 @@ fn the_variable_names_the_run_where_the_command_line_does_not() {
         0,
         &["init", "p.prose", "--id", "20270101-120000-aaaaaa"],
     );
-    // The newest run is the one of 2027.
+    // The newest run is `20270101-120000-aaaaaa`.
     for (variable, args, run) in [
         (
             Some("base"),

@@ -1,4 +1,4 @@
-//! Finds the fenced blocks of commands in a page of the docs, and parses where they run.
+//! Finds the fenced blocks of commands in a page of the docs, and parses from their opening lines where they run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -186,7 +186,8 @@ fn by_command(session: &str) -> Vec<String> {
     parts
 }
 
-/// Returns whether a session matches a page. `…` in the page stands for any text, and on a line of its own for any lines.
+/// Returns whether a session matches a page. `…` in the page stands for any text. A line with only `…` stands for any
+/// lines.
 pub(crate) fn matches(page: &str, now: &str) -> bool {
     let (page, now): (Vec<&str>, Vec<&str>) = (page.lines().collect(), now.lines().collect());
     lines_match(&page, &now)

@@ -7,8 +7,8 @@ use prosescope_test_support::needs;
 
 use crate::{PROJECT, blocks};
 
-/// Pages of OpenProse, which readers of these docs may not have. The docs link to the page of errata instead, which
-/// describes them.
+/// Pages of OpenProse, which readers of these docs may not have. The docs link to errata.md instead, which describes
+/// these pages.
 const NOT_OURS: &[&str] = &[
     "filesystem.md",
     "memoria.md",

@@ -6,14 +6,14 @@
 //! | `sh in examples`, `sh in a new folder` | all commands succeed, in a copy of `examples/` or in an empty folder |
 //! | `console in examples` | the same, and the output is that of the page; `…` stands for any text |
 //! | `console in the same folder` | the same, after the commands of the block before it |
-//! | … `with PostgreSQL` | the page's address is that of a server of the test |
-//! | … `with serve` | a server runs there; `TOKEN` and `WORKFLOW` are set |
+//! | … `with PostgreSQL` | the test replaces the page's address with the address of its own server |
+//! | … `with serve` | `prosescope serve` runs in the folder; `TOKEN` and `WORKFLOW` are set |
 //! | … `until WORD` | the block does not end by itself, and is stopped after it printed the word |
-//! | `sh to fill in` | it has placeholders in angle brackets; its commands and options exist |
+//! | `sh to fill in` | the block has placeholders in angle brackets; its commands and options exist |
 //! | `sh in the checkout` | its `cargo xtask` commands exist |
 //! | `sh once released` | each line has the placeholder of the project's address |
 //!
-//! The checked pages are the README, all pages below `docs/`, and those of `blocks::pages`.
+//! The checked pages are those of `blocks::pages`: all pages below `docs/`, and pages such as README.md.
 
 mod blocks;
 mod citations;
@@ -29,20 +29,20 @@ use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::needs;
 use shell::Folder;
 
-/// The address of a server in the pages. The test replaces it with its own server.
+/// The address of a PostgreSQL server on the pages. The test replaces it with the address of its own server.
 const ADDRESS: &str = "postgresql://me@host/prose?sslmode=verify-full";
 
 /// The placeholder for the address of the project, which is not public yet.
 const PROJECT: &str = "https://PROJECT-ADDRESS";
 
-/// The prefixes of the paths of generated pages, which are compared by other tests.
+/// The prefixes of the paths of generated pages. This test leaves these pages out, because other tests check them.
 const GENERATED: &[&str] = &[
     "docs/reference/checks/",
     "docs/reference/commands/",
     "docs/reference/json/",
 ];
 
-/// Number of pages whose commands run at once. The commands mostly wait.
+/// Number of pages whose commands run at once. Several run at once, because the commands mostly wait.
 const AT_ONCE: usize = 4;
 
 #[test]
@@ -140,7 +140,7 @@ fn tried(block: &Block, place: &Place) -> Result<(), String> {
     }
 }
 
-/// Checks that each command of an unreleased block contains the placeholder.
+/// Checks that each line of a block `sh once released` contains the placeholder [`PROJECT`].
 fn is_placeholder(text: &str) -> Result<(), String> {
     match text.lines().find(|line| !line.contains(PROJECT)) {
         Some(line) => Err(format!("it has an address: run it in a test: {line}")),

@@ -77,7 +77,7 @@ fn every_path_that_a_page_names_exists() {
     assert_eq!(missing, [] as [String; 0]);
 }
 
-/// Each promise of SECURITY.md names a file that exists, or a test by its name.
+/// Checks that each promise of SECURITY.md contains the path of an existing file, or the name of an existing test.
 #[test]
 fn every_promise_of_security_names_what_shows_it() {
     let page = std::fs::read_to_string(needs::root().join("SECURITY.md")).expect("the page");

@@ -83,7 +83,7 @@ impl Folder {
         command
     }
 
-    /// Starts `serve` with a workflow. Returns its address.
+    /// Creates a workflow, and starts `prosescope serve`. Returns the address and port of the server.
     pub(crate) fn serve(&mut self) -> String {
         let begun = self
             .command(BINARY)
@@ -180,7 +180,7 @@ impl Folder {
     }
 }
 
-/// Checks that the commands in a block with placeholders exist, and their options.
+/// Checks that the commands and options in a block with placeholders exist.
 pub(crate) fn exists(text: &str) -> Result<(), String> {
     if !text.contains('<') {
         return Err("it has no placeholder".to_owned());

@@ -1,4 +1,4 @@
-//! Tests of decisions: their output, and their refusals.
+//! Tests of decisions on gates: their output, and their refusals.
 
 use prosescope_core::text::is_hazard;
 use prosescope_test_support::needs;
@@ -416,8 +416,8 @@ fn system_user() -> Option<String> {
     (out.status.success() && !name.is_empty()).then_some(name)
 }
 
-/// The command that a list prints decides the right gate for any gate id. It contains no invisible characters, and
-/// runs nothing else.
+/// The command that a list prints decides the right gate for any gate id. The printed command contains no invisible
+/// characters, and runs nothing else.
 #[test]
 fn a_printed_command_decides_the_gate_that_it_was_printed_for() {
     if needs::sqlite3().is_none() {

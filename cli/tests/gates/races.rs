@@ -15,7 +15,8 @@ const LATE: &str = "2026-01-25 13:00:01";
 /// Maximum number of gates in one run.
 const MOST: usize = 100;
 
-/// Returns the number of races in each form: few, or very many in `cargo xtask soak`. `PROSE_RACES` overrides it.
+/// Returns the number of races in each form: few, or very many in `cargo xtask soak`. `PROSE_RACES` overrides the
+/// number.
 fn races() -> usize {
     let set = std::env::var("PROSE_RACES").ok();
     let usual = match std::env::var_os("PROSE_SOAK") {
@@ -128,7 +129,7 @@ fn in_one_run(form: Form, races: usize, wins: &mut [usize; 3]) {
     assert_eq!(check["runs"][0]["issues"], serde_json::json!([]), "{check}");
 }
 
-/// Two processes create the same gate. One succeeds, and the other gets an error.
+/// Lets two processes create the same gate at once. Checks that one succeeds, and that the other gets an error.
 fn create_at_once(project: &Project, gate: &str) {
     let words = ["--prompt", "Go?", "--timeout", "1h"];
     let args = [&["gate", "create", gate, "--run", &project.run][..], &words].concat();

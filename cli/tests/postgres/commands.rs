@@ -304,7 +304,7 @@ fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
         shown.contains("PostgreSQL") && !shown.contains("SQLite"),
         "{shown}"
     );
-    // The next run of the project uses the same agents of the project. A run of another project does not.
+    // The next run of the project uses the same agents of the project. A run of another project does not use them.
     let next = project.init("postgres");
     let memory = project.line(&["agent", "memory", "get", "scholar", "--run", &next]);
     assert_eq!(memory, "of the project");

@@ -1,8 +1,8 @@
 //! Tests with servers that answer one query very slowly or not at all. Every query has a time limit, so each command
 //! ends.
 //!
-//! The tests do not measure time. They count the pieces that the server sent in the meantime, at most two per second,
-//! because on a busy machine the server sends fewer.
+//! The tests do not measure time, because commands take longer on a busy machine. Instead, they count the pieces that
+//! the server sends, at most two per second. On a busy machine, the server sends fewer pieces.
 
 use std::thread;
 

@@ -346,7 +346,7 @@ const CASES: &[(Then, &str)] = &[
     ),
 ];
 
-/// The commands that are run in each case, with their standard input. Each writes to other tables.
+/// The commands that are run in each case, with their standard input. Each command writes to different tables.
 const STEPS: &[(&str, &str)] = &[
     (
         "A value that has more letters than a name has in PostgreSQL, sixty-three of them.",

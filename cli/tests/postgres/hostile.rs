@@ -252,9 +252,9 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
                     assert_eq!(code, Some(*wanted), "{what}");
                     assert!(memory < 256 << 20, "{memory} bytes: {what}");
                     assert!(said.len() < 8000, "{} bytes: {what}", said.len());
-                    // A command waits for a silent server once, and then opens another connection to cancel the
-                    // query. postgres/src/server.rs asserts the limits of a wait. One connection of the command
-                    // before may be counted here, too.
+                    // A command waits for a silent server once, and then opens another connection to cancel the query.
+                    // postgres/src/server.rs asserts the limits of a wait. One connection of the previous command may
+                    // be counted, too.
                     let connections = connections.load(Ordering::Relaxed);
                     assert!(connections <= 3, "{connections} connections: {what}");
                 }

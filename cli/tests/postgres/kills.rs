@@ -166,7 +166,7 @@ fn a_finish_or_a_push_that_was_killed_is_whole_once_it_is_repeated() {
             found == "1|20|9" || (found == "0|0|0" && !done),
             "{found}, acknowledged: {done}"
         );
-        // The push is repeated, whether or not the killed one was committed.
+        // The push is repeated, whether or not the killed push was committed.
         project.prose(0, &["push", &run], "");
         assert_eq!(there(), "1|20|9");
         let remove = format!("DELETE FROM openprose.run WHERE id = '{run}'");

@@ -29,8 +29,8 @@ fn every_action_in_every_status_does_what_the_table_says() {
                 let is_refused = is_refused(action, *workflow, *turn);
                 let is_already = is_already(action, *workflow, *turn);
                 n += 1;
-                // Commands and HTTP requests alternate. The sum makes sure that each action and each status is tried
-                // with both.
+                // Commands and HTTP requests alternate. Because of the sum, each action and each status is tried in
+                // both ways.
                 let over_http = (n + statuses) % 2 == 0;
                 let Some((of, run)) = bring_about(&mut store, n, *workflow, *turn) else {
                     continue;

@@ -133,7 +133,7 @@ fn a_server_that_refuses_is_said_and_changes_nothing() {
             "{said}"
         );
     }
-    // The error for a role without rights names the owner, who can grant them.
+    // The error for a role without rights contains the name of the owner, who can grant the rights.
     setting("ALTER ROLE crowd CONNECTION LIMIT -1");
     for args in [
         &["show", &run][..],

@@ -202,7 +202,7 @@ fn what_postgresql_refuses_comes_back_as_it_was() {
     // PostgreSQL stores metadata as JSON and may format it differently, so it is compared by meaning.
     let plain = |dump: &str| dump.replace("1e3", "1000.0").replace("\": ", "\":");
     assert_eq!(plain(&ours), plain(&theirs));
-    // A later `put` replaces such a value like any other value.
+    // A later `put` replaces a value that PostgreSQL cannot store unchanged, like any other value.
     project.prose(0, &["put", "nul", "--run", &there], "plain");
     assert_eq!(project.line(&["get", "nul", "--run", &there]), "plain");
 }

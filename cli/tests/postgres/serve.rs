@@ -24,7 +24,7 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    /// Starts a server at this address. Returns it once it has printed that it serves, or `None` if it ended.
+    /// Starts a server at this address. Returns the server after it printed `serving`, or `None` if the server ended.
     pub(crate) fn start(project: &Project, address: SocketAddr) -> Option<Serving> {
         let listen = address.to_string();
         let args = [
@@ -252,8 +252,8 @@ fn a_database_that_stops_under_the_server_is_waited_for() {
     under_load(&cluster, crash, times(2, 20));
 }
 
-/// When its connection for notifications is lost, the server listens again on another. Otherwise it would read the
-/// events twenty times per second until it is restarted.
+/// When the server loses its connection for notifications, it listens again on another connection. Otherwise the server
+/// would read the events twenty times per second until a restart.
 #[test]
 fn a_server_listens_again_when_that_connection_is_lost() {
     let Some(cluster) = cluster() else {
@@ -351,7 +351,8 @@ fn an_error_names_no_user_host_and_name_of_the_database() {
     serving.kill();
 }
 
-/// A cursor after the last event of an emptied table is an error. Otherwise its follower would wait for ever.
+/// A cursor after the last event of an emptied table is an error. Otherwise a reader with this cursor would wait for
+/// ever.
 #[test]
 fn who_follows_a_table_that_was_emptied_is_told() {
     let Some(cluster) = cluster() else {
@@ -487,7 +488,7 @@ fn models_of_the_document_write_beside_the_server() {
     let tail = project.line(&["events", "tail", of, "--state", "postgres", "--json"]);
     assert!(tail.contains("from SQLAlchemy"), "{tail}");
     // The other program computed its change before the server's change was recorded. So its change is refused.
-    // Repeating it keeps both changes.
+    // Repeating the refused change keeps both changes.
     let raced = model("race", &[of, &format!("http://{address}")]);
     assert_eq!(raced["refused"], true, "{raced}");
     assert_eq!(raced["preferences"]["ours"], "between");

@@ -41,7 +41,7 @@ fn the_name_by_which_a_project_keeps_its_agents_is_said() {
     for scope in ["execution", "user"] {
         assert!(!set(&run, scope).contains(&shared), "{scope}");
     }
-    // A project with a name of its own gets no such output.
+    // For a project with a name of its own, `postgres setup` prints no setting.
     let file = project.path().join(".prose/.env");
     let env = std::fs::read_to_string(&file).unwrap() + "OPENPROSE_PROJECT=mine\n";
     std::fs::write(file, env).unwrap();
@@ -208,7 +208,7 @@ fn runs_are_removed_with_all_that_is_theirs() {
         listed.contains(&runs[0]) && !listed.contains(&runs[2]),
         "{listed}"
     );
-    // Without `--yes`, `clean` only lists the run.
+    // The `clean` above ran without `--yes`, so the run still exists.
     project.prose(0, &["show", &runs[0]], "");
     project.prose(0, &["clean", &runs[0], "--yes"], "");
     project.prose(3, &["show", &runs[0]], "");

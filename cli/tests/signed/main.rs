@@ -155,7 +155,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
         }
     }
 
-    // The file of signers does not allow this signature: it contains first another key, then another purpose, then
+    // None of the next three files of signers allows this signature. They contain another key, another purpose, and
     // another time.
     project.signers(&format!("bob@example.com {other}"));
     project.says(
@@ -218,7 +218,7 @@ fn no_altered_byte_of_a_signature_passes() {
     project.done("share r -o r.zip --sign key");
     let signature = part(&project.parts("r.zip"), SIGNATURE);
     let lines: Vec<&[u8]> = signature.split(|byte| *byte == b'\n').collect();
-    // One letter in each line of the armored signature is changed.
+    // Each turn of the loop changes one letter in one line of the armored signature.
     for line in 1..lines.len() - 2 {
         let mut altered: Vec<Vec<u8>> = lines.iter().map(|line| line.to_vec()).collect();
         let byte = &mut altered[line][3];

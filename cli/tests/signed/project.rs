@@ -68,7 +68,7 @@ impl Project {
     }
 
     /// Creates keys until `prosescope` can read one. If `read` is false, creates keys until `prosescope` cannot read
-    /// one: one in 256 ECDSA keys is unreadable.
+    /// one. Unreadable are ECDSA keys whose secret number begins with a zero byte.
     #[track_caller]
     pub(crate) fn key_that_is(&self, read: bool, name: &str, kind: &str) -> String {
         let args = format!("-q -t {kind} -C {name}@example.com -f {name} -N");

@@ -227,8 +227,8 @@ fn each_way(project: &Project, what: &str, then: Then) {
     }
 }
 
-/// `resume --begin` does not decide the gate and does not hide the edit: the results of decisions are the same as
-/// before.
+/// Checks that `resume --begin` neither decides the gate nor hides the edit. Later decisions have the same results as
+/// without `resume --begin`.
 fn resumed(project: &Project, what: &str, then: Then) {
     let what = format!("{:?}, {what}, resume --begin", project.form);
     let run = &project.run;
@@ -250,7 +250,7 @@ fn resumed(project: &Project, what: &str, then: Then) {
         let out = project.at(now, &["resume", run, "--begin"]);
         let said = String::from_utf8_lossy(&out.stderr).into_owned();
         match out.status.code() {
-            // Code 1 means that the run was reopened, and that it has issues of severity error.
+            // Code 1 means that the run was reopened, and that the run has issues of severity error.
             Some(0 | 1) => {}
             Some(4 | 5) => assert!(project.files() == before, "{what}: {said}"),
             code => panic!("{what}: {code:?} {said}"),

@@ -101,7 +101,7 @@ fn a_change_of_one_file_of_a_gate_is_named() {
     }
 }
 
-/// Stands for the contents of a log that the test removes.
+/// The contents of a log in the cases in which the test removes the log.
 const GONE: &[u8] = b"gone";
 
 /// A log that lost all its rows, or the end of its last row, is damaged, not just shorter. Commands that read report

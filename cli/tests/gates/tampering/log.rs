@@ -309,7 +309,7 @@ pub(super) const TABLE: &[Tampering] = &[
         },
         WithHead("audit-head-differs", "rewritten"),
     ),
-    // No check can detect this edit.
+    // No check can detect this edit, because the added row has a valid seal.
     (
         "a decision that somebody sealed as another",
         |s| {

@@ -258,8 +258,8 @@ fn a_gate_that_was_changed_is_not_decided() {
     assert!(refused.len() > 5, "{refused:?}");
 }
 
-/// Returns the names in the table of unnoticed edits in docs/reference/audit.md, each with whether a noted head reveals
-/// it.
+/// Returns the names in the table of unnoticed edits in docs/reference/audit.md. The flag is true if a noted head
+/// reveals the edit.
 fn documented() -> BTreeSet<(String, bool)> {
     let page = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
