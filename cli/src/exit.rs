@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// Not found: a run, a name, a gate, a file.
     NotFound = 3,
-    /// A rule refused the command; `CliError::rule` contains its name.
+    /// A rule refused the command; `CliError::rule` contains the rule's name.
     Refused = 4,
     /// A run or another input is damaged, or not in a known format.
     Unreadable = 5,

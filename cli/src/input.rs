@@ -63,7 +63,7 @@ pub(crate) fn not_text(path: &Path, bytes: &[u8]) -> CliError {
     ))
 }
 
-/// Opens a file of the command line.
+/// Opens a file that the command line names.
 pub(crate) fn file(path: &Path) -> Result<File, CliError> {
     File::open(path).map_err(|cause| unread(&path.display().to_string(), &cause))
 }

@@ -25,7 +25,8 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     use rustix::process::Signal;
     use signal_hook::{flag, low_level};
 
-    // The handlers are registered before the folder is made. Otherwise a signal in between would leave the folder.
+    // The handlers are registered before the folder is made. Otherwise a signal between these steps would leave the
+    // folder.
     let ended = Arc::new(AtomicUsize::new(0));
     // HUP gets no handler: `nohup` makes a process ignore HUP, and a handler would undo that.
     for signal in [Signal::INT, Signal::TERM] {
@@ -69,7 +70,7 @@ fn remove(path: &std::path::Path) {
     }
 }
 
-/// Does nothing. On systems other than Unix, the system ends the command at once.
+/// Creates a temporary folder, and handles no signals. On systems other than Unix, the system ends the command at once.
 #[cfg(not(unix))]
 pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     tempfile::Builder::new().prefix("prosescope-").tempdir()

@@ -91,8 +91,8 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
     }
 }
 
-/// The limit of `ulimit -f` allows to record the end of the run, but not to vacuum, which writes a copy of the
-/// database.
+/// The limit of `ulimit -f` is large enough to record the end of the run. It is too small to vacuum, because vacuuming
+/// writes a copy of the database.
 #[test]
 fn a_run_that_is_finished_and_cannot_be_vacuumed_has_the_same_exit_code() {
     let project = Project::new("sqlite");

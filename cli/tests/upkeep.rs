@@ -60,8 +60,8 @@ fn runs(dir: &Path) -> Vec<String> {
     names
 }
 
-/// A run that cannot be removed is listed among the kept runs. The total size of the removed runs does not contain
-/// it.
+/// A run that cannot be removed is listed among the kept runs. The total size of the removed runs does not include this
+/// run.
 #[test]
 fn clean_says_what_it_removed_and_nothing_else() {
     if needs::faketime().is_none() {

@@ -50,7 +50,7 @@ Environment:
   PROSE_NOW                      the current time for commands that only read (RFC 3339)
   NO_COLOR                       turns colours off";
 
-/// Lists the commands below their headings, wrapped to `width` columns.
+/// Adds a help text that lists the commands below their headings, wrapped to `width` columns.
 pub(super) fn grouped(command: Command, width: usize) -> Command {
     let mut text = String::new();
     for (heading, names) in GROUPS {

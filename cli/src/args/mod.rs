@@ -73,7 +73,7 @@ where
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     };
     // The first parse leaves the help texts unwrapped, because wrapping all of them would delay every command. Only
-    // help and errors print them, and need the second parse.
+    // help and errors print these texts, and need the second parse.
     read(with_negative_numbers(Cli::command()))
         .or_else(|_| read(complete(Cli::command(), wrapped::columns())))
 }
@@ -560,8 +560,8 @@ mod tests {
         }
     }
 
-    /// Checks that every command that takes a run as an argument also takes `--run`, and requires neither. Returns how
-    /// many commands were checked.
+    /// Checks that every command that takes a run as an argument also takes `--run`, and requires neither the argument
+    /// nor `--run`. Returns how many commands were checked.
     fn check_runs(command: &clap::Command) -> usize {
         let mut found = 0;
         for below in command.get_subcommands() {

@@ -42,7 +42,7 @@ pub(crate) enum StateMode {
     Postgres,
 }
 
-/// A statement, and the place where it runs.
+/// A statement, and the execution or item that contains the statement.
 #[derive(Debug, Args)]
 pub(crate) struct StatementArgs {
     /// The statement's text, as in the program
@@ -69,7 +69,7 @@ pub(crate) struct ItemArg {
     pub(crate) item: Option<String>,
 }
 
-/// The options to record against the program, or out of sequence.
+/// The options `--override` and `--force`, to record against the program or out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct InsistArgs {
     /// Record values that contradict the program; the override is recorded, too
@@ -79,7 +79,7 @@ pub(crate) struct InsistArgs {
     pub(crate) force: ForceArgs,
 }
 
-/// The option to record out of sequence.
+/// The option `--force`, to record out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ForceArgs {
     /// Record out of sequence, while a statement that should end first is open; the force is recorded, too

@@ -28,7 +28,8 @@ pub(super) fn command(mut command: Command, width: usize) -> Command {
         .mut_subcommands(|below| self::command(below, width))
 }
 
-/// Wraps each line of a text. In a list with two columns (`name    description`), the second column keeps its place.
+/// Wraps each line of a text. In a list with two columns (`name    description`), each continued line begins at the
+/// second column.
 pub(crate) fn text_of(text: &str, width: usize) -> String {
     let lines: Vec<String> = text.lines().map(|line| line_of(line, width)).collect();
     lines.join("\n")

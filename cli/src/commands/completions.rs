@@ -70,8 +70,8 @@ fn names_a_run(arg: &Arg) -> bool {
     ["run", "runs"].contains(&arg.get_id().as_str()) || arg.get_long() == Some("run")
 }
 
-/// Returns the runs whose ids begin with a text, newest first; if none match, paths. Reads only names of folders, because a
-/// shell waits for the answer.
+/// Returns the ids of runs that begin with a text, newest first. If no id matches, returns paths. Reads only the names
+/// of folders, because a user waits for the answer.
 fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
     let start = current.to_string_lossy();
     let folders = project()

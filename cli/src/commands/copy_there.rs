@@ -45,7 +45,7 @@ pub(super) fn same(
 }
 
 /// Compares a run with the file or folder at the target. Returns `None` if the target does not exist or is not a run.
-/// The copying itself later refuses a target that is not a run.
+/// Copying later refuses an existing target that is not a run.
 ///
 /// # Errors
 /// A refusal if the target is another version of the run.

@@ -193,7 +193,8 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
                 }
             }
         }
-        // Events may be held back by an open transaction, and its end sends no notification. So the wait has a limit.
+        // An open transaction may hold events back, and the end of a transaction sends no notification. So the wait has
+        // a limit.
         let woken = match &mut listener {
             Some(listener) if follower.waits.is_empty() => listener.wait(WAKE),
             _ => false,

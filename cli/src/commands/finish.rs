@@ -36,8 +36,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&ended, || format!("{} {}\n", ended.run, ended.status))
 }
 
-/// Lists executions that never ended. The run counts them as abandoned, and the user may still know what happened to
-/// them.
+/// Prints the executions that never ended. They count as abandoned, and the user may still know what happened to them.
 fn say_unfinished(run: &str) -> Result<(), CliError> {
     let session = locate::open(run)?;
     let nodes = session.trace().nodes.iter();

@@ -62,7 +62,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// Prints all candidates for a name, and why each is chosen or not. The whole run is read for this.
+/// Prints all candidates for a name, and why each is chosen or not. Reads the whole run to find all candidates.
 fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let mut session = locate::open(&args.run.name()?)?;
     if args.from.is_some_and(|id| !session.has_frame(id)) {

@@ -37,7 +37,7 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
         out.json(&written)?;
         return Ok(Exit::Done);
     }
-    // OpenProse defines the two lines that a subagent returns to the VM.
+    // OpenProse defines the lines `Binding written: …` and `Location: …`, which a subagent returns to the VM.
     let (name, location) = (&written.name, &written.location);
     let mut said = format!("Binding written: {name}\nLocation: {location}\n");
     if let Some(frame) = written.execution_id {

@@ -379,7 +379,7 @@ fn dropped(messages: u32) {
     }
 }
 
-/// Returns a text of the command line; `-` reads standard input.
+/// Returns the text of an argument. The argument `-` means the text on standard input.
 pub(super) fn text(argument: String) -> Result<String, CliError> {
     if argument != "-" {
         return Ok(argument);
@@ -388,7 +388,7 @@ pub(super) fn text(argument: String) -> Result<String, CliError> {
         .map_err(|cause| CliError::usage(format!("standard input is not valid UTF-8: {cause}")))
 }
 
-/// Parses a JSON object of the command line.
+/// Parses the JSON object of the option `--payload`.
 pub(super) fn object(text: &str) -> Result<Json, CliError> {
     let wrong = |why: String| CliError::usage(why).hint("write a JSON object: '{\"key\": …}'");
     let json = Json::parse(text)

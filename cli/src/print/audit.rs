@@ -170,7 +170,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
     table.print(width)
 }
 
-/// Formats the state of the hash chain, its reason and its head.
+/// Formats the state of the hash chain, the reason for this state, and the head of the log.
 fn verdict(chain: &str, reason: &str, head: Option<&Head>) -> String {
     let tone = match chain {
         "consistent" => OK,

@@ -24,7 +24,7 @@ pub(crate) fn converted(converted: &RunConverted, width: usize) -> String {
     } else if converted.left.is_empty() {
         out.push_str("the copy is complete\n");
     }
-    // A remark about many places is printed once.
+    // A remark that is the same for several places is printed once, with these places.
     let mut order: Vec<&str> = Vec::new();
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for left in &converted.left {

@@ -106,7 +106,7 @@ impl Decider {
     }
 }
 
-/// Answers `POST decide`.
+/// Answers a request `POST /{token}/decide`.
 pub(super) async fn decide(State(site): State<Arc<Site>>, request: Request) -> Response {
     let Some(decider) = site.decider.clone() else {
         return StatusCode::NOT_FOUND.into_response();

@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(read(&before).unwrap(), b"on");
         assert_eq!(served.look().state(), before.state(), "nothing changed");
         assert_eq!(before.take_fault(), None);
-        // First a longer text, then one of the same length with a later time.
+        // First writes a longer text, then another text of the same length with a later time.
         for (text, seconds) in [("longer", 60), ("longEr", 30)] {
             std::fs::write(&path, text).unwrap();
             settle(&path, seconds);

@@ -213,8 +213,8 @@ fn policy(page: &str) -> header::HeaderValue {
         .unwrap_or(header::HeaderValue::from_static(NO_PAGE))
 }
 
-/// Replacements in the served page: it may fetch from this server, and it is marked as served. `cargo xtask bundle`
-/// checks that each text occurs once.
+/// Replacements of texts in the served page, so that the page may fetch from this server, and is marked as served.
+/// `cargo xtask bundle` checks that each text occurs once.
 const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
     (r#"<meta name="prosescope-served" content="no">"#, YES),

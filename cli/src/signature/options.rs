@@ -43,7 +43,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Returns why a key with these options may not sign a shared run now.
+    /// Returns why a key with these options may not sign a shared run at the time `now`; `None` if the key may sign.
     pub(super) fn refuses(&self, now: i64) -> Option<&'static str> {
         let Options {
             namespaces,

@@ -65,7 +65,7 @@ impl Folder {
         command
             .current_dir(self.dir.path().join("work"))
             .env("PATH", format!("{own}:{path}"))
-            // The home directory is the parent folder, so that the search for `.prose` ends there.
+            // The home directory is the parent of the working directory, so that the search for `.prose` ends there.
             .env("HOME", self.dir.path())
             .env("COLUMNS", "80")
             .stdin(Stdio::null());

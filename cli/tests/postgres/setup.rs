@@ -134,7 +134,7 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
     assert!(!doctor.contains("rows of agents"), "{doctor}");
 }
 
-/// If the database has only the tables of postgres.md, without those that prosescope adds, the runs are still
+/// If the database has only the tables of postgres.md, without the tables that prosescope adds, the runs are still
 /// counted.
 #[test]
 fn runs_in_the_documents_own_tables_are_counted() {
