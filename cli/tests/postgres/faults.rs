@@ -31,8 +31,8 @@ output report = session: writer
   prompt: "Report"
 "#;
 
-/// The simulated times. The run is recorded at `THEN`. Most commands are tested at `NOW`, and commands such as `gates
-/// expire` a day later, at `LATER`.
+/// The simulated times. The run is recorded at `THEN`, and most commands are tested at `NOW`. Commands such as
+/// `gates expire` are tested a day later, at `LATER`.
 const THEN: &str = "2026-01-15T14:30:00Z";
 const NOW: &str = "2026-01-15T14:40:00Z";
 const LATER: &str = "2026-01-16T18:00:00Z";

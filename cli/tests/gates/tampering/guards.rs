@@ -101,7 +101,7 @@ fn a_change_of_one_file_of_a_gate_is_named() {
     }
 }
 
-/// The contents of a log in the cases in which the test removes the log.
+/// Marks a case in which the test removes the log, in place of the contents that remain.
 const GONE: &[u8] = b"gone";
 
 /// A log that lost all its rows, or the end of its last row, is damaged, not just shorter. Commands that read report
