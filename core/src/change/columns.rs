@@ -1,4 +1,5 @@
-//! Lists the columns that each change writes. Rows of tables, lines of logs and files of gates use these lists.
+//! Converts each change into the columns that it writes, with their values. Database rows, log lines and gate files are
+//! written from these columns.
 
 use serde_json::{Map, Value};
 
@@ -8,14 +9,14 @@ use crate::schema;
 /// Columns under OpenProse's names, with their new values. An unknown value is NULL.
 pub type Columns = Vec<(&'static str, Value)>;
 
-/// A row after a change.
+/// A row that a change writes, split into its key and its other columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     /// The name of the table.
     pub table: &'static str,
     /// The columns that identify the row, with their values.
     pub key: Columns,
-    /// The columns besides the key that are set both in a new row and in an existing one.
+    /// The columns besides the key that are set in a new row and in an existing row.
     pub columns: Columns,
     /// The columns that are set only when the row is new.
     pub first: Columns,
@@ -163,7 +164,8 @@ impl GateRow {
 }
 
 impl GateResolution {
-    /// Returns the columns of a decision in `gates`. `metadata` is not among them, because its other keys must stay.
+    /// Returns the columns of a decision in `gates`. Leaves out `metadata`: a decision sets some of its keys, and the
+    /// other keys must stay.
     pub fn columns(&self) -> Columns {
         vec![
             ("id", self.id.as_str().into()),

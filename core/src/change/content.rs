@@ -8,8 +8,8 @@ use std::sync::Arc;
 pub enum Content {
     /// The content is in memory.
     Held(Arc<Vec<u8>>),
-    /// The content is too long for memory: the shell passed its bytes to the store, which copies them in the order of
-    /// the changes.
+    /// The content is too long for memory. The caller passes its bytes to the store separately, and the store copies
+    /// the bytes in the order of the changes.
     Staged(Staged),
 }
 

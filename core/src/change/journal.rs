@@ -2,9 +2,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::is_plain_path;
 
-/// The journal of a run folder: a JSON array of the [`FileChange`]s of one command, which exists while they are being
-/// made. The journal is written before the first change. After a crash, the next writer completes the changes, and
-/// readers treat them as done ([`crate::decode::folder::as_written`]).
+/// The name of a run folder's journal: a JSON array of the [`FileChange`]s of one command. The file exists only while
+/// these changes are being made, and is written before the first of them. After a crash, the next writer completes the
+/// changes, and readers treat them as done ([`crate::decode::folder::as_written`]).
 pub const JOURNAL: &str = "x_journal.json";
 
 /// A change to one file. Paths are relative to the run's folder.
@@ -37,8 +37,8 @@ impl FileChange {
         path
     }
 
-    /// Returns whether Prosescope itself writes to the paths of this change. A run may come from an untrusted source,
-    /// so its journal is checked before it is applied.
+    /// Returns whether Prosescope itself writes files at the paths of this change. The journal of an untrusted run
+    /// could otherwise make the next writer overwrite any file.
     pub fn is_ours(&self) -> bool {
         let ours = |path: &str| {
             is_plain_path(path)

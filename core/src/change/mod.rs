@@ -11,17 +11,18 @@ pub use columns::{Columns, Stored};
 pub use content::{Content, Staged};
 pub use journal::{FileChange, JOURNAL};
 
-/// One change to write. Rows contain their ids, because a plan allocates them inside the transaction. Times are texts
-/// in the format of the store's [`crate::write::Style`]; `None` becomes NULL, or is left out of a file.
+/// One change to write. Each row already contains its id, which the plan allocates inside the transaction. Times are
+/// texts in the format of the store's [`crate::write::Style`]; `None` becomes NULL, or is left out of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// Changes the run's own row, or the head of its state file.
     Run(RunChange),
-    /// Adds an execution row, or a line of `x_events.jsonl`.
+    /// Adds a row to `execution`, or in a folder a line to `x_events.jsonl`.
     Execution(ExecutionRow),
     /// Updates an execution row in place (the earlier format keeps one row per execution).
     UpdateExecution(ExecutionUpdate),
-    /// Writes a file in `attachments/`, before the row that names it; it never replaces another file.
+    /// Writes a file in `attachments/`, before the row that contains the file's path. An existing file is never
+    /// replaced.
     Attachment(AttachmentFile),
     /// Writes a binding; an earlier value of the same name and frame is kept as history (errata B6).
     Binding(BindingRow),
@@ -56,7 +57,7 @@ pub struct RunChange {
 pub struct ExecutionRow {
     /// The execution's id.
     pub id: i64,
-    /// The column `statement_index`: the line of the statement in the program.
+    /// The column `statement_index`: the line of the statement in the program; `None` is NULL.
     pub index: Option<i64>,
     /// The column `statement_text`: the text of the statement.
     pub text: String,
@@ -68,7 +69,7 @@ pub struct ExecutionRow {
     pub completed: Option<String>,
     /// The column `error_message`; `None` is NULL.
     pub error: Option<String>,
-    /// The column `parent_id`: the row id of the enclosing execution (errata X2).
+    /// The column `parent_id`: the row id of the enclosing execution (errata X2); `None` is NULL.
     pub parent: Option<i64>,
     /// The column `metadata`; an empty map is stored as NULL.
     pub metadata: Map<String, Value>,
@@ -103,18 +104,18 @@ pub struct AttachmentFile {
 pub struct BindingRow {
     /// The binding's name.
     pub name: String,
-    /// The binding's frame; `None` is the root.
+    /// The binding's frame, as the id of the execution that called the block; `None` is the root.
     pub execution_id: Option<i64>,
     /// The frame around the binding's frame. In a folder, the header of the binding's file records it (errata F2); in a
     /// database, the binding's row records it if no row of `execution` does.
     pub parent_execution_id: Option<i64>,
     /// The word for the binding's kind: `input`, `output`, `let` or `const`.
     pub kind: String,
-    /// The value; if an attachment holds the value, its summary.
+    /// The value, or a summary of the value if an attachment contains it.
     pub value: String,
-    /// The statement that wrote the binding.
+    /// The text of the statement that wrote the binding, if known.
     pub source: Option<String>,
-    /// The path of the attachment that holds the value, if one does.
+    /// The path of the attachment that contains the value; `None` if `value` contains it.
     pub attachment: Option<String>,
     /// The time of writing; empty if unknown.
     pub at: String,
@@ -206,9 +207,9 @@ pub struct GateRow {
     pub prompt: Option<String>,
     /// A JSON list of principals.
     pub allow: String,
-    /// The duration as it was given.
+    /// The duration until the deadline, as the program or the caller wrote it, such as `4h`.
     pub timeout: Option<String>,
-    /// The deadline (errata G5).
+    /// The deadline, in the store's time format; `None` without a deadline (errata G5).
     pub timeout_at: Option<String>,
     /// The `on_reject` action of the program, for a rejection of this gate.
     pub on_reject: Option<String>,
@@ -231,9 +232,9 @@ pub struct GateResolution {
     pub at: String,
     /// The principal who decided, as claimed by the caller.
     pub by: String,
-    /// The reason that the principal gave.
+    /// The comment, or the reason of a rejection, if the principal gave one.
     pub comment: Option<String>,
-    /// Keys of `metadata` to set.
+    /// The keys of `metadata` to set; other keys stay unchanged.
     pub metadata: Map<String, Value>,
 }
 
@@ -250,7 +251,7 @@ pub struct AuditRow {
     pub event: String,
     /// The principal who acted at the gate, as claimed by the caller.
     pub principal: String,
-    /// The reason that the principal gave.
+    /// The comment, or the reason of a rejection, if the principal gave one.
     pub comment: Option<String>,
     /// Time of the event.
     pub at: String,

@@ -24,7 +24,7 @@ pub struct Allow {
     entries: Vec<String>,
 }
 
-/// Why `allow` cannot be read. The gate then refuses every decision.
+/// The reason why `allow` cannot be read. The gate then refuses every decision.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AllowError {
     /// The text is not JSON.
@@ -43,7 +43,7 @@ pub enum AllowError {
     },
 }
 
-/// Why a principal may not decide a gate.
+/// The reason why a principal may not decide a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The name is blank.

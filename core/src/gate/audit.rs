@@ -110,7 +110,7 @@ struct Links {
     last: Option<(u64, String)>,
     /// The position and hash of the link with the highest position.
     head: Option<(u64, String)>,
-    /// The hashes at each position.
+    /// The hashes of the rows read so far, by their position in the chain.
     seen: BTreeMap<u64, BTreeSet<String>>,
 }
 
@@ -243,7 +243,8 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding
     let row = match event.row_json.as_deref().map(Row::parse) {
         Some(Ok(row)) => Some(row),
         None => None,
-        // Metadata that is not a JSON object cannot contain a chain. A text with `"chain"` in it is then malformed.
+        // Metadata that is not a JSON object cannot contain a chain. If its text contains `"chain"`, the row counts as
+        // malformed, otherwise as unsealed.
         Some(Err(error)) => {
             let named = event
                 .metadata

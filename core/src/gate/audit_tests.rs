@@ -1,4 +1,4 @@
-//! Tests of the verification with changed logs.
+//! Tests the verification of the audit log with logs that were changed after their rows were sealed.
 
 use super::*;
 use crate::issue::Severity;

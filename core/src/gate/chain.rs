@@ -9,13 +9,13 @@
 //!
 //! - Each run has one chain. `seq` counts the run's sealed rows from 1. `prev` is the `hash` of the previous sealed
 //!   row, or 64 zeros in the first.
-//! - `hash` is SHA-256 in lower-case hex over four lines of UTF-8, joined by single line feeds, with none at the end:
-//!   `prosescope-audit-1`, `seq` in decimal, `prev`, and the canonical JSON of the row.
+//! - `hash` is SHA-256 in lower-case hex over four lines of UTF-8, joined by single line feeds, without a line feed at
+//!   the end: `prosescope-audit-1`, `seq` in decimal, `prev`, and the canonical JSON of the row.
 //! - The canonical JSON of a row is one object with all of its columns, including `id`, by name, in the types in which
 //!   they are stored (a BLOB is `{"blob":"hex"}`). NULL columns are left out, so that a column which is added to the
-//!   table later does not change the hash. `metadata` is parsed and included as JSON without its key `chain`; it is
-//!   left out if it has no other key. Keys are sorted by code point at every depth. There are no blanks. Escapes and
-//!   numbers are as serde_json writes them.
+//!   table later does not change the hash. `metadata` is parsed and included as JSON without its key `chain`;
+//!   `metadata` without any other key is left out. Keys are sorted by code point at every depth. There are no blanks.
+//!   Escapes and numbers are as serde_json writes them.
 //! - A row that was copied to another store and got another id there keeps its first id as `chain.id`, which is then
 //!   hashed instead of `id`.
 
@@ -61,8 +61,8 @@ pub(super) fn is_hash(text: &str) -> bool {
     text.len() == FIRST.len() && text.bytes().all(hex)
 }
 
-/// Converts a cell for a row's canonical JSON. Bytes that are not UTF-8 text become `{"blob":"hex"}`. Numbers that
-/// JSON lacks, such as infinity, become text.
+/// Converts a cell for a row's canonical JSON. A BLOB, or a text that is not UTF-8, becomes `{"blob":"hex"}`. Numbers
+/// that JSON lacks, such as infinity, become text.
 pub fn cell(value: &Cell<'_>) -> Value {
     let blob = |bytes: &[u8]| serde_json::json!({ "blob": hex(bytes) });
     match value {
@@ -75,7 +75,7 @@ pub fn cell(value: &Cell<'_>) -> Value {
     }
 }
 
-/// Why a row cannot be sealed.
+/// The reason why a row cannot be sealed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SealError {
     /// The row is not a JSON object.

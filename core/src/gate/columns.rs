@@ -32,7 +32,8 @@ pub(crate) struct Columns {
     /// The deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_at: Option<Stamp>,
-    /// The hash of the gate's `on_reject` action; before [`Columns::created`], the action's text.
+    /// The hash of the gate's `on_reject` action. Until [`Columns::created`] computes the hash, the field contains the
+    /// action's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) on_reject: Option<String>,
     /// The gate's own metadata.
@@ -54,9 +55,9 @@ impl Columns {
         created
     }
 
-    /// Returns the metadata of an override's row, for a gate whose creation is not sealed. It records the gate's state
-    /// before the override: the keys of a creation, and `created_at`. `None` if the gate's own metadata is not a JSON
-    /// object.
+    /// Returns the metadata of an override's row, for a gate whose creation is not sealed. The metadata records the
+    /// gate's state before the override: the keys of a creation, and `created_at`. `None` if the gate's own metadata is
+    /// not a JSON object.
     pub(crate) fn adopted(gate: &Gate) -> Option<Map<String, Value>> {
         let own = gate.metadata.as_deref().map(str::trim);
         let metadata = match own.filter(|text| !text.is_empty()) {

@@ -1,9 +1,9 @@
 //! Computes the state of a gate at a given time: pending → approved, rejected or timeout (OpenProse's sqlite.md, "Gate
 //! Lifecycle").
 //!
-//! Deadlines are compared as instants, because as text `…T16:00:00Z` sorts after every `… 17:00:00` of its day
-//! (errata G5). A gate stays pending after its deadline until the time-out is recorded. Meanwhile it is shown as
-//! overdue, and only a time-out can be recorded for it (errata G3).
+//! Deadlines are compared as instants, not as texts. As a text, `2026-01-25T16:00:00Z` sorts after
+//! `2026-01-25 17:00:00` (errata G5). A gate stays pending after its deadline until the time-out is recorded. Meanwhile
+//! it is shown as overdue, and only a time-out can be recorded for it (errata G3).
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,21 @@ use crate::time::Stamp;
 use crate::timeout::expires_in;
 
 /// The decision of a gate, from the gate's own row, which takes precedence over the log (errata G13). A gate has one
-/// decision, even if several rows of the log record one (errata G10).
+/// decision, even if several rows of the log record decisions (errata G10).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolution {
-    /// The principal, as claimed. A time-out without a name belongs to `system` (errata G6, G9).
+    /// The principal that decided, as claimed. For a time-out recorded without a name, this is `system` (errata G6,
+    /// G9).
     pub by: Option<Text>,
     /// The principal for which `by` acted: `metadata.on_behalf_of` (errata G4).
     pub on_behalf_of: Option<String>,
-    /// When the gate was decided.
+    /// The time of the decision, if recorded.
     pub at: Option<Stamp>,
     /// The comment of the decision.
     pub comment: Option<Text>,
 }
 
-/// The state of a gate at a time.
+/// The state of a gate at a given time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lifecycle {
     /// Whether the deadline passed and the time-out is not recorded yet.

@@ -1,5 +1,6 @@
-//! Detects that the audit log of a run was deleted. The evidence is an execution that waits at a gate: it records the
-//! place of the gate's creation in the log's chain (`audit_seq`), but the log is empty.
+//! Detects that the audit log of a run was deleted. An execution that waits at a gate records the place of the gate's
+//! creation in the log's chain (`audit_seq`). If the log is empty although an execution records such a place, the log
+//! was deleted.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use crate::text::cut;
 /// How many characters of a gate's id a message shows.
 const SHOWN: usize = 60;
 
-/// Returns the place in the log's chain that an execution refers to, if it waits at this gate.
+/// Returns the place in the log's chain that an execution records (`audit_seq`), if the execution waits at this gate.
 pub(crate) fn place(gate: &Gate, execution: &Execution) -> Option<i64> {
     let meta = execution.meta.as_deref()?;
     let own = meta.gate_id.as_deref() == Some(&*gate.id);

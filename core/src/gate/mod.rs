@@ -1,4 +1,4 @@
-//! Gates: who may decide them, their state at a time, and whether their audit log is intact.
+//! Checks the gates of a run: who may decide them, their state at a time, and whether their audit log is intact.
 //!
 //! | Question | Answer |
 //! |---|---|
@@ -64,7 +64,8 @@ pub(crate) fn expire_command(run: &str) -> String {
     shell::command("gates expire", &[run], "")
 }
 
-/// Splits a gate's id into the program's id and the visit: a gate that is reached again has the id `id#2` (errata G1).
+/// Splits a gate's id into the id in the program and the number of the visit: `deploy#2` is the second visit to the
+/// gate `deploy` (errata G1).
 ///
 /// ```
 /// use prosescope_core::gate::visit;

@@ -18,11 +18,11 @@ pub enum ChainState {
     Consistent,
     /// The sealed rows agree with the chain; other rows are not sealed.
     Partly,
-    /// No row is sealed, because the program that wrote them does not use a chain.
+    /// No row is sealed, because the program that wrote the rows does not use a chain.
     Unsealed,
     /// The log agrees with its chain, but gates differ from its sealed rows.
     Contradicted,
-    /// Rows were changed, are missing, or are at a wrong place.
+    /// Rows were changed, are missing, or are at a wrong place in the chain.
     Broken,
 }
 
@@ -65,12 +65,12 @@ pub struct Head {
     pub hash: String,
 }
 
-/// A finding of the verification about one row or the log.
+/// A finding of the verification, about one row or about the whole log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The row's id; `None` if the finding is about the whole log.
     pub row: Option<i64>,
-    /// The name of the rule that issues report, such as `audit-row-edited`.
+    /// The name of the rule that the log breaks, such as `audit-row-edited`.
     pub rule: &'static str,
     /// The finding in one sentence.
     pub message: String,
@@ -121,7 +121,7 @@ impl Finding {
 /// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainReport {
-    /// The overall state.
+    /// The state of the whole log.
     pub state: ChainState,
     /// How many rows are sealed.
     pub sealed: usize,
@@ -151,7 +151,8 @@ impl ChainReport {
         self.findings.extend(gone);
     }
 
-    /// Adds differences between gates and the log. Without sealed rows, there is nothing to compare with.
+    /// Adds differences between gates and the log. Does nothing for a log without sealed rows, because gates cannot be
+    /// compared with it.
     pub(crate) fn add<'a>(&mut self, gates: impl Iterator<Item = &'a Issue>) {
         if self.sealed == 0 {
             return;
@@ -175,7 +176,7 @@ impl ChainReport {
             .collect()
     }
 
-    /// Returns the last sealed row if the log belongs to one run.
+    /// Returns the last sealed row, if the log has sealed rows of one run only.
     pub fn head(&self) -> Option<&Head> {
         match self.heads.as_slice() {
             [only] => Some(only),

@@ -1,4 +1,4 @@
-//! A sample gate and its audit events, for the tests of this module.
+//! Provides a sample gate and its audit events for the tests of this module.
 
 use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
 use crate::time::Stamp;
@@ -24,7 +24,7 @@ pub(super) fn gate(status: &str) -> Gate {
     }
 }
 
-/// Returns an audit event of that gate.
+/// Returns an audit event of the sample gate.
 pub(super) fn event(id: i64, kind: &str) -> AuditEvent {
     AuditEvent {
         id,

@@ -32,7 +32,7 @@ pub const REPAIRED: &str = "x_repaired";
 /// The table that keeps rows which do not fit into any other table.
 pub const UNPLACED: &str = "x_unplaced";
 
-/// The rules of severity note whose damage a repair mends.
+/// The rules of severity "note" whose findings a repair corrects.
 pub const REPAIRED_NOTES: [&str; 2] = ["odd-key", "missing-table"];
 
 /// A record of one repair.

@@ -11,7 +11,8 @@ pub struct Repair {
     pub(super) run: String,
     /// The corrected status of the run's row; `None` if the recorded status is right.
     pub(super) status: Option<String>,
-    /// The executions with a wrong parent, by id: the correct parent (`None`: the root), and the rule that reports it.
+    /// The executions with a wrong parent, by id. Each has the correct parent (`None` is the root) and the rule that
+    /// reports the wrong one.
     pub(super) parents: BTreeMap<i64, (Option<i64>, &'static str)>,
     /// The ids of rows of `bindings` that a later row replaced.
     pub(super) superseded: BTreeSet<i64>,
@@ -25,7 +26,8 @@ pub struct Repair {
 pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
     let believed = &trace.verdict.status;
     let recorded = run.status.as_ref().map(RunStatus::word);
-    // Only these words end a run. A waiting or silent run may continue, so its recorded status is kept.
+    // Only a run with one of these statuses has ended. A waiting or silent run may continue, so its recorded status is
+    // kept.
     let ends = matches!(believed.as_str(), "completed" | "failed" | "interrupted");
     let stale = recorded.is_some_and(|word| word != believed) && ends;
     let superseded = run.bindings.iter().filter(|b| b.superseded);
@@ -75,7 +77,7 @@ pub struct StaleState {
 }
 
 /// Returns the state file if it contradicts the rows or the files on disk. Only a `state.md` in OpenProse's own form is
-/// rewritten. A log is not, because it is not a summary; a missing state file is not created.
+/// rewritten. A log is not rewritten, because a log is not a summary. A missing state file is not created.
 pub fn stale_state_file(session: &Session) -> Option<StaleState> {
     let run = session.run();
     let file = run

@@ -16,10 +16,10 @@ pub use crate::source::TRASH;
 /// the folder is treated like a half-removed run.
 pub const UNFINISHED: &str = ".trash-new-";
 
-/// An unfinished folder that changed within this time may still have a writer (in milliseconds).
+/// The time after its last change in which an unfinished folder may still have a writer, in milliseconds.
 const FILLED: i64 = 3_600_000;
 
-/// A run without a recorded end counts as abandoned after this time without activity (in milliseconds).
+/// The time without activity after which a run without a recorded end counts as abandoned, in milliseconds.
 const RECENT: i64 = 86_400_000;
 
 /// A user's request to remove runs. Names and filters both narrow the selection.
@@ -67,8 +67,8 @@ pub enum EntryKind {
 /// Decides which entries are removed.
 ///
 /// # Errors
-/// [`WriteError::NotFound`] or [`WriteError::Wrong`] for a name that matches no run or several. [`WriteError::Wrong`]
-/// if neither a run nor a filter is given, because removing everything is hardly ever meant.
+/// [`WriteError::NotFound`] for a name that matches no run. [`WriteError::Wrong`] for a name that matches several runs,
+/// or if neither a run nor a filter is given: removing everything is hardly ever meant.
 pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteError> {
     if request.runs.is_empty() && request.filter == Filter::default() {
         return Err(WriteError::wrong(
@@ -188,7 +188,7 @@ fn forced(request: &Request, why: &str) -> Judged {
     }
 }
 
-/// Returns why a run without a recorded end is kept.
+/// Returns why a run without a recorded end is kept; `None` if the run counts as abandoned.
 ///
 /// A file's date does not prove activity: copies and checkouts reset it, and archives can set any date. So the run's
 /// age comes from its recorded times. But removal is final, and some writers do not record each step. So a file that

@@ -14,9 +14,9 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 /// rows have no times, because the state file has none.
 ///
 /// A frame keeps its recorded id, because bindings refer to the frame by this id. Events before the first frame get
-/// lower ids, so that the ids are in the order of the trace. An event after the inner frames of its frame gets an id
-/// after all others, if the next id belongs to a frame. A pending statement that was only inferred gets no row. A
-/// pending gate without a file gets no row either: `gate create` records that gate.
+/// lower ids, so that the ids are in the order of the trace. If the next id already belongs to a frame, an event gets
+/// an id above the ids of all frames. A pending statement that was only inferred gets no row. A pending gate without a
+/// file gets no row either: `gate create` records that gate.
 pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<ExecutionRow> {
     let mut told = Told {
         run,
@@ -34,14 +34,15 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
     told.rows()
 }
 
-/// An event that becomes a row. Its parent and the keys that name its instance are added once all ids are known.
+/// An event that becomes a row. Its parent and the keys that identify its instance (such as `loop_id`) are added once
+/// all ids are known.
 struct Event<'a> {
     at: NodeId,
     node: &'a Node,
     /// The recorded id, if the event opens a frame. Other events get an id later.
     id: Option<i64>,
     status: Status,
-    /// Metadata keys of this row, beside the keys that name its instance.
+    /// The metadata keys of this row, besides the keys that identify its instance.
     keys: Keys,
     error: Option<String>,
 }
@@ -89,8 +90,8 @@ impl<'a> Told<'a> {
         self.closing.push(at);
     }
 
-    /// Returns whether a node gets a row. A statement that was only inferred as next gets none, nor does a pending gate
-    /// without a record.
+    /// Returns whether a node gets a row. A statement that was only inferred as next gets no row. A pending gate
+    /// without a record gets no row either.
     fn is_recorded(&self, node: &Node) -> bool {
         let within = |at: NodeId| self.first(at).is_some();
         if node.inferred && node.status == NodeStatus::Pending
@@ -199,9 +200,9 @@ impl<'a> Told<'a> {
         rows
     }
 
-    /// Returns the frames whose first row also records their end, because a row of its own would get an id after the
-    /// first row of another call of the same statement. Readers would take it for the end of that call. Maps the index
-    /// of the first event to that of the end.
+    /// Returns the calls whose opening row must also record their end. Maps the index of the opening event to the index
+    /// of the end event. A separate row for such an end would get an id after the opening row of another call of the
+    /// same statement. Readers would take that row for the end of the other call.
     fn early_ends(&self, ids: &[i64]) -> BTreeMap<usize, usize> {
         let opened = |event: &Event<'_>| (self.outer(event.node), event.node.line);
         let mut calls: BTreeMap<_, BTreeSet<i64>> = BTreeMap::new();
@@ -223,7 +224,7 @@ impl<'a> Told<'a> {
     }
 
     /// Returns an id for each event. A frame keeps its own id, events before the first frame get lower ids, and all
-    /// others get the next free id.
+    /// other events get the next free id.
     fn ids(&self) -> Vec<i64> {
         let kept: BTreeSet<i64> = self.events.iter().filter_map(|event| event.id).collect();
         let events = (0_i64..).zip(&self.events);
@@ -235,8 +236,8 @@ impl<'a> Told<'a> {
             let next = last.saturating_add(1);
             let id = match event.id {
                 Some(id) => id,
-                // Once the next id belongs to a frame, all further events come after all frames. Ids never decrease
-                // then, so that the end of an execution has a higher id than its beginning.
+                // If the next id belongs to a frame, this event and all later events without an own id get ids above
+                // those of all frames. So the end of an execution has a higher id than its beginning.
                 None if kept.contains(&next) => highest.max(last).saturating_add(1),
                 None => next,
             };
@@ -246,7 +247,7 @@ impl<'a> Told<'a> {
         ids.collect()
     }
 
-    /// Returns the metadata keys that name an instance, such as `loop_id`, as the recording commands write them.
+    /// Returns the metadata keys that identify an instance, such as `loop_id`, as the recording commands write them.
     fn naming(&self, of: &Event<'_>, own: i64, parent: Option<i64>) -> Keys {
         match &of.node.kind {
             NodeKind::Parallel => {

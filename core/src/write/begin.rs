@@ -24,7 +24,8 @@ pub struct Begin {
     /// The row id of the execution that the statement runs in (a branch, a loop, a frame). By default, the id is chosen
     /// from the open executions.
     pub parent: Option<i64>,
-    /// The name of the item or branch that the statement runs in. A new item begins with this statement.
+    /// The name of the item or branch that the statement runs in. If no item has this name yet, a new item begins with
+    /// the statement.
     pub item: Option<String>,
     /// The block that the statement calls, if the statement's text does not contain the name as `do name(…)` does.
     pub block: Option<String>,
@@ -113,13 +114,13 @@ impl Begin {
 /// statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
-    /// The statement to begin, and where.
+    /// The statement to begin, and where the statement runs.
     pub begin: Begin,
-    /// The line of the loop or call that contains the statement and begins first.
+    /// The line of the loop or call that contains the statement. This loop or call begins first.
     pub within: Option<u32>,
     /// Whether to end the open round of the enclosing loop first.
     pub round: bool,
-    /// Whether to end the open statements before the statement in its sequence first: a `parallel` is joined, a loop
+    /// Whether to end the open statements that precede the statement in its sequence: a `parallel` is joined, a loop
     /// ends with its round, calls and other blocks are completed.
     pub close: bool,
 }
@@ -281,8 +282,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Finds a statement and the execution that it runs in. If the caller gave no statement, `word` is recorded as its
-    /// text.
+    /// Finds a statement and the execution in which it runs, and checks that the statement may begin now. If the caller
+    /// gave no statement, `word` is recorded as the statement's text.
     pub(super) fn open(
         facts: &dyn Facts,
         statement: &Named,
@@ -348,7 +349,7 @@ impl Entry {
         })
     }
 
-    /// Returns the plan that writes `row`. The row's metadata gets `keys` and the keys that name the instance.
+    /// Returns the plan that writes `row`. The row's metadata gets `keys` and the keys that identify the instance.
     pub(super) fn begin(
         self,
         facts: &dyn Facts,
@@ -397,7 +398,8 @@ fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, 
 
 /// Refuses a statement that is already open in the same parent, because the rows of both executions would look alike.
 pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteError> {
-    // Each run of a parallel block or loop gets a new id, so the newest run of the same statement counts.
+    // Each execution of a parallel block or loop gets a new `parallel_id` or `loop_id`, so these ids are not compared.
+    // The newest row of the same statement counts.
     let newest = newest(facts, row, i64::MIN)?;
     match newest.filter(|row| !row.status.is_terminal()) {
         None => Ok(()),

@@ -145,7 +145,8 @@ fn outputs(
         }
         return Ok(Keys::default());
     }
-    // The last row may name an unnamed value (`anon_001`) that was written while the execution was open.
+    // The last row may contain the binding of an unnamed value (`anon_001`) that was written while the execution was
+    // open.
     let last = super::instance::meta(&open.instance.last);
     Ok(match &last.binding {
         Some(name) => Keys::wrote(name, last.binding_scope),
@@ -153,7 +154,7 @@ fn outputs(
     })
 }
 
-/// An open execution that ends, or in which a round or branch ends.
+/// An open execution that a command ends, or in which a command ends a round or branch.
 pub(super) struct Ending {
     pub(super) run: String,
     standing: Standing,
@@ -221,7 +222,7 @@ impl Ending {
         self.insisted.sequence(none).map(drop)
     }
 
-    /// Refuses if a gate in this execution is pending, because no statement may begin after it.
+    /// Refuses if a gate in this execution is pending, because no statement may begin after a pending gate.
     pub(super) fn past_gates(&mut self) -> Result<(), WriteError> {
         let past = self.standing.past_gates(Some(self.instance.first.id));
         self.insisted.sequence(past).map(drop)
@@ -279,7 +280,7 @@ pub(super) fn ending(
     Ok(over.into_iter().chain([Change::Execution(row)]).collect())
 }
 
-/// Returns a further row of an instance, which repeats the metadata keys that name the instance.
+/// Returns a further row of an instance, which repeats the metadata keys that identify the instance.
 pub(super) fn again(
     facts: &dyn Facts,
     instance: &Instance,

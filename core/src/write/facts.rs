@@ -11,7 +11,8 @@ use crate::time::Stamp;
 pub enum Style {
     /// A database in which each event is a new row (sqlite.md).
     AppendOnly,
-    /// A database in which the only row of an execution is updated (sqlite-earlier.md). A run that began so stays so.
+    /// A database with one row for each execution, which is updated (sqlite-earlier.md). A run that began in this form
+    /// keeps the form.
     InPlace,
     /// A run folder: events are lines of a log, everything else is in files (filesystem.md).
     Files,
@@ -38,7 +39,7 @@ pub trait Facts {
     /// Returns the execution row with this id.
     fn execution(&self, id: i64) -> Result<Option<Execution>, Fault>;
 
-    /// Passes the rows at `place` to `each`, from the newest down to row `since`, until `each` breaks.
+    /// Passes the rows at `place` to `each`, from the newest down to the row with the id `since`, until `each` breaks.
     fn executions_back(
         &self,
         place: &Place<'_>,
@@ -99,7 +100,7 @@ pub trait Facts {
     /// Returns the gate of the run with exactly this id.
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault>;
 
-    /// Returns another run of the same store that has a gate with this id.
+    /// Returns the id of another run in the same store that has a gate with this id.
     fn gate_elsewhere(&self, _id: &str) -> Result<Option<String>, Fault> {
         Ok(None)
     }

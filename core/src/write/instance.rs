@@ -70,7 +70,7 @@ impl Instance {
 }
 
 /// Returns the last row of the instance of `like`, and the id of the first later row that belongs to another instance.
-/// The row `since` is the first row of the instance.
+/// `since` is the id of the instance's first row.
 fn latest(
     facts: &dyn Facts,
     like: &Execution,
@@ -79,8 +79,8 @@ fn latest(
     if facts.style() == Style::InPlace {
         return Ok((facts.execution(since)?.filter(|_| like.id == since), None));
     }
-    // Each run of a construct has an id of its own, so the newest row with the id suffices. A plain statement may have
-    // begun again.
+    // A loop, a parallel block or a gate has a new id (such as `loop_id`) each time, so the newest row with this id
+    // suffices. A plain statement has no such id, and may have begun again.
     let own = meta(like);
     let named = own.loop_id.is_some() || own.parallel_id.is_some() || own.gate_id.is_some();
     let mut rows = Vec::new();
@@ -122,8 +122,8 @@ pub(super) fn newest(
     Ok(found)
 }
 
-/// Returns whether two rows of one parent are of the same statement. Ids of parallel blocks and loops are ignored,
-/// because each run of the statement gets a new id.
+/// Returns whether two rows of one parent are of the same statement. `parallel_id` and `loop_id` are ignored, because
+/// each execution of the statement gets a new one.
 fn alike(like: &Execution, row: &Execution) -> bool {
     let (own, other) = (meta(like), meta(row));
     if own.loop_id.is_some() {
@@ -155,8 +155,8 @@ pub(super) fn begins(row: &Execution) -> bool {
     row.status.opens() && !keeps
 }
 
-/// Returns the row after which the current part of an execution began: the execution's first row, the end of its last
-/// round, or its last attempt. Returns 0 for `None`, the program's top.
+/// Returns the id of the row after which the current part of an execution began: the execution's first row, the end of
+/// its last round, or its last attempt. Returns 0 for `None`, the program's top.
 pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64, WriteError> {
     match parent {
         Some(id) if facts.execution(id)?.is_some() => {
@@ -185,8 +185,8 @@ pub(super) fn newest_at(
     Ok(found)
 }
 
-/// Returns the newest wanted row directly in `parent`, among the rows after `since` and the `far` newest rows of the
-/// run.
+/// Returns the newest row directly in `parent` for which `wanted` returns true. Searches only rows with an id above
+/// `since`, and only the `far` newest rows of the run.
 pub(super) fn newest_in(
     facts: &dyn Facts,
     parent: Option<i64>,

@@ -43,7 +43,8 @@ pub(super) enum Where {
     Elsewhere,
     /// The statement runs in this open execution: an item, or a construct inside an item.
     In(i64),
-    /// The statement runs in a new item that begins with it; `alone` if the item consists of this statement only.
+    /// The statement runs in a new item that begins with this statement. `alone` is true if the item consists of this
+    /// statement only.
     New {
         parallel: i64,
         name: String,
@@ -242,7 +243,8 @@ fn begun_in(facts: &dyn Facts, item: i64, found: &Found) -> Result<bool, WriteEr
     Ok(newest_at(facts, &place, since)?.is_some())
 }
 
-/// Returns the name of the next item: the first announced name that has not begun, else the next free number.
+/// Returns the name of the next item: the first name in the block's list `branches` that has not begun, else the next
+/// free number.
 fn next_name(facts: &dyn Facts, parallel: &Execution) -> Result<String, WriteError> {
     let instance = Instance::of(facts, parallel.id)?;
     let begun = super::parallel::branches_of(facts, &instance)?;

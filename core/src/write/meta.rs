@@ -39,7 +39,8 @@ impl Word {
 pub(super) struct Keys(Map<String, Value>);
 
 impl Keys {
-    /// Returns the keys that name an instance; every later row of the instance repeats them.
+    /// Returns the keys that identify an instance, such as `loop_id`. Every later row of the instance repeats these
+    /// keys.
     pub(super) fn naming(meta: &Meta) -> Keys {
         Keys::default()
             .text("gate_id", meta.gate_id.as_deref())

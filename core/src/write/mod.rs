@@ -6,9 +6,9 @@
 //!                      └─────────── Facts ◄───────────────────────┘
 //! ```
 //!
-//! A command is a struct that implements [`Record`]. It asks [`Facts`] for the few rows that it needs, and either
-//! refuses or returns [`Change`]s and a result for the caller. The n-th write costs as much as the first, because a
-//! plan never reads the history. A store applies changes; it never decides. [`record`] connects the two.
+//! A command is a struct that implements [`Record`]. The command reads the few rows that it needs through [`Facts`],
+//! and either refuses or returns [`Change`]s and a result for the caller. The n-th write costs as much as the first,
+//! because a plan never reads the history. A store applies changes; it never decides. [`record`] connects the two.
 //!
 //! | file | commands |
 //! |---|---|
@@ -114,7 +114,7 @@ pub trait Record {
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Self::Done>, WriteError>;
 }
 
-/// What a command writes, and what it returns to its caller.
+/// The changes that a command writes, and the result that the command returns to its caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<D> {
     /// The changes to apply, in this order.
@@ -162,8 +162,8 @@ pub trait RunStore {
     /// The error of `work`, or the [`Fault`] of the store.
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError>;
 
-    /// Returns the fault that followed the last recorded transaction, once. The data of this transaction may not
-    /// survive a power failure, or the next writer has to finish the transaction.
+    /// Returns the fault that occurred after the last transaction was recorded; a second call returns `None`. After
+    /// such a fault, the transaction may not survive a power failure, or the next writer has to finish the transaction.
     fn told(&mut self) -> Option<Fault> {
         None
     }

@@ -99,7 +99,7 @@ impl DecisionFile {
     /// Creates the file of a decision on a pending gate of `run`, based on a copy of the run.
     ///
     /// # Errors
-    /// An error if the import would refuse the decision even into a run that equals the copy.
+    /// An error if the import would refuse the decision even for a run that equals the copy.
     pub fn new(
         run: &str,
         gate: &Gate,
@@ -141,7 +141,8 @@ impl DecisionFile {
     /// the head that the copy's log had before the row of the decision.
     ///
     /// # Errors
-    /// An error if the gate was not decided in the copy, or if the copy was changed without its log.
+    /// An error if the gate was not decided in the copy, or if the copy's audit log does not agree with itself or with
+    /// the gates.
     pub fn decided_in(
         run: &str,
         gate: &Gate,
@@ -182,7 +183,7 @@ impl DecisionFile {
     /// Parses a decision file.
     ///
     /// # Errors
-    /// An error that names the first problem.
+    /// An error that describes the first problem found.
     pub fn parse(text: &str) -> Result<DecisionFile, NotADecision> {
         if text.len() > MOST_BYTES {
             return Err(NotADecision::TooLong);

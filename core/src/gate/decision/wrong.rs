@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::{FORMAT, MOST_BYTES};
 use crate::gate::allow::{AllowError, Refusal};
 
-/// Why a decision on a copy cannot become a decision file.
+/// The reason why a decision on a copy cannot become a decision file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoDecision {
     /// The gate is not pending.
@@ -20,10 +20,10 @@ pub enum NoDecision {
     /// The gate's list of names cannot be read.
     #[error("nobody may decide gate {0}: {1}")]
     Allow(String, AllowError),
-    /// The principal is not in the gate's `allow` list.
+    /// The principal may not decide the gate, for example because the gate's `allow` list does not contain the name.
     #[error("gate {0}: {1}")]
     Refused(String, Refusal),
-    /// The rejection lacks a reason, which whoever continues the run needs.
+    /// The rejection lacks a reason. The VM or person that continues the run needs that reason.
     #[error("a rejection needs a reason")]
     NoReason,
     /// The copy was changed: its audit log does not agree with itself or with its gates.
@@ -31,7 +31,7 @@ pub enum NoDecision {
     Contradicted(String),
 }
 
-/// Why a text is not a decision file.
+/// The reason why a text is not a decision file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotADecision {
     /// The text is too long.
@@ -54,7 +54,7 @@ pub enum NotADecision {
     Value {
         /// The key of the value.
         key: &'static str,
-        /// The value, shortened.
+        /// The value in the file, shortened for the message.
         found: String,
         /// What the key's value should be, in words.
         expected: &'static str,

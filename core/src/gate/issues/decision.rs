@@ -40,7 +40,7 @@ pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<
     }
 }
 
-/// Checks that the log decides the gate only once (errata G3, G10).
+/// Checks that the log records only one decision of the gate (errata G3, G10).
 pub(super) fn twice(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Issue>) {
     if let [first, .., last] = resolving {
         let then = resolving.iter().take(6);

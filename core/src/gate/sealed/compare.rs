@@ -31,7 +31,8 @@ impl Recorded<'_> {
         self.metadata(gate, issues);
     }
 
-    /// Compares the gate's metadata with that of its creation, plus the keys that the decision added.
+    /// Compares the gate's metadata with the metadata that its creation recorded, plus the keys that the decision
+    /// added.
     fn metadata(&self, gate: &Gate, issues: &mut Vec<Issue>) {
         let said = gate
             .metadata
@@ -120,8 +121,8 @@ impl<'a> Against<'a> {
         self.same("resolved_by", event.principal.as_deref());
         self.same("resolution_comment", event.comment.as_deref());
         self.time("resolved_at", event.timestamp.as_ref());
-        // Compares these two columns only if the decision's row contains them. Other rows contain them, too, but not
-        // those of earlier versions of Prosescope.
+        // Compares these two columns with the decision's row, if that row contains them. The row of the creation lacks
+        // both columns if an earlier version of Prosescope wrote it.
         for column in ["timeout_at", "on_reject"] {
             let said = decided.metadata.get(column).and_then(Value::as_str);
             if said.is_some() {

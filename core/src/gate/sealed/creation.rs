@@ -1,8 +1,8 @@
 //! Finds gates whose creation is not in a sealed row, in a run whose log seals creations.
 //!
-//! Either another tool created the gate, as OpenProse's own SQL does, or the row that names the allowed principals was
-//! removed. The log cannot show which, because a chain that lost rows at its end still agrees with itself. Such a gate
-//! is decided by override only, and the override is a sealed row of its own.
+//! Either another tool created the gate, as OpenProse's own SQL does, or the log row of the creation was removed. The
+//! log cannot show which of the two happened, because a chain that lost rows at its end still agrees with itself. Only
+//! an override can decide such a gate, and a sealed row of its own records the override.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +23,9 @@ pub(crate) struct Uncreated<'a> {
     by: Option<&'a AuditEvent>,
 }
 
-/// Returns whether a log seals the creation of each gate, judging by its first sealed row. The log does so if that row
-/// is a creation, or if rows before it are missing. A log that begins with a decision has gates of other tools.
+/// Returns whether a log seals the creation of each gate, judging by the log's first sealed row. The result is true if
+/// that row records a creation, or if earlier rows of the chain are missing. A log that begins with a decision has
+/// gates that other tools created.
 pub(crate) fn seals_creations(first: &AuditKind, chain: &Chain) -> bool {
     *first == AuditKind::Created || chain.seq > 1
 }

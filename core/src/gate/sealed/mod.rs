@@ -96,12 +96,13 @@ pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     issues
 }
 
-/// Returns whether a row is sealed, so that its gate can be compared with it.
+/// Returns whether a row is sealed, so that its gate can be compared with the row.
 pub(super) fn is_sealed(event: &AuditEvent) -> bool {
     sealed_metadata(event).is_some()
 }
 
-/// Parses the metadata of a sealed row, from the complete row if it was read.
+/// Parses the metadata of a sealed row; `None` if the row is not sealed. Prefers the complete row (`row_json`), because
+/// `metadata` may be shortened.
 fn sealed_metadata(event: &AuditEvent) -> Option<Map<String, Value>> {
     let whole = || {
         let row: Value = serde_json::from_str(event.row_json.as_deref()?).ok()?;
@@ -145,7 +146,7 @@ fn changed(id: &str, column: &str, what: &str, row: i64) -> Issue {
 }
 
 impl Recorded<'_> {
-    /// Adds contradictions within the log itself, and decisions without a seal.
+    /// Adds issues about contradictions within the log itself, and about decisions without a seal.
     fn look(&self, id: &str, gates: &[&Gate], issues: &mut Vec<Issue>) {
         for (rows, what, column) in [
             (&self.created, "was created", "id"),

@@ -92,7 +92,7 @@ fn a_change_of_any_column_is_named() {
     }
 }
 
-/// Rows that earlier versions sealed record fewer columns; only those are compared.
+/// Rows that earlier versions sealed record fewer columns; only the recorded columns are compared.
 #[test]
 fn rows_that_were_sealed_before_cover_fewer_columns() {
     let (gate, mut log) = rejected();
@@ -108,7 +108,8 @@ fn rows_that_were_sealed_before_cover_fewer_columns() {
     }
 }
 
-/// Unsealed rows of other tools may name other principals than the gate does, and this is not a contradiction.
+/// Unsealed rows of other tools may record other principals than the gate does. Such a difference is not a
+/// contradiction.
 #[test]
 fn rows_without_a_seal_are_no_measure() {
     let (mut gate, mut log) = rejected();
@@ -166,7 +167,7 @@ fn a_decision_needs_a_seal_where_the_creation_has_one() {
     );
     let twice = self::found(&[gate.clone(), gate.clone()], &log);
     assert_eq!(twice, [at("gate-changed", "id")]);
-    // A pending gate must not name a principal of a decision.
+    // A pending gate must not record a principal, a comment or a time of a decision.
     let mut pending = gate;
     pending.status = GateStatus::Pending;
     pending.metadata = Some(r#"{"visit":2}"#.into());

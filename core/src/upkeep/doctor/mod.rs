@@ -1,9 +1,9 @@
-//! Judges whether a directory is ready for recording. A shell gathers the facts; this module does no I/O.
+//! Judges whether a directory is ready for recording. The caller gathers the facts; this module does no I/O.
 //!
 //! | file | judges |
 //! |---|---|
 //! | `tools.rs` | `sqlite3`, `psql`, the built-in SQLite |
-//! | `names.rs` | programs called `prose`, the command's second name |
+//! | `names.rs` | programs called `prose`, the second name of `prosescope` |
 //! | `stores.rs` | journal mode, file system and schema of each run |
 //! | `server.rs` | a PostgreSQL server |
 //! | `mode.rs` | the state mode that fits a program (OpenProse's decision tree) |
@@ -24,7 +24,7 @@ pub use names::{Named, Whose};
 
 pub use mode::{Answer, ProgramFacts, Recommendation};
 
-/// The facts about a directory and its machine that a shell gathered for [`judge`].
+/// The facts about a directory and its machine that the caller gathered for [`judge`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// The `sqlite3` program.
@@ -35,7 +35,7 @@ pub struct Facts {
     pub library: String,
     /// The programs called `prose` in PATH, in the order of PATH.
     pub second_names: Vec<Named>,
-    /// Whether `.prose/.env` or the environment names a PostgreSQL database.
+    /// Whether `.prose/.env` or the environment contains the address of a PostgreSQL database.
     pub postgres_url: bool,
     /// The facts about the PostgreSQL server; `None` if the server was not queried.
     pub server: Option<server::ServerFacts>,
@@ -55,9 +55,9 @@ pub enum Tool {
     /// The program is not in PATH.
     #[default]
     Missing,
-    /// The program starts; this is the first line of its version output.
+    /// The program starts. The text is the first line of the program's version output.
     Says(String),
-    /// The program is in PATH but does not start, for this reason.
+    /// The program is in PATH but does not start. The text is the reason.
     Fails(String),
 }
 
@@ -109,11 +109,11 @@ pub struct DatabaseFacts {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Works as it should.
+    /// The checked item works as it should.
     Ok,
-    /// Works, with a risk or a cost.
+    /// The checked item works, with a risk or a cost.
     Warning,
-    /// A fault by which data may be lost or secrets are exposed.
+    /// The checked item has a fault by which data may be lost or secrets are exposed.
     Error,
 }
 

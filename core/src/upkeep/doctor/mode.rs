@@ -1,5 +1,5 @@
-//! Recommends a state mode by OpenProse's decision tree (postgres.md, "Decision Tree" and the "Comparison" tables), as
-//! far as facts are known.
+//! Recommends a state mode, such as `sqlite`, by OpenProse's decision tree (postgres.md, "Decision Tree" and the
+//! "Comparison" tables). Questions without known facts stay open.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +12,10 @@ use crate::text::counted;
 /// "Complexity ceiling").
 const SMALL: usize = 30;
 
-/// Number of concurrently writing branches from which PostgreSQL helps (postgres.md).
+/// Number of concurrently writing branches above which PostgreSQL helps (postgres.md).
 const BRANCHES: usize = 5;
 
-/// Size of one run in bytes from which PostgreSQL helps (postgres.md: "outputs exceeding 1GB").
+/// Size of one run in bytes above which PostgreSQL helps (postgres.md: "outputs exceeding 1GB").
 const LARGE: u64 = 1_000_000_000;
 
 /// The facts about a program that the recommendation uses.

@@ -1,6 +1,7 @@
 //! Finds the file system of a path in Linux's `/proc/self/mountinfo`.
 //!
-//! `statfs` is not used: its number for virtiofs is shared with every other FUSE file system; the table has the names.
+//! `statfs` is not used, because it returns the same number for virtiofs and for every other FUSE file system.
+//! `mountinfo` contains the type's name.
 
 /// Returns the type of the file system of an absolute path. The caller must have resolved links.
 ///

@@ -9,11 +9,11 @@ const CALL: &str =
 pub struct Named {
     /// The path of the program.
     pub path: String,
-    /// Which program the file is.
+    /// Whether the program is Prosescope or another one.
     pub whose: Whose,
 }
 
-/// The program that a file contains. The shell reads the file and does not run it.
+/// The program that a file contains. The caller reads the file to find out, and does not run the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
     /// The file is Prosescope, in this or another version.

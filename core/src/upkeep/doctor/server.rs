@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Check;
 
-/// The facts about a PostgreSQL server that a shell gathered for [`checks`].
+/// The facts about a PostgreSQL server that the caller gathered for [`checks`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerFacts {
     /// The server's address, without the password.
     pub address: String,
-    /// The reason why the server could not be queried.
+    /// The reason why the server could not be queried; `None` if it was queried.
     pub error: Option<String>,
     /// Advice on the error, if its cause is not the server; `None` gives the usual advice.
     pub next: Option<String>,
@@ -35,17 +35,17 @@ pub struct ServerFacts {
     pub read_only: bool,
     /// Whether the connection crosses the network without TLS.
     pub in_the_open: bool,
-    /// The rows without a run or execution: each table and the number; `None` if counting took too long.
+    /// For each table, the number of rows whose run or execution does not exist; `None` if counting took too long.
     pub orphans: Vec<(String, Option<i64>)>,
 }
 
-/// A server that keeps runs.
+/// The result of `prosescope postgres status`: the checks of a server that keeps runs, and the runs on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServerStatus {
     /// The server's address, without the password.
     pub address: String,
-    /// The checks.
+    /// The checks of the server.
     pub checks: Vec<Check>,
     /// Number of runs.
     pub runs: u64,

@@ -21,7 +21,7 @@ pub struct DecideAsSeen {
     pub seen: Seen,
     /// The decision to record.
     pub resolve: ResolveGate,
-    /// Who decided when, as the decision file claims; `None` if the decision was not made on a copy.
+    /// Who decided, and when, as the decision file claims; `None` if the decision was not made on a copy.
     pub copy: Option<DecidedOnCopy>,
 }
 
@@ -150,9 +150,10 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
     }
 }
 
-/// Returns a rule and a message if the log does not continue the head that the person saw. Later rows of other gates
-/// are accepted, because otherwise a continuing run would make every decision stale. Later rows of this gate are
-/// refused, because the person did not know of them. Views and resumes of the gate are accepted.
+/// Returns a rule and a message if the log does not contain the head that the person saw, or records a change of the
+/// gate after that head. Later rows of other gates are accepted, because otherwise a continuing run would make every
+/// decision stale. Later rows of this gate are refused, because the person did not know them; only views and resumes
+/// are accepted.
 fn since(
     facts: &dyn Facts,
     gate: &Gate,

@@ -231,7 +231,8 @@ fn same_words(a: &str, b: &str) -> bool {
 }
 
 impl CreateGate {
-    /// Returns the gate's values: each given value, else the program's value.
+    /// Returns the gate with its prompt, `allow`, timeout and `on_reject`: each as the caller gave it, else as the
+    /// program states it.
     fn settled(&self, entry: &mut Entry, statement: Option<u32>) -> Result<CreateGate, WriteError> {
         let mut terms = self.clone();
         let Entry {
@@ -306,8 +307,8 @@ impl CreateGate {
         };
         let given = self.prompt.is_some();
         let used = listing.uses(at);
-        // In the program, `\{x}` is an escaped brace, not a name. `prompt` has no backslash, so `used` decides what is
-        // a name.
+        // In the program, `\{x}` is an escaped brace, not a name. `prompt` no longer has the backslash, so `used`
+        // decides what is a name.
         let names = names_in_text(&prompt).into_iter();
         let names = names.filter(|name| used.iter().any(|used| used.name == *name));
         let mut values = BTreeMap::new();

@@ -95,7 +95,7 @@ impl<'a> Log<'a> {
         })
     }
 
-    /// Returns the number of the last sealed row in the chain.
+    /// Returns the place of the last sealed row in the chain, from 1; `None` if no row is sealed.
     pub(super) fn seq(&self) -> Option<i64> {
         i64::try_from(self.last.as_ref()?.seq).ok()
     }

@@ -39,8 +39,8 @@ use crate::gate::allow::RESERVED;
 use crate::model::Gate;
 use crate::text::is_hazard;
 
-/// Limit for a prompt, a comment, or an action on rejection, in bytes. Verifying a sealed row requires reading it
-/// whole.
+/// Limit for a prompt, a comment, or an action on rejection, in bytes. A sealed row is verified only if it is read
+/// completely, so its texts must be short.
 const LONGEST_TEXT: usize = 32_000;
 
 /// Returns the gate with exactly this id, or an error if this run has none.
@@ -61,8 +61,8 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     Err(WriteError::not_found(message, hint))
 }
 
-/// Returns a principal's name without the blanks around it. Invisible characters are refused, because with them the
-/// name would read as another name.
+/// Returns a principal's name without the blanks around it. Invisible characters are refused, because a name that
+/// contains them looks like another name.
 ///
 /// # Errors
 /// [`WriteError::Wrong`] for an invalid name, [`WriteError::Refused`] for the name reserved for time-outs.

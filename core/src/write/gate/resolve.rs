@@ -224,8 +224,8 @@ fn past_deadline(
     ))
 }
 
-/// Returns the refusal for a gate that is not pending. The hint names another visit to the gate that is pending, if
-/// any.
+/// Returns the refusal for a gate that is not pending. If another visit to the gate is pending, the hint contains the
+/// id of that visit.
 fn decided_already(facts: &dyn Facts, gate: &Gate) -> Result<WriteError, WriteError> {
     let by = gate.resolved_by.as_deref();
     let by = by.map_or(String::new(), |by| format!(", by {by} (as claimed)"));

@@ -7,9 +7,9 @@ use crate::write::instance::meta;
 use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, WriteError};
 
-/// Returns the ids of the gates at which a run continues, and their rows for the log. These are the pending gates, and
-/// the gates whose decision was the last event of the run (sqlite.md, "Gate Resolution from Suspended Run"). A pending
-/// gate gets a row each time that the run continues after it was not running (`rested`).
+/// Returns the ids of the gates at which a run continues, and the log rows that record this. These are the pending
+/// gates, and the gates whose decision was the last event of the run (sqlite.md, "Gate Resolution from Suspended Run").
+/// A pending gate gets a row whenever a run that was not running (`rested`) continues.
 pub(in crate::write) fn resumed(
     facts: &dyn Facts,
     at: &At,
@@ -62,7 +62,7 @@ pub(in crate::write) fn forced_gates(
         .collect()
 }
 
-/// The gates whose rows are the newest of a run: their ids, and the ids of the rows.
+/// The gates that the newest execution rows of a run are about: the ids of these rows, and the ids of the gates.
 #[derive(Default)]
 struct Last {
     rows: BTreeSet<i64>,

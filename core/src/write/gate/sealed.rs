@@ -53,8 +53,8 @@ impl<'a> Measure<'a> {
     /// no evidence that the row was removed, and the caller does not override the rule.
     pub(super) fn of(&self, gate: &Gate) -> Result<Measured, WriteError> {
         let facts = self.facts;
-        // `Facts::gates` does not report a gate with ambiguous files, but `Facts::gate` returns a fault for such a
-        // gate.
+        // This call is made only for its fault: `Facts::gate` returns a fault for a gate with ambiguous files, but
+        // `Facts::gates` does not.
         facts.gate(&gate.id)?;
         let events = facts.gate_events(&gate.id)?;
         let texts = events.iter().map(|event| &event.metadata);
@@ -67,8 +67,8 @@ impl<'a> Measure<'a> {
             return Err(was_changed(&what));
         }
         let issues = contradictions(std::slice::from_ref(gate), &events);
-        // A run that was converted to another store has new execution ids, so a difference in `execution_id` is no
-        // change.
+        // A run that was converted to another store has new execution ids, so a difference in `execution_id` is not a
+        // change of the gate.
         let is_moved = |issue: &Issue| {
             gate.execution_id.is_some() && issue.location.column.as_deref() == Some("execution_id")
         };

@@ -37,8 +37,8 @@ pub(super) fn resolved(
 }
 
 /// Returns the changes that complete the execution that waits at a decided gate (errata G13: OpenProse never completes
-/// it). A rejection completes the execution, too: the gate records the decision, and the program's `on_reject` decides
-/// what follows.
+/// this execution). A rejection completes the execution, too: the gate records the decision, and the program's
+/// `on_reject` decides what follows.
 ///
 /// Returns no change if no execution waits: another tool may have recorded none, completed it, or recorded another row
 /// (errata G2).

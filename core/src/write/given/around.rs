@@ -96,7 +96,8 @@ pub(super) fn last_of(
     Ok(found)
 }
 
-/// How many of the newest rows are searched for the error that a `catch` caught. The failure came shortly before.
+/// How many of the newest rows are searched for the error that a `catch` caught. Only few rows follow the failure
+/// before the `catch` begins.
 const RECENT: usize = 200;
 
 /// Returns the newest failed row at these lines, or inside a row at these lines, in the call `frame` of a block.
@@ -121,7 +122,7 @@ pub(super) fn error_in(
         let around = chain(run, row.parent)?;
         let own = |row: &Execution| row.index.is_some_and(|line| lines.contains(&line));
         let here = std::iter::once(&row).chain(&around);
-        // Another call of the block ran the same lines, so the frame must match, too.
+        // Another call of the block may have run the same lines, so the frame must match, too.
         let outer = here.skip_while(|row| !own(row)).skip(1);
         let mut frames = outer.filter(|row| frame_block(row).is_some());
         let inside = own(&row) || around.iter().any(own);

@@ -7,7 +7,7 @@ use crate::render::brief::{InputOfTask, InputState};
 use crate::write::{Fault, Place};
 
 impl<'a> At<'a> {
-    /// Returns the input for a name without a binding in reach; `None` if the name is not the name of a value.
+    /// Returns the input for a name without a binding in scope; `None` if the name is not the name of a value.
     pub(super) fn unbound(&self, name: &str, sure: bool) -> Result<Option<Input<'a>>, Fault> {
         let makers: Vec<u32> = self.makers(name).collect();
         let declared = [Kind::Agent, Kind::Block, Kind::Use];

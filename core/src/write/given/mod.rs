@@ -151,8 +151,8 @@ impl<'a> At<'a> {
     ) -> bool {
         let inside = scope.and_then(|id| rows.iter().position(|row| row.id == id));
         let own = inside.zip(holder);
-        // The agent that executes a loop may write the item as a binding next to the loop. The binding's name is then
-        // one to which no line of the program gives a value.
+        // The agent that executes a loop may write the item as a binding outside of the loop. In that case, no line of
+        // the program gives a value to the binding's name.
         let free = || self.makers(name).next().is_none() && !self.is_parameter(name);
         own.is_some_and(|(inside, holder)| inside <= holder) || free()
     }

@@ -1,4 +1,4 @@
-//! Describes in one line what the main agent does itself, without a subagent, after a statement has begun.
+//! Describes in one line what the VM does itself, without a subagent, after a statement has begun.
 
 use super::super::source::{Found, Source};
 use super::ends::Ending;

@@ -1,4 +1,4 @@
-//! Chooses the command that ends an open execution: it writes a value, leaves a loop, joins branches, or records a
+//! Chooses the command that ends an open execution by writing a value, leaving a loop, joining branches, or recording a
 //! failure.
 
 use super::super::instance::{Instance, begins, begun_after, meta, newest_at, shown};

@@ -1,4 +1,5 @@
-//! `next`: finds the next command of the open run, from the open executions and the program. It does not write.
+//! Finds the commands that may come next in a run (`prosescope next`), from the open executions and the program. This
+//! module does not write.
 //!
 //! | position of the run | next |
 //! |---|---|
@@ -36,7 +37,8 @@ pub struct NextView {
     pub run: String,
     /// The innermost open execution; `None` at the program's top.
     pub execution: Option<i64>,
-    /// Commands that may be recorded now, the likeliest first. If there are several, the events of the run decide.
+    /// Commands that may be recorded now, the likeliest first. If there are several, the VM chooses one, for example by
+    /// whether a loop's condition is met.
     pub choices: Vec<NextChoice>,
 }
 
@@ -46,12 +48,12 @@ pub struct NextView {
 pub struct NextChoice {
     /// The command. Words in capitals are placeholders.
     pub command: String,
-    /// Why the command comes next, or the condition for it.
+    /// Why the command comes next, or under which condition.
     pub why: String,
 }
 
 /// Returns the commands that may come next in a run, without a change to the store. `run` is the name by which commands
-/// find the run. If the user `named` the run, all commands contain the name.
+/// find the run. `named` is true if the user gave this name; all commands then contain it.
 ///
 /// # Errors
 /// A [`super::Fault`] if the store cannot answer.
@@ -156,7 +158,7 @@ struct Look<'a> {
     name: &'a str,
     source: &'a Source,
     listing: &'a Listing,
-    /// Whether the run has several positions. Each command then has to name the parent of its position.
+    /// Whether the run has several innermost open executions. Each command then has to contain the id of its parent.
     several: bool,
 }
 
@@ -255,7 +257,7 @@ impl Look<'_> {
         let parent = row.map(|row| row.id);
         let all = (begun_after(self.facts, parent)?, usize::MAX);
         let last = newest_in(self.facts, parent, all, |_| true)?;
-        // A gate that the agent added to the program is skipped, unless it was rejected: the program continues after
+        // A gate that the VM added to the program is skipped, unless the gate was rejected: the program continues after
         // its own last statement.
         let of_program = |row: &Execution| !self.source.is_own_gate(row);
         let last = match last {

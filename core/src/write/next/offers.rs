@@ -1,4 +1,4 @@
-//! Lists the commands for the statements that a run may begin next. A condition leaves several.
+//! Lists the commands for the statements that a run may begin next. At an `if`, several statements are possible.
 
 use super::super::WriteError;
 use super::super::source::Command;
