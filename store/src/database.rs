@@ -114,7 +114,7 @@ impl DatabaseError {
     }
 }
 
-/// How a database is opened; each variant is a row of the table in this module's documentation.
+/// The way in which a database is opened; each variant is a row of the table in this module's documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     SharedMemory,

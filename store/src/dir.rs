@@ -1,4 +1,4 @@
-//! A directory that is held open, and operations on the files below it.
+//! Opens a directory once, and reads and writes the files below it without following links.
 //!
 //! One path can lead to different files in two calls: whoever may write to a run can replace one of its folders by a
 //! link. So a writer opens the run's directory once and reaches everything else from its descriptor, one plain name at

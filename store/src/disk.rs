@@ -34,7 +34,7 @@ pub struct Disk {
     files: Vec<FileEntry>,
     issues: Vec<Issue>,
     notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
-    /// The places that could not be read, each with the reason.
+    /// The paths of files and folders that could not be read, each with the reason.
     failed: RefCell<Vec<(String, String)>>,
     /// Temporary folders with copies of databases or with an unpacked file; they live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
@@ -96,7 +96,7 @@ impl Disk {
     }
 
     /// Lists only the files that `wanted` accepts by their path below the root. `wanted` gets the path of a folder with
-    /// a `/` at the end; a folder that it refuses is not entered.
+    /// a `/` at the end; a folder that `wanted` refuses is not entered.
     ///
     /// # Errors
     /// As [`Disk::open`].
@@ -338,7 +338,8 @@ impl Disk {
             .ok_or_else(|| SourceError::NotFound(path.to_owned()))
     }
 
-    /// Opens a database with the guarantees of [`Source::database`]; the connection is not yet guarded.
+    /// Opens a database with the guarantees of [`Source::database`]; the limits for reading are not yet set on the
+    /// connection.
     pub(crate) fn connection(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
         let opened = crate::database::open(&self.path_of(path));
@@ -350,7 +351,8 @@ impl Disk {
         Ok(opened.conn)
     }
 
-    /// Opens the same database for a viewer that keeps the source for long; the file is open only while it is read.
+    /// Opens a listed database for a viewer that keeps the source for long; the database file is open only while it is
+    /// read.
     ///
     /// # Errors
     /// As [`Source::database`].
@@ -427,7 +429,7 @@ impl Source for Disk {
 
     fn made(&self, place: &str) -> Option<i128> {
         let path = self.path_of(place);
-        // Not every file system records the creation time of a folder. Otherwise the time of the program file is
+        // Not every file system records the creation time of a folder. Without it, the time of the program file is
         // used, because that file never changes.
         let looked = fs::symlink_metadata(&path);
         if let Err(cause) = looked.as_ref().map_err(io::Error::kind)

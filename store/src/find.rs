@@ -6,8 +6,8 @@ use crate::error::StoreError;
 
 /// Returns the nearest `.prose` folder from a working directory upward, including that directory. The `.prose` in the
 /// user's home directory keeps the user's agents (filesystem.md, "User-level state"). It counts as a project only if
-/// the working directory is the home directory itself; otherwise every folder below without its own `.prose` would put
-/// its runs there.
+/// the working directory is the home directory itself; otherwise the runs of every folder below without its own
+/// `.prose` would be put into the home directory.
 ///
 /// ```
 /// use prosescope_store::prose_dir;

@@ -1,7 +1,8 @@
-//! Databases that are open only while something reads them.
+//! Opens databases for a viewer, and keeps them open only while something reads them.
 //!
 //! In WAL mode, the last connection to close a database writes the `-wal` back into it. A viewer that kept a connection
-//! for minutes would prevent that: the `-wal` would stay, and a copy of the run without it would lack the latest rows.
+//! for minutes would prevent that: the `-wal` would stay, and a copy of the database without the `-wal` would lack the
+//! latest rows.
 
 use std::cell::RefCell;
 use std::ops::{Range, RangeInclusive};
@@ -43,8 +44,8 @@ struct Held {
 }
 
 impl Lent {
-    /// Opens the database at `file`; `path` names it in messages. Also returns notes for people, and the watch that
-    /// detects changes during the first read.
+    /// Opens the database at `file`; `path` is the database's name in messages. Also returns notes for people, and the
+    /// watch that detects changes during the first read.
     pub(crate) fn open(
         file: PathBuf,
         path: &str,
@@ -62,7 +63,7 @@ impl Lent {
         Ok((lent, notes, watch))
     }
 
-    /// Returns a handle that closes the database from elsewhere without keeping it alive.
+    /// Returns a handle with which other code can close the database. The handle does not keep the database alive.
     pub fn claim(&self) -> Claim {
         Claim(Arc::downgrade(&self.open))
     }

@@ -1,5 +1,5 @@
-//! Opens a shared file: a zip of runs, or a page that contains one. The contents are unpacked into a private folder
-//! while the file is open.
+//! Opens a shared file: a zip of runs, or an HTML page that contains such a zip. The contents are unpacked into a
+//! private folder while the file is open.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

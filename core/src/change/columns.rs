@@ -188,7 +188,7 @@ impl AuditRow {
             ("principal", filled(&self.principal)),
             ("comment", self.comment.clone().into()),
             ("timestamp", filled(&self.at)),
-            // Stored as text in every store: the chain's hash covers this text byte for byte.
+            // Stored as text in every store, so that no store changes the JSON that the chain's hash covers.
             ("metadata", filled(&self.metadata)),
         ]
     }

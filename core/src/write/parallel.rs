@@ -408,7 +408,7 @@ pub(super) fn may_join(
     ))
 }
 
-/// Returns each branch with its newest status. A branch that was announced and has not begun is pending.
+/// Returns each branch with its newest status. A branch in the block's list `branches` that has not begun is pending.
 pub(super) fn statuses(
     facts: &dyn Facts,
     parallel: &Instance,
@@ -416,7 +416,7 @@ pub(super) fn statuses(
     let announced = parallel.meta().branches.into_iter();
     let announced = announced.map(|name| (name, Status::Pending));
     let mut all: Vec<(Text, Status)> = Vec::new();
-    // A parallel may have ten thousand items, so each is found by its name.
+    // A parallel may have ten thousand items, so a map finds each item by its name.
     let mut places: BTreeMap<Text, usize> = BTreeMap::new();
     for (name, now) in announced.chain(branches_of(facts, parallel)?) {
         let place = *places.entry(name.clone()).or_insert(all.len());
@@ -452,7 +452,8 @@ pub(super) fn branches_of(
         ControlFlow::Continue(())
     };
     facts.children(first.id, &mut take)?;
-    // Branches beside their block are found by the block's statement number (`index`), so a block without one has none.
+    // A branch that is a sibling of its block has the same `index` as the block. A block without an `index` therefore
+    // has no such branches.
     if first.index.is_some() {
         facts.executions_back(&Place::of(first), first.id, &mut take)?;
     }

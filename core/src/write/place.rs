@@ -43,8 +43,8 @@ pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
     found
 }
 
-/// Returns the innermost enclosing construct that needs an execution, and the statement directly inside it. This is the
-/// given statement or a statement around it.
+/// Returns the innermost enclosing construct that needs an execution, and the statement directly inside it. The latter
+/// is the given statement or a statement around it.
 pub(super) fn holder(source: &Source, statement: u32) -> (Option<u32>, u32) {
     let mut inner = statement;
     for at in around(source, statement) {
@@ -84,8 +84,8 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
     Ok(None)
 }
 
-/// Returns the open executions in which a statement may run. They belong to the innermost enclosing construct that has
-/// any.
+/// Returns the open executions in which a statement may run. All of them belong to the innermost enclosing construct
+/// that has open executions.
 pub(super) fn candidates<'r>(
     source: &Source,
     standing: &'r Standing,
@@ -366,8 +366,8 @@ enum Container {
     Block(String),
 }
 
-/// Returns the construct of an execution, or of the nearest execution above it that has one. Returns `None` if no row
-/// shows a construct.
+/// Returns the construct of an execution, or of the nearest execution above it that has a construct. Returns `None` if
+/// no row shows a construct.
 fn container(
     facts: &dyn Facts,
     source: &Source,

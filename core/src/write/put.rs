@@ -44,8 +44,8 @@ pub struct Put {
     pub done: bool,
     /// The agent that did the work; by default the agent that the program names. Used with `memory` and `segment` only.
     pub agent: Option<String>,
-    /// The agent's new memory, written in the same transaction. It must belong to the run, because a memory that
-    /// outlives the run has its own store.
+    /// The agent's new memory, written in the same transaction. The agent's scope must be `execution`, because a memory
+    /// that outlives the run has its own store.
     pub memory: Option<String>,
     /// A summary of the agent's work, recorded as the agent's next segment.
     pub segment: Option<String>,
@@ -124,7 +124,7 @@ fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
     let row = &instance.first;
     let (listing, at) = (source.listing.as_ref()?, source.of_row(row)?);
     let kind = listing.get(at)?.kind;
-    // A branch is a scope, so the subagent that runs the branch writes a value for it. The same holds for a pipe.
+    // A branch is a scope, so the subagent that runs the branch writes the branch's value. The same holds for a pipe.
     let gives = matches!(kind, Kind::Do | Kind::Call | Kind::Pipe) || meta(row).branch.is_some();
     let first = listing.first_in(Some(at)).filter(|_| !gives)?;
     let line = listing.get(first)?.line;
@@ -263,8 +263,8 @@ impl Put {
         Ok(all.plan(&segment, at)?.segment)
     }
 
-    /// Returns the plan that only writes the value. If the value is the result of a called block, it belongs to the
-    /// scope of the caller (`result`). Other values of the block belong to the block's frame.
+    /// Returns the plan that only writes the value. `result` is true if the value may be the result of a called block,
+    /// which belongs to the scope of the caller. Other values of the block belong to the block's frame.
     fn plan_value(
         &self,
         facts: &dyn Facts,
@@ -416,7 +416,7 @@ impl Put {
     }
 }
 
-/// Refuses a value without an execution if open branches write values of this name, each for itself.
+/// Refuses a value without an execution if open branches write values of this name, each in its own scope.
 fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(), WriteError> {
     let standing = Standing::of(facts)?;
     let mut own = Vec::new();
@@ -443,8 +443,8 @@ fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(),
     ))
 }
 
-/// Returns the kind and the statement text that the program declares for a name. They come from the statement of the
-/// writing execution if it binds the name, else from the only statement that binds it.
+/// Returns the kind and the statement text that the program declares for a name. Both come from the statement of the
+/// writing execution if that statement binds the name, else from the only statement that binds the name.
 fn declared(source: &Source, name: &str, row: Option<&Execution>) -> Option<(BindingKind, String)> {
     let own = row
         .and_then(|row| source.of_row(row))

@@ -152,7 +152,7 @@ impl Record for Retry {
     }
 }
 
-/// Returns the limit of attempts if the failed execution `instance` has had them all.
+/// Returns the limit of attempts if the failed execution `instance` has used all of its attempts.
 pub(super) fn used_up(source: &Source, instance: &Instance) -> Option<i64> {
     let max = raised(instance).or_else(|| in_program(source, instance))?;
     (next_attempt(instance) > max).then_some(max)

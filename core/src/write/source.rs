@@ -1,5 +1,5 @@
-//! Finds in the program the statement that a command names. The program supplies everything that a command leaves out.
-//! A command that contradicts the program is refused (see [`super::Insist`]).
+//! Finds the statement of the program to which a command refers by line or by text. The program supplies everything
+//! that a command leaves out. A command that contradicts the program is refused (see [`super::Insist`]).
 
 use std::borrow::Cow;
 
@@ -145,8 +145,8 @@ impl Source {
     }
 
     /// Returns the statement of a recorded row: the statement at the row's line if its text or kind agrees, else the
-    /// statement that clearly has the row's text. The line alone is not enough, because other writers count statements
-    /// in `statement_index`.
+    /// statement that clearly has the row's text. The line alone is not enough, because other writers put the ordinal
+    /// of the statement into `statement_index`.
     pub(super) fn of_row(&self, row: &Execution) -> Option<u32> {
         let line = row.index.and_then(|index| u32::try_from(index).ok());
         let at = line.and_then(|line| self.at_line(line));
@@ -242,8 +242,8 @@ impl Source {
         (!tie.guessed).then_some(tie.statement)
     }
 
-    /// Returns whether a value of this name belongs to the execution itself, not to a scope around it. This holds for a
-    /// branch or item if other branches or items bind the name, too.
+    /// Returns whether a value of this name belongs to the execution itself, not to a scope around it. The result is
+    /// true for a branch or item if other branches or items bind the name, too.
     pub(super) fn owns(&self, row: &Execution, parallel: Option<&Execution>, name: &str) -> bool {
         let is_branch = row
             .meta
@@ -263,8 +263,8 @@ impl Source {
         if own == wanted {
             return Ok(());
         }
-        // A check such as `gate **tests pass**:` has no name by which it could be decided, so it may run as a plain
-        // statement.
+        // A gate without a name, such as `gate **tests pass**:`, cannot be approved or rejected. It may therefore run
+        // as a plain statement.
         if own == Command::Gate && wanted == Command::Exec && statement.name.is_none() {
             return Ok(());
         }

@@ -1,5 +1,5 @@
-//! Finds the open executions of a run, and refuses commands against their order: no statement begins after a pending
-//! gate, and no parent ends while a child is open.
+//! Finds the open executions of a run, and refuses commands that break the order of executions: no statement begins
+//! after a pending gate, and no parent ends while a child is open.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -220,7 +220,7 @@ fn inside(line: u32) -> &'static [u32] {
     }
 }
 
-/// Executes a step; returns `None` if it is refused or has no suitable place.
+/// Executes a step; returns `None` if a rule refuses the step, or if the step has no suitable place.
 fn step(memory: &mut Memory, opened: &[Opened], step: &Step) -> Option<Vec<Change>> {
     let back = |lines: &[u32]| {
         let of = opened.iter().rev().filter(|(_, line)| lines.contains(line));

@@ -77,7 +77,8 @@ fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTas
 /// Returns the name and the kind of the binding that an execution's statement writes.
 pub(super) fn output_of(source: &Source, row: &Execution) -> Option<(String, String)> {
     let statement = source.get(source.of_row(row)?)?;
-    // A branch that was begun by its name alone has the statement of its parallel block, which writes nothing for it.
+    // A branch that was begun by its name alone has the statement of its parallel block. That statement writes no
+    // binding for the branch.
     if meta(row).branch.is_some() && statement.kind == Kind::Parallel {
         return None;
     }

@@ -24,7 +24,7 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
 /// Advice when the disk has no free space or no free inodes.
 const ROOM: &str = "make room (`df` and `df -i` show what is used up), and repeat the command";
 
-/// Returns whether the file system refuses another file beside this one.
+/// Returns whether a new file beside this one cannot be created for lack of space.
 fn no_room(path: &Path) -> bool {
     let folder = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     let made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));

@@ -1,4 +1,4 @@
-//! Writes each file completely or not at all.
+//! Writes the files of a run, each file completely or not at all.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -114,7 +114,7 @@ fn named(slot: &str) -> String {
     format!(".tmp-{slot}")
 }
 
-/// Writes a file directly in the run, under a temporary name that readers ignore; it is durable on return.
+/// Writes a file directly in the run, under a temporary name that readers ignore. The file is durable on return.
 pub(crate) fn aside(root: &Dir, slot: &str, mut bytes: &[u8]) -> io::Result<String> {
     let name = fresh_name(root, slot)?;
     write_new(root, &name, &mut bytes)?;

@@ -222,7 +222,7 @@ fn a_decision_of_another_run_or_gate_or_without_a_name_is_refused() {
             ..file.clone()
         };
         // A file with such a name is refused even if the importer decides in another name, because the log would
-        // contain both.
+        // contain both names.
         for own in [None, Some("raymond".to_owned())] {
             let error = run.at(NOON, &DecideAsSeen::imported(&file, own));
             let error = error.unwrap_err();

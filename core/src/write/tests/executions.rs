@@ -278,7 +278,7 @@ fn a_handle_stands_for_one_source() {
         assert!(run.at(NOW, &add("a/research", None)).unwrap().again);
         refused(&mut run, &add("b/survey", Some("x")), "import-differs");
         assert!(run.attachments.is_empty());
-        // An import that was registered without a program stores one that is given later. A stored program is not
+        // An import that was registered without a program stores a program that is given later. A stored program is not
         // replaced.
         for _ in 0..2 {
             run.at(NOW, &add("a/research", Some("session \"R\"\n")))

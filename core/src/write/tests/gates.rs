@@ -320,7 +320,8 @@ fn who_may_not_decide_changes_nothing_g4() {
     // A gate that no longer agrees with its sealed rows is refused as changed.
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
     assert_eq!(rule(&error), "gate-changed");
-    // Without sealed rows, the gate counts as another tool's, and its unreadable list is the reason of the refusal.
+    // Without sealed rows, the gate counts as a gate of another tool, and its unreadable `allow` list is the reason of
+    // the refusal.
     run.audit.clear();
     run.gates[0].execution_id = None;
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
@@ -512,7 +513,7 @@ fn going_on_is_logged_at_the_gates_where_the_run_stands() {
     }
 }
 
-/// The execution named by a gate of another tool is closed only if it waits at that gate.
+/// The execution that a gate of another tool refers to is closed only if it waits at that gate.
 #[test]
 fn a_gate_of_another_tool_closes_no_foreign_row() {
     for (text, status, closed) in [

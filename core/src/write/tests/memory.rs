@@ -1,5 +1,5 @@
-//! Provides a store in memory for tests of recording commands. It keeps rows in plain lists, and the changes of the
-//! last command.
+//! Provides a store in memory for tests of recording commands. The store keeps rows in plain lists, and the changes of
+//! the last command.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;

@@ -350,7 +350,7 @@ fn a_statement_runs_in_what_it_lies_in() {
         let inside = run.at(NOW, &begin(11)).unwrap();
         assert_eq!(inside.parent, Some(a_loop));
         run.at(NOW, &completed(inside.id)).unwrap();
-        // A statement outside the loop does not run in it.
+        // A statement outside of the loop does not run in the loop.
         let mut wrong = begin(24);
         wrong.parent = Some(a_loop);
         assert_eq!(refusal(&mut run, &wrong), "parent-differs");

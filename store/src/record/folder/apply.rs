@@ -105,7 +105,8 @@ struct Wanted {
     imports: String,
     writes: Vec<Op>,
     bindings: Vec<Binding>,
-    /// The texts of all gate files after the command, by the gate's id; `None` if no gate changes.
+    /// The texts of all gate files after the command, by the gate's id: the pending and the resolved file. `None` if no
+    /// gate changes.
     gates: Option<BTreeMap<String, [Option<String>; 2]>>,
     status: Option<String>,
     updated: Option<String>,

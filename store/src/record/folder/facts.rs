@@ -32,9 +32,9 @@ use crate::Disk;
 use crate::dir::{self, Dir};
 use crate::record::fault;
 
-/// The log of imports, with one row per line.
+/// The path of the log of imports, which has one row per line.
 pub(super) const IMPORTS: &str = "x_imports.jsonl";
-/// The audit log of gates, with one row per line.
+/// The path of the audit log of gates, which has one row per line.
 pub(super) const AUDIT: &str = "gates/audit.jsonl";
 
 /// The [`Facts`] of a run folder, read while the run is locked. Each file is read only when a fact needs it.
@@ -83,7 +83,8 @@ impl<'a> FolderFacts<'a> {
         Ok(self.places.get_or_init(|| places))
     }
 
-    /// Returns rows in order of id: the current ones, from which state.md is rendered, or all.
+    /// Returns rows in order of id: with `present`, only the current rows, from which state.md is rendered; else all
+    /// rows.
     fn rows(&self, present: bool) -> Result<&[Execution], Fault> {
         let log = self.log()?;
         match present {
@@ -100,7 +101,7 @@ impl<'a> FolderFacts<'a> {
         }
     }
 
-    /// Loads the log; for a hand-written run, the rows recorded in its state file.
+    /// Loads the log. For a hand-written run, adds the rows that its state file records.
     fn load(&self) -> Result<Log, Fault> {
         let mut log = Log::load(self.root)?;
         if !self.by_hand()? {
@@ -239,7 +240,8 @@ impl<'a> FolderFacts<'a> {
     }
 }
 
-/// Returns the gates of their files, in order of creation. A gate with another id than its file name is left out.
+/// Returns the gates that the files describe, in order of creation. A gate with another id than its file name is left
+/// out.
 pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = named(files)
         .filter(|(id, gate)| *gate.id == **id)
@@ -259,7 +261,8 @@ fn named(files: &BTreeMap<String, [Option<String>; 2]>) -> impl Iterator<Item = 
     })
 }
 
-/// Refuses a JSON object that has a key twice: programs read it differently, and no decision may depend on that.
+/// Refuses a JSON object that has a key twice. Programs differ in which of the two values they use, and no decision may
+/// depend on that choice.
 fn one_meaning(issues: &[Issue]) -> Result<(), Fault> {
     let twice = issues.iter().find(|issue| issue.rule == gates_json::TWICE);
     twice.map_or(Ok(()), |issue| {

@@ -192,8 +192,8 @@ fn unread(root: &Dir, cause: &io::Error) -> Fault {
     fault::io(&root.shown(EVENTS), "cannot be read", cause)
 }
 
-/// Returns the fault for a log that became shorter: as in a database, an id must not be assigned twice. Lines lost
-/// after the checkpoint are not detected.
+/// Returns the fault for a log that became shorter. New rows would reuse the ids of the lost rows. Lines lost after the
+/// checkpoint are not detected.
 fn shortened(root: &Dir, had: u64, has: &str) -> Fault {
     let why = format!("the log {has}, and had {had} bytes when {CHECKPOINT} was written");
     let next = format!("to accept the loss, remove {CHECKPOINT}");
@@ -218,8 +218,9 @@ fn checkpoint(root: &Dir) -> Option<(Head, String)> {
     whole.then(|| (head, lines.to_owned()))
 }
 
-/// Returns the length of a log after repair: an incomplete last line is not counted, and a complete one without a line
-/// break (written by hand) gets one. The next line replaces the incomplete one, which [`torn`] returns.
+/// Returns the length of a log after repair: an incomplete last line is not counted, and a complete last line without a
+/// line break (written by hand) gets a line break. The next appended line replaces the incomplete line, which [`torn`]
+/// returns.
 pub(super) fn end(root: &Dir, path: &str) -> io::Result<u64> {
     let Some((end, rest)) = last_line(root, path)? else {
         return Ok(0);
