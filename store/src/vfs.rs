@@ -1,4 +1,4 @@
-//! Registers copies of SQLite's own file systems with two changes.
+//! Registers copies of SQLite's own file system layers (VFS) with two changes.
 //!
 //! - A failed read is reported as such. SQLite treats an EIO as a damaged file (`SQLITE_IOERR_CORRUPTFS`, shown as
 //!   "malformed"). Damage leads to repair, but a failed read should be tried again.

@@ -46,7 +46,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Opens the run as the shells do, reads all of it, and closes it.
+/// Opens the run as the commands do, reads all of the run, and closes it.
 fn read(path: &Path) -> (Run, Vec<Issue>) {
     let disk = Disk::open(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -197,7 +197,8 @@ fn a_hot_journal_is_rolled_back_in_a_copy() {
     leaves_no_trace(dir.path(), "state.db", 3, &["hot-journal"]);
 }
 
-/// The writer wrote the new length into the first page, and was cut off before it wrote the counted pages.
+/// The writer wrote the new length into the first page, and was killed before it wrote the pages that this length
+/// counts.
 #[test]
 fn a_length_that_was_written_before_its_pages_is_undone_too() {
     use std::io::{Seek, SeekFrom, Write};

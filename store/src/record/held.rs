@@ -2,7 +2,7 @@
 //!
 //! SQLite opens a database, and later its journal, by path. On Linux, SQLite gets the system's name of the directory's
 //! descriptor (`/proc/self/fd/N`), which leads to the directory even after a rename. SQLite would resolve that name to
-//! the real path, so Prosescope registers a file system layer for it that keeps every name unchanged.
+//! the real path, so Prosescope registers a file system layer (`vfs.rs`) that keeps every name unchanged.
 
 use cap_fs_ext::MetadataExt;
 use prosescope_core::write::{Fault, FaultKind};
@@ -36,7 +36,7 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
 }
 
 /// Refuses a database file, or a file that SQLite would open beside it, if it is not a plain file: opening a pipe never
-/// ends, and no timeout of a lock applies to it.
+/// ends, and no lock timeout applies to a pipe.
 fn plain(dir: &Dir, name: &str) -> Result<(), Fault> {
     for end in ["", "-journal", "-wal", "-shm"] {
         let place = format!("{name}{end}");

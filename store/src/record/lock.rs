@@ -8,14 +8,15 @@ use prosescope_core::write::{Fault, FaultKind};
 use super::fault;
 use crate::dir::Dir;
 
-/// The name of the lock file, in the run's folder. It is never removed, because two writers could then hold two
-/// different locks.
+/// The name of the lock file, in the run's folder. The file is never removed: otherwise two writers could hold locks on
+/// two different files.
 pub(crate) const LOCK: &str = ".lock";
 
 /// How long a writer waits for other writers of the run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The exclusive right to write to a run, until it is dropped; the system releases it when the process dies.
+/// The exclusive right to write to a run. Dropping this value releases the right; if the process dies, the system
+/// releases it.
 #[derive(Debug)]
 pub(crate) struct RunLock {
     _file: File,

@@ -1,4 +1,4 @@
-//! Recording: stores that apply the core's changes, one transaction per command.
+//! Applies the core's changes to runs on disk, one transaction per command.
 //!
 //! [`prosescope_core::write`] computes the changes; this module makes them durable, in SQLite by one immediate
 //! transaction, in a folder by atomic replacement. A lock file orders the `prosescope` processes, because SQLite's busy

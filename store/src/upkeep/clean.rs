@@ -61,7 +61,8 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
     }
     let trash = free(&runs, &entry.name).map_err(wrong)?;
     runs.rename(&entry.name, &trash).map_err(wrong)?;
-    // Checks that the renamed folder is the one that was listed: another one may have taken its name.
+    // Checks that the renamed folder is the one that was listed: another folder may have taken the name of the listed
+    // folder.
     let renamed = runs
         .dir(&trash)
         .and_then(|now| now.map(|now| now.id()).transpose());

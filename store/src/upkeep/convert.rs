@@ -31,7 +31,7 @@ pub struct Conversion<'a> {
     pub session: &'a Session,
     /// Whether the new run is a folder; otherwise a database.
     pub to_folder: bool,
-    /// Called after each copied piece with its number of bytes.
+    /// A callback for progress, called after each copied piece with the piece's number of bytes.
     pub moved: &'a dyn Fn(u64),
 }
 
@@ -276,7 +276,8 @@ impl Conversion<'_> {
         })
     }
 
-    /// Removes the status from a new state.md if none is recorded; the executions then determine it.
+    /// Removes the status from a new state.md if the original records no status. Readers then derive the status from
+    /// the executions.
     fn without_status(&self, dir: &Dir) -> Result<(), Fault> {
         if !self.to_folder || self.session.run().status.is_some() {
             return Ok(());

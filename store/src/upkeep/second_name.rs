@@ -1,8 +1,9 @@
-//! Finds the programs with the command's second name, `prose`, in PATH, and which of them are Prosescope.
+//! Finds the programs called `prose`, the second name of `prosescope`, in PATH, and determines which of them are
+//! Prosescope.
 //!
-//! A program called `prose` is never run to find that out: another tool of that name passes unknown commands to a paid
-//! model. Its file is read instead. `cargo xtask install` compiles this source file too, so this file uses the standard
-//! library alone.
+//! A program called `prose` is never run for this: another tool of that name passes unknown commands to a paid model.
+//! The program's file is read instead. `cargo xtask install` compiles this source file too, so this file uses the
+//! standard library alone.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};

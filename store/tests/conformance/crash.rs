@@ -1,6 +1,7 @@
 //! Tests of killed writers: acknowledged commands exist, no file is torn, and the next writer continues.
 //!
-//! The test starts itself as the writer (`PROSE_CRASH_DIR`) and kills it; `cargo xtask soak` repeats this more often.
+//! The test starts its own binary as the writer (`PROSE_CRASH_DIR`) and kills this process; `cargo xtask soak` repeats
+//! the test more often.
 
 use std::env;
 use std::fs;
@@ -216,7 +217,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
         told::agrees(&now, "begin");
         assert!(fs::symlink_metadata(dir.join("x_journal.json")).is_err());
     }
-    // The execution was begun above; it is ended so that the next round can begin its own.
+    // Ends the execution that was begun above, so that the next round can begin another one.
     for at_node in &now.trace().positions {
         if let Some(id) = now.trace().nodes.get(*at_node).and_then(|node| node.id) {
             script::run(store.as_mut(), &format!("skip {id}"), &at).unwrap();

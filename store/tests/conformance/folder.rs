@@ -100,7 +100,7 @@ fn a_state_file_that_is_lost_or_damaged_is_told_anew() {
     assert_eq!(kept, "{\"sops\": {}}");
 }
 
-/// A hand-written trace becomes the first events when another statement runs. Until then its state file stays
+/// A hand-written trace becomes the first events when another statement runs. Until then the state file stays
 /// unchanged.
 #[test]
 fn what_others_tell_is_not_written_over() {

@@ -1,5 +1,5 @@
-//! Tests of databases of other programs: one whose tables would run foreign code is refused, one whose tables only
-//! differ is written.
+//! Tests of databases of other programs: a database whose tables would run foreign code is refused, a database whose
+//! tables only differ is written.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn count(dir: &Path, query: &str) -> i64 {
     conn.query_row(query, [], |row| row.get(0)).unwrap()
 }
 
-/// Creates a database of these tables, in a folder with a run's name.
+/// Creates a database with the tables of the SQL in `text`, in a folder with a run's name.
 fn database(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     let aside = tempfile::tempdir().unwrap();
     let dir = aside.path().join(RUN);
@@ -47,7 +47,7 @@ fn database(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     (aside, dir)
 }
 
-/// Each of these tables would write, discard rows or never end; the refusal names it, and nothing is written.
+/// Each of these tables would write, discard rows or never end. The refusal names the table, and nothing is written.
 #[test]
 fn what_would_write_or_swallow_is_refused_by_name() {
     for (odd, named) in [

@@ -1,5 +1,5 @@
-//! Runs the same script in PostgreSQL and compares it with a folder. In PostgreSQL the database assigns the ids of
-//! executions and updates rows in place, so ids are translated to those of the folder.
+//! Runs the same script in PostgreSQL, and compares the run with the run in a folder. In PostgreSQL the database
+//! assigns the ids of executions and updates rows in place, so ids are translated to those of the folder.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

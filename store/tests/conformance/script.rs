@@ -1,5 +1,6 @@
-//! The language of the scripts: `begin LINE [in ID]`, `put NAME [in ID] [kind=K] [from=SOURCE]: VALUE`, `gate ID [in
-//! ID] [allow=A,B] [timeout=T] [on_reject=WORD]: PROMPT`, `approve ID by=NAME [for=NAME]: COMMENT`, and so on.
+//! Parses and executes the commands of the test scripts: `begin LINE [in ID]`,
+//! `put NAME [in ID] [kind=K] [from=SOURCE]: VALUE`, `gate ID [in ID] [allow=A,B] [timeout=T] [on_reject=WORD]:
+//! PROMPT`, `approve ID by=NAME [for=NAME]: COMMENT`, and so on.
 
 use std::fmt::Debug;
 
@@ -255,7 +256,7 @@ fn done<R: Record<Done: Debug>>(
     }
 }
 
-/// Removes the hashes of audit rows, because they cover times in the format of each form.
+/// Removes the hashes of audit rows, because the hashes cover times, whose format differs between the forms.
 fn without_hashes(text: &str) -> String {
     let parts = text.split('"');
     let hash = |part: &&str| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit());

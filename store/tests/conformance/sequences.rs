@@ -256,7 +256,8 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
     }
 }
 
-/// Returns a result without the heads of the log, because their hashes cover times in the format of each form.
+/// Returns a result without the heads of the log, because their hashes cover times, whose format differs between the
+/// forms.
 fn said<R: Record<Done: std::fmt::Debug>>(
     store: &mut dyn RunStore,
     at: &At,

@@ -1,8 +1,8 @@
 //! Applies the file operations of a command: all of them, or none.
 //!
 //! A single operation (replacing a file, appending a line to the log of events) is atomic by itself. Several
-//! operations, and rows of the audit log, go through a journal: it is durable before the first operation, and the next
-//! process that locks the run completes the rest (errata H2).
+//! operations, and rows of the audit log, go through a journal. The journal is durable before the first operation, and
+//! the next process that locks the run completes the rest (errata H2).
 
 use std::io;
 
@@ -15,11 +15,13 @@ use crate::record::files::{Settled, append, aside, extend, place, replace, unsur
 
 /// Applies all of `ops`, then writes `state`, the new text of state.md.
 ///
-/// Writing `state` may fail, because the next command renders it again from the other files. If `says_more` is true,
-/// `state` contains a new status of the run, which no other file contains; it then counts as one of the operations.
+/// Writing `state` may fail, because the next command renders state.md again from the other files. If `says_more` is
+/// true, `state` contains a new status of the run, which no other file contains. Writing `state` then counts as one of
+/// the operations.
 ///
-/// One step decides: the rename of a file, the line in the log, or the journal. An error means that this step did not
-/// happen and everything is unchanged. After this step the command is recorded, so a later failure is returned in `Ok`.
+/// One step decides whether the command is recorded: the rename of a file, the line in the log, or the journal. An
+/// error means that this step did not happen and everything is unchanged. After this step the command is recorded, so a
+/// later failure is returned in `Ok`.
 pub(super) fn commit(
     root: &Dir,
     mut ops: Vec<Op>,
@@ -227,7 +229,7 @@ impl Doing for Op {
     }
 }
 
-/// Replaces a file atomically, and keeps the earlier one under another name. An error means that everything is
+/// Replaces a file atomically, and keeps the earlier file under the name `keep`. An error means that everything is
 /// unchanged: both folders are opened first, so that an undo needs no new lookup.
 fn replace_kept(root: &Dir, path: &str, bytes: &[u8], keep: &str) -> io::Result<Settled> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -273,7 +275,7 @@ fn put_aside<'a>(root: &Dir, from: &str, to: &'a str) -> io::Result<Option<(Dir,
     Ok(Some((folder, name)))
 }
 
-/// How to undo an operation.
+/// The way to undo an operation.
 enum Undo {
     /// Cut the log to this length.
     Cut(u64),

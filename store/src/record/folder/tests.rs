@@ -113,7 +113,7 @@ fn a_state_file_has_a_limit_that_its_error_says() {
     assert!(said.contains("at most 64 MB are read"), "{said}");
 }
 
-/// `gates expire` needs the rows of each due gate; the log is read for the first one only.
+/// `gates expire` needs the rows of each due gate; the log is read for the first gate only.
 #[test]
 fn the_audit_log_is_read_once_for_all_gates() {
     let (_dir, store) = run();

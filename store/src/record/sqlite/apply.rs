@@ -44,8 +44,8 @@ pub(super) fn row(
                 json(&row.metadata),
             ],
         )?,
-        // The earlier value stays as history (errata B6). Copying it needs neither a key nor an index, so this works
-        // for tables of any shape.
+        // The earlier value stays as history (errata B6). Copying the value needs neither a key nor an index, so tables
+        // of any shape are accepted.
         Change::Binding(row) => {
             statements.run(
                 "INSERT OR ABORT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at,
@@ -73,8 +73,9 @@ pub(super) fn row(
             )?;
             insert(statements, &stored)?
         }
-        // The statement decides only a pending gate, although the plan has checked that too (errata G3). A gate
-        // without a recorded run becomes this run's gate, like its log rows (errata G11).
+        // The statement decides only a pending gate, although the plan has checked that too (errata G3). A gate whose
+        // `run_id` is not in the table `run` becomes this run's gate, like its log rows; a NULL stays NULL (errata
+        // G11).
         Change::ResolveGate(row) => statements.run(
             &format!(
                 "UPDATE OR ABORT gates SET status = ?3, resolved_at = nullif(?4, ''), resolved_by = nullif(?5, ''), resolution_comment = ?6,

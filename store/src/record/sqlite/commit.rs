@@ -19,7 +19,8 @@ pub(super) enum Ended {
     Unknown,
 }
 
-/// Reads the rows of the changes again. The caller must hold the lock of the run.
+/// Returns whether the rows of the changes were written, by reading them again. The caller must hold the lock of the
+/// run.
 pub(super) fn ended(
     conn: &Connection,
     (dir, name): (&Dir, &str),

@@ -29,7 +29,8 @@ const WORK: Duration = Duration::from_secs(10);
 /// The history tables that Prosescope adds to those of OpenProse.
 const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
 
-/// Stops the transactions of a connection at their time limit. Each transaction runs on the thread that starts it.
+/// A clock that stops the transactions of a connection at their time limits. Each transaction runs on the thread that
+/// starts it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock(Arc<Ends>);
 
@@ -38,8 +39,8 @@ pub(crate) struct Clock(Arc<Ends>);
 struct Ends {
     time: AtomicU64,
     work: AtomicU64,
-    /// The moment before which the processor time is not read, because it cannot exceed the elapsed time and is
-    /// slower to read.
+    /// The moment before which the processor time is not read. Until then the processor time cannot reach its limit,
+    /// because it cannot exceed the elapsed time, and reading it is slower.
     ask: AtomicU64,
 }
 
@@ -160,7 +161,7 @@ pub(super) fn complete(conn: &Connection, there: &[String]) -> rusqlite::Result<
             |row| row.get(0),
         )?;
         // If the name is taken, for example by an index on another table, the object is left out. A missing index only
-        // makes reading slower, or enforces a rule that the plan enforces too.
+        // makes reading slower. If the index would also enforce a rule, the plan enforces that rule too.
         if !taken {
             // References to existing tables are removed: a table made by another program may lack the key that a
             // foreign key needs.
@@ -179,7 +180,8 @@ pub(super) fn complete(conn: &Connection, there: &[String]) -> rusqlite::Result<
     Ok(())
 }
 
-/// Returns `ORDER BY` for a table in insertion order, if it has one (a `WITHOUT ROWID` table has none).
+/// Returns the `ORDER BY` clause for the insertion order of a table, with `down` the newest row first. Returns an empty
+/// text for a `WITHOUT ROWID` table, which has no such order.
 pub(super) fn by_coming(conn: &Connection, table: &str, down: bool) -> &'static str {
     match (
         conn.prepare_cached(&format!("SELECT rowid FROM {table} LIMIT 0")),

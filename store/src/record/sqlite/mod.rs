@@ -130,8 +130,8 @@ impl SqliteStore {
     }
 
     /// Opens a database of agents (`.prose/agents.db`, `~/.prose/agents.db`, or one that the user named), and creates
-    /// it on first use (sqlite.md, "Project-Scoped and User-Scoped Agents"). It contains no run, only memories and
-    /// segments.
+    /// it on first use (sqlite.md, "Project-Scoped and User-Scoped Agents"). Such a database contains no run, only
+    /// memories and segments.
     ///
     /// # Errors
     /// A [`Fault`] if the file is not a database or not writable.
@@ -178,7 +178,8 @@ impl SqliteStore {
     /// A [`Fault`]; the data is unchanged.
     pub fn vacuum(&mut self) -> Result<(), Fault> {
         let _lock = lock(&self.dir)?;
-        // VACUUM rebuilds every index and so evaluates expressions of the schema.
+        // VACUUM rebuilds every index, and so evaluates expressions of the schema. A schema with expressions of its own
+        // is refused.
         let program = program_of(&self.conn, "REINDEX");
         let program = program.map_err(|error| fault::sqlite(&self.path, &error))?;
         let foreign = match program {

@@ -89,7 +89,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
     }
 }
 
-/// Returns the last change of each row, which determines the row after all changes.
+/// Returns, for each changed row, the last change, which determines the row after all changes.
 pub(super) fn last<'c>(run: &str, changes: &'c [Change]) -> Vec<&'c Change> {
     let mut seen = HashSet::new();
     let mut last: Vec<&Change> = changes.iter().rev().collect();

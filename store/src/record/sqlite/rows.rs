@@ -47,7 +47,7 @@ pub(super) fn events(rows: Rows<'_>) -> rusqlite::Result<Vec<AuditEvent>> {
     all(rows, 8, "the log of one gate takes", event)
 }
 
-/// Reads the first `columns` columns of all rows, up to the memory limit.
+/// Converts all rows with `read`. Returns an error if the texts in the first `columns` columns exceed [`MOST_HELD`].
 fn all<T>(
     mut rows: Rows<'_>,
     columns: usize,
@@ -116,8 +116,8 @@ fn too_long(column: usize, what: String) -> rusqlite::Error {
 pub(super) const GATE: &str = "id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status, \
      created_at, resolved_at, resolved_by, resolution_comment, metadata";
 
-/// Condition for the gates of run `?1`: its own, and those without a recorded run (errata G11), which readers show with
-/// it.
+/// Condition for the gates of run `?1`: its own gates, and gates without a recorded run (errata G11), which readers
+/// show with this run.
 pub(super) const GATE_OF_RUN: &str =
     "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))";
 /// The condition [`GATE_OF_RUN`] as a sort key that puts the run's own gates first.

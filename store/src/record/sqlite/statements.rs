@@ -51,7 +51,7 @@ impl Unwritten {
     }
 }
 
-/// The statements of one transaction. The schema cannot change during it.
+/// The statements of one transaction. The schema cannot change during the transaction.
 pub(super) struct Statements<'a> {
     conn: &'a Connection,
     /// The checked statements, each with whether it runs expressions of the schema.

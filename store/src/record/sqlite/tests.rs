@@ -48,7 +48,7 @@ fn rows(store: &SqliteStore, table: &str) -> i64 {
     store.conn.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Counts SQLite's steps for one question in a run with `statements` statements without a line.
+/// Counts SQLite's steps for one query in a run with `statements` statements without a line.
 fn steps(statements: usize, ask: impl Fn(&SqliteFacts<'_>)) -> u64 {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
