@@ -383,7 +383,8 @@ impl Entry {
     }
 }
 
-/// Adds to the row of a call the name of the called block and the depth in frames, from 1.
+/// Adds the name of the called block and the call's depth in frames, from 1, to the metadata of a call's row. Returns
+/// both; `None` for a row that is not a call.
 fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, i64)>, WriteError> {
     let Some(block) = frame_block(row).map(str::to_owned) else {
         return Ok(None);

@@ -123,8 +123,8 @@ pub trait Facts {
     fn audit_tail(&self) -> Result<AuditTail, Fault>;
 }
 
-/// The place of a statement: its parent, and its line or, without a line, its text (errata T1). A run may contain many
-/// rows without a line. The text spares a store from returning all of them.
+/// The place of a statement: its parent, and its line or, without a line, its text (errata T1). Because the text is
+/// compared, a store need not return every row without a line, of which a run may contain many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The row id of the execution that the statement runs in.

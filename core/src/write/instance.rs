@@ -1,9 +1,9 @@
 //! Finds the first and the last row of one instance, which is one execution of a statement or construct (errata T1 to
 //! T3).
 //!
-//! A row that Prosescope writes contains its parent's row id and a copy of the keys that name its instance. Two rows
-//! with the same parent, statement number and keys therefore belong to one instance; [`crate::trace`] applies the same
-//! rule.
+//! A row that Prosescope writes contains its parent's row id and a copy of the keys that identify its instance, such as
+//! `loop_id`. Two rows with the same parent, statement number and keys therefore belong to one instance;
+//! [`crate::trace`] applies the same rule.
 
 use std::ops::ControlFlow;
 
@@ -279,8 +279,8 @@ pub(super) fn frame_of(
     })
 }
 
-/// Returns the scope of a value: the nearest frame at or above the writing execution, or a nearer branch that owns the
-/// name.
+/// Returns the scope of a value: the nearest frame at or above the writing execution, or a nearer branch that binds the
+/// name for itself.
 pub(super) fn scope_of(
     facts: &dyn Facts,
     source: &Source,

@@ -1,4 +1,4 @@
-//! Checks a statement that begins against the program's order. A second alternative of a choice is refused; other
+//! Checks whether a statement begins in the order of the program. A second alternative of a choice is refused; other
 //! deviations are recorded with a note.
 
 use super::instance::{begun_after, meta, newest_at, newest_in, shown};

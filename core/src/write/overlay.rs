@@ -12,7 +12,7 @@ use crate::decode::rows::meta_of;
 use crate::model::{AuditEvent, BindingKind, Execution, Gate, Status};
 use crate::time::Stamp;
 
-/// The facts as they will be after the changes planned so far.
+/// The facts of a store, as they will be after the changes planned so far.
 pub(super) struct Overlay<'f> {
     facts: &'f dyn Facts,
     /// The planned new rows, in order of id.

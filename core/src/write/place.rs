@@ -30,7 +30,8 @@ pub(super) fn parent_of(
     }
 }
 
-/// Returns the statements around a statement, innermost first, up to the block in which it is declared.
+/// Returns the statements that enclose a statement, innermost first. The list ends with the declaration of the
+/// enclosing block, if there is one.
 pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
     let enclosing = source.listing.iter().flat_map(|l| l.enclosing(statement));
     let mut found = Vec::new();
@@ -285,7 +286,7 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
     WriteError::refused("not-begun", message, next)
 }
 
-/// Returns the name of a construct for messages.
+/// Returns the name of a construct for messages, such as `the loop of line 3`.
 fn shown_place(statement: &Statement) -> String {
     let line = statement.line;
     match statement.kind {

@@ -147,8 +147,8 @@ fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
 }
 
 impl Put {
-    /// Returns the change that records which execution wrote a value under an assigned name such as `anon_002`: the given
-    /// execution, else the only open one. Readers then need not infer the writer.
+    /// Returns the change that records which execution wrote a value under an assigned name such as `anon_002`: the
+    /// given execution, else the only open execution. Readers then need not infer the writer.
     fn keep_writer(
         &self,
         facts: &dyn Facts,
@@ -398,7 +398,7 @@ impl Put {
 }
 
 impl Put {
-    /// Returns notes about input that is recorded although it is probably a mistake.
+    /// Returns notes about input that is recorded although it is probably a mistake, such as an empty value.
     fn notes(&self, source: &Source, name: &str) -> Vec<String> {
         let mut notes = Vec::new();
         match self.value.text() {

@@ -61,9 +61,8 @@ impl Source {
     /// shorten and reword statements.
     ///
     /// # Errors
-    /// [`WriteError::Wrong`] if neither text nor line was given, the text is only a number, or both name different
-    /// statements;
-    /// [`WriteError::NotFound`] if no statement begins at the line.
+    /// [`WriteError::Wrong`] if neither text nor line was given, if the text is only a number, or if text and line
+    /// belong to different statements; [`WriteError::NotFound`] if no statement begins at the line.
     pub(super) fn find(&self, named: &Named) -> Result<Found, WriteError> {
         match (&named.text, named.line) {
             (None, None) => Err(WriteError::wrong(
@@ -189,7 +188,8 @@ impl Source {
         })
     }
 
-    /// Returns a statement with its program; a statement that is not in the program is scanned alone.
+    /// Returns the listing that contains a statement, and the statement's index in it. A statement that is not in the
+    /// program is scanned as a program of its own.
     pub(super) fn listed(&self, found: &Found) -> (Cow<'_, Listing>, u32) {
         match (&self.listing, found.statement) {
             (Some(listing), Some(at)) => (Cow::Borrowed(listing), at),
