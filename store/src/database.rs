@@ -1,8 +1,8 @@
 //! Opens a database of another program without a trace: the file, its folder's listing and all times stay unchanged.
 //!
 //! A plain read-only open of a database in WAL mode creates a `-wal` and a `-shm`; `immutable` loses rows that are only
-//! in the `-wal`; a hot journal cannot be rolled back without writing. So the files beside the database decide how it
-//! is opened (errata R7):
+//! in the `-wal`; a hot journal cannot be rolled back without writing. So the files beside the database decide how the
+//! database is opened (errata R7):
 //!
 //! | beside the database | opened with |
 //! |---|---|
@@ -35,7 +35,7 @@ pub(crate) struct Opened {
     pub(crate) notes: Vec<Issue>,
     /// The temporary copy that was opened, if one was needed; must outlive the connection.
     pub(crate) aside: Option<TempDir>,
-    /// Detects changes of the files under a reader that takes no locks.
+    /// The state of the files at opening, to detect changes under a reader that takes no locks.
     pub(crate) watch: Watch,
 }
 
@@ -458,7 +458,7 @@ impl Watch {
 mod tests {
     use super::*;
 
-    /// Creates a database whose writer was killed; returns its folder too.
+    /// Creates a database whose writer was killed; returns the folder and the path of the database.
     fn with_hot_journal() -> (TempDir, PathBuf) {
         let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (from, to) = (live.path().join("state.db"), dir.path().join("state.db"));

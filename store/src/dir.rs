@@ -232,18 +232,18 @@ impl Dir {
         }
     }
 
-    /// Renames an entry, and replaces an entry of the new name.
+    /// Renames an entry, and replaces an existing entry of the new name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);
         old.held.rename(from, &new.held, to)
     }
 
-    /// Moves a direct entry to another directory, and replaces an entry of the new name.
+    /// Moves a direct entry to another directory, and replaces an existing entry of the new name.
     pub(crate) fn rename_to(&self, from: &str, dir: &Dir, to: &str) -> io::Result<()> {
         self.held.rename(single(from)?, &dir.held, single(to)?)
     }
 
-    /// Gives a file a second name; fails if that name exists.
+    /// Gives a file a second name (a hard link); fails if that name exists.
     pub(crate) fn link(&self, from: &str, to: &str) -> io::Result<()> {
         let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);
         old.held.hard_link(from, &new.held, to)
@@ -260,7 +260,7 @@ impl Dir {
         }
     }
 
-    /// Removes a direct folder with all its contents; removes only the link if it is a link.
+    /// Removes a folder directly in the directory, with all its contents. Of a link, only the link itself is removed.
     pub(crate) fn remove_tree(&self, name: &str) -> io::Result<()> {
         self.held.remove_dir_all(single(name)?)
     }
@@ -362,7 +362,7 @@ impl Dir {
     }
 }
 
-/// Writes a new file completely and durably, and removes it if that fails. Returns its length.
+/// Writes a new file completely and durably; returns the file's length. If writing fails, the file is removed.
 pub(crate) fn write_new(dir: &Dir, below: &str, from: &mut impl Read) -> io::Result<u64> {
     let mut file = dir.create(below)?;
     let written = io::copy(from, &mut file).and_then(|len| file.sync_all().map(|()| len));

@@ -65,7 +65,7 @@ fn nearest(from: &Path, home: Option<&Path>, name: &str) -> Result<Option<PathBu
 /// Returns the user's own `.prose` folder in a home directory, if it exists (filesystem.md, "User-level state").
 ///
 /// # Errors
-/// If its existence cannot be checked.
+/// If the existence of the folder cannot be checked.
 pub fn home_prose(home: &Path) -> Result<Option<PathBuf>, StoreError> {
     let prose = home.join(".prose");
     match is_folder(&prose) {

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
     use crate::Disk;
 
-    /// Creates a run of one row in WAL mode; the returned connection keeps it open.
+    /// Creates a run of one row in WAL mode; the returned connection keeps the database open.
     fn written(dir: &std::path::Path) -> Connection {
         let writer = Connection::open(dir.join("state.db")).unwrap();
         writer

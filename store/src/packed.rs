@@ -105,7 +105,7 @@ fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<Packed, StoreErr
     })
 }
 
-/// Writes the files of an archive below a folder.
+/// A sink that writes the files of an archive below a folder.
 struct Files<'a> {
     folder: &'a Path,
     /// The file that is being written.

@@ -16,7 +16,7 @@ pub struct Stored {
     pub table: &'static str,
     /// The columns that identify the row, with their values.
     pub key: Columns,
-    /// The columns besides the key that are set in a new row and in an existing row.
+    /// The columns, besides the key, that are set both in a new row and in an existing row.
     pub columns: Columns,
     /// The columns that are set only when the row is new.
     pub first: Columns,

@@ -1,5 +1,5 @@
-//! Defines the changes that a command makes to a run, as data. [`crate::write`] computes the changes. A store applies
-//! them, keeps them in a folder's journal, or writes them into files.
+//! Defines the changes that a command makes to a run, as data. [`crate::write`] computes the changes. A store writes
+//! the changes as rows of a database or as files of a folder.
 
 mod columns;
 mod content;
@@ -19,21 +19,21 @@ pub enum Change {
     Run(RunChange),
     /// Adds a row to `execution`, or in a folder a line to `x_events.jsonl`.
     Execution(ExecutionRow),
-    /// Updates an execution row in place (the earlier format keeps one row per execution).
+    /// Updates an execution row in place, in the earlier SQLite format, which has one row for each execution.
     UpdateExecution(ExecutionUpdate),
     /// Writes a file in `attachments/`, before the row that contains the file's path. An existing file is never
     /// replaced.
     Attachment(AttachmentFile),
     /// Writes a binding; an earlier value of the same name and frame is kept as history (errata B6).
     Binding(BindingRow),
-    /// Registers an agent copied from another store, before its memories and segments; a folder has no place for this
-    /// row.
+    /// Registers an agent that is copied from another store, before the agent's memories and segments. A folder does
+    /// not store this row.
     Agent(AgentRow),
     /// Writes an agent's memory; the earlier memory is kept as history (errata A1).
     Memory(MemoryRow),
     /// Adds an agent's segment; the first segment also registers the agent (errata A1).
     Segment(SegmentRow),
-    /// Registers an import, or updates its registration.
+    /// Registers an import, or updates the registration of a known import.
     Import(ImportRow),
     /// Adds a pending gate.
     Gate(GateRow),
@@ -106,8 +106,8 @@ pub struct BindingRow {
     pub name: String,
     /// The binding's frame, as the id of the execution that called the block; `None` is the root.
     pub execution_id: Option<i64>,
-    /// The frame around the binding's frame. In a folder, the header of the binding's file records it (errata F2); in a
-    /// database, the binding's row records it if no row of `execution` does.
+    /// The frame around the binding's frame. In a folder, the header of the binding's file records this frame (errata
+    /// F2). In a database, the binding's row records it if no row of `execution` does.
     pub parent_execution_id: Option<i64>,
     /// The word for the binding's kind: `input`, `output`, `let` or `const`.
     pub kind: String,
@@ -166,7 +166,7 @@ pub struct SegmentRow {
     pub summary: String,
 }
 
-/// A row of `imports`; a folder has no such row and records an import by its nested run.
+/// A row of `imports`, or in a folder a line of `x_imports.jsonl` beside the import's nested run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ImportRow {
     /// The handle under which the program uses the import.

@@ -201,7 +201,8 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
     })
 }
 
-/// A check of a log, row by row in order of id, without keeping the rows. It does not find rows missing at the end.
+/// A check of a log that reads one row after the other, in order of id, and keeps no rows. The check does not find rows
+/// missing at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Walk(Links);
 

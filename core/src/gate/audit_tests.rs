@@ -303,7 +303,7 @@ fn what_changes_nothing_breaks_nothing() {
         row["metadata"] = text.into();
     }
     assert_eq!(report(&log, None).state, ChainState::Consistent);
-    // A folder's log has the metadata as JSON, not as text.
+    // A folder's log may have the metadata as JSON, not as text.
     let metadata = log[1]["metadata"].as_str().unwrap();
     log[1]["metadata"] = serde_json::from_str(metadata).unwrap();
     assert_eq!(report(&log, None).state, ChainState::Consistent);

@@ -130,7 +130,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Parses a JSON object of columns. `metadata` may be a text, as in a database, or JSON, as in a folder.
+    /// Parses a JSON object of columns. `metadata` may be a text, as in a database, or JSON, as it may be in a folder.
     pub(super) fn parse(text: &str) -> Result<Row, SealError> {
         let mut columns = match parse(text) {
             Ok(Value::Object(columns)) => columns,

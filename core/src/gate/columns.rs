@@ -29,7 +29,7 @@ pub(crate) struct Columns {
     /// The time-out, as the program wrote the duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout: Option<String>,
-    /// The deadline.
+    /// The deadline, as an instant in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_at: Option<Stamp>,
     /// The hash of the gate's `on_reject` action. Until [`Columns::created`] computes the hash, the field contains the

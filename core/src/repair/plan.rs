@@ -12,7 +12,7 @@ pub struct Repair {
     /// The corrected status of the run's row; `None` if the recorded status is right.
     pub(super) status: Option<String>,
     /// The executions with a wrong parent, by id. Each has the correct parent (`None` is the root) and the rule that
-    /// reports the wrong one.
+    /// reports the wrong parent.
     pub(super) parents: BTreeMap<i64, (Option<i64>, &'static str)>,
     /// The ids of rows of `bindings` that a later row replaced.
     pub(super) superseded: BTreeSet<i64>,

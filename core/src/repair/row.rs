@@ -232,8 +232,8 @@ impl Repair {
     }
 }
 
-/// Replaces a text that is not valid JSON by an object `{"x_malformed": "the text"}` (errata X13). With `object`, JSON
-/// other than an object is replaced, too.
+/// Replaces a text that is not valid JSON by an object `{"x_malformed": "the text"}` (errata X13). If `object` is true,
+/// JSON other than an object is replaced, too.
 fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Option<Note> {
     let cell = row.get(column)?;
     let text = cell.lossy()?.into_owned();

@@ -62,7 +62,8 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
         Some(ErrorCode::DiskFull) => {
             Fault::new(FaultKind::Full, message).hint(ROOM)
         }
-        // SQLite does not report why it cannot create a journal, so this tries to create a file in the same folder.
+        // SQLite does not report why it cannot create a journal, so `no_room` tries to create a file in the same
+        // folder.
         Some(ErrorCode::CannotOpen) if no_room(path) => {
             Fault::new(FaultKind::Full, message).hint(ROOM)
         }

@@ -30,9 +30,9 @@ pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
 /// Removes the run of an entry. The folder is renamed first, so that a half-removed run never looks complete.
 ///
 /// # Errors
-/// A [`Fault`] if the entry is not a folder, if it changed since it was listed, or if the system refuses. Nothing was
-/// removed then, unless the message says otherwise. If the folder was renamed but some of its files cannot be removed,
-/// the fault is returned in `Ok`; a later clean-up removes these files.
+/// A [`Fault`] if the entry is not a folder, if it changed since it was listed, or if the system refuses. In these
+/// cases nothing was removed, unless the message says otherwise. If the folder was renamed but some of its files cannot
+/// be removed, the fault is returned in `Ok`; a later clean-up removes these files.
 pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
     plain(&entry.name)?;
     let shown = prose.join("runs").join(&entry.name);
@@ -115,7 +115,7 @@ pub fn remove_leftover(prose: &Path, name: &str) -> Result<(), Fault> {
 }
 
 fn finish(runs: &Dir, trash: &str) -> Result<(), Fault> {
-    // `remove_tree` follows no link, even if one took the folder's place after the check.
+    // `remove_tree` follows no link, even if a link took the folder's place after the check.
     runs.remove_tree(trash)
         .and_then(|()| runs.sync())
         .map_err(|cause| {

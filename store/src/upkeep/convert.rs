@@ -54,7 +54,8 @@ pub enum Origin<'a> {
 /// failure that happened after the folder was created.
 ///
 /// # Errors
-/// A [`Fault`] if the folder was not created, also because the original changed meanwhile; no part of it is left.
+/// A [`Fault`] if the folder was not created, also because the original changed meanwhile; no part of the folder is
+/// left.
 pub fn convert(
     conversion: &Conversion<'_>,
     to: &Path,

@@ -39,7 +39,7 @@ pub struct SeenHead {
 pub struct Heads(BTreeMap<String, SeenHead>);
 
 impl Seen {
-    /// Returns the state that a person sees of a gate, in a log with these heads.
+    /// Returns the state of a gate that a person sees, if the audit log has these heads.
     ///
     /// # Errors
     /// An error if the gate's `allow` cannot be read; such a gate refuses every decision.

@@ -22,7 +22,8 @@ use crate::model::{AuditEvent, AuditKind, Gate};
 const GATES: &str = "gates";
 const LOG: &str = "gate_audit_log";
 
-/// Returns the contradictions in gates and their log. A gate is still shown as its own row records it.
+/// Returns the contradictions in gates and their log. A gate with contradictions is still shown as its own row records
+/// it.
 pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     let mut issues = Vec::new();
     let history = History::new(log);

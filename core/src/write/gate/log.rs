@@ -110,8 +110,8 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Refuses to record in a run whose audit log is missing. The log's decisions are unknown, and a further row would hide
-/// the loss.
+/// Refuses to record in a run whose audit log is missing. The decisions that the log recorded are unknown, and a
+/// further row would hide the loss.
 pub(in crate::write) fn log_is_there(facts: &dyn Facts) -> Result<(), WriteError> {
     match facts.lacks_log()? {
         true => was_sealed(facts),

@@ -9,7 +9,7 @@ use crate::trace::frame_block;
 use crate::write::instance::begins;
 use crate::write::{Facts, Fault, Place};
 
-/// A run, with the queries that find the values of a statement.
+/// The queries on a run that find the values of a statement.
 pub(crate) trait Around {
     /// Returns the execution row with this id.
     fn row(&self, id: i64) -> Result<Option<Execution>, Fault>;

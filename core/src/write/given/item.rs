@@ -204,7 +204,7 @@ struct Operation {
     /// The operation's name: `map`, `filter`, …
     word: String,
     line: u32,
-    /// The index of the operation's last statement.
+    /// The index of the operation's last statement in the listing; `None` if the operation has no statement.
     last: Option<u32>,
 }
 

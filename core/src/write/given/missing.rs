@@ -75,7 +75,7 @@ impl<'a> At<'a> {
         })
     }
 
-    /// Returns why a statement has not made its value, such as `line 7 makes it: skipped`.
+    /// Returns why a statement has not made its value, such as `line 7 makes this value: skipped`.
     fn why(&self, maker: u32) -> Result<Option<String>, Fault> {
         let Some(own) = self.listing.get(maker) else {
             return Ok(None);

@@ -184,7 +184,8 @@ impl Look<'_> {
                         format!("line {} runs once for each item", first.line),
                     )
                 });
-                // An announced item that has not begun has to run. Without such an item, the construct may also end.
+                // An item in the construct's list `branches` that has not begun has to run. Without such an item, the
+                // construct may also end.
                 let begun = branches.iter().any(|(_, of)| *of != Status::Pending);
                 Ok(match (missing, begun) {
                     (Some(_), _) => next.into_iter().collect(),

@@ -166,7 +166,7 @@ struct Look<'a> {
 struct Body {
     /// The index of the statement around the body; `None` is the program.
     of: Option<u32>,
-    /// The index of the first statement of the body.
+    /// The index of the first statement of the body; `None` if the body is empty.
     first: Option<u32>,
 }
 
@@ -281,7 +281,7 @@ impl Look<'_> {
         }
     }
 
-    /// Returns whether a gate was rejected or timed out, and the program does not continue after that.
+    /// Returns whether a gate was rejected or timed out, and the gate's `on_reject` does not continue the program.
     fn turned_down(&self, gate: &str, statement: Option<u32>) -> Result<bool, WriteError> {
         let Some(gate) = self.facts.gate(gate)? else {
             return Ok(false);

@@ -1,6 +1,6 @@
 //! Indexes the rows of each gate in `gates/audit.jsonl`.
 //!
-//! A decision needs only the rows of its own gate; `gates expire` needs those of each due gate. So the log is read
+//! A decision needs only the rows of its own gate; `gates expire` needs the rows of each due gate. So the log is read
 //! once, line by line, and only the position of each line is kept. A log of a million lines takes 24 MB of memory,
 //! whatever the length of its lines.
 
@@ -76,7 +76,8 @@ impl Places {
         Ok(places)
     }
 
-    /// Returns the issue of the first line that has a key twice, if any: programs read such a line differently.
+    /// Returns the issue of the first line that has a key twice, if any: programs differ in which of the two values
+    /// they use.
     pub(super) fn twice(&self) -> &[Issue] {
         self.twice.as_slice()
     }

@@ -93,7 +93,7 @@ impl<'a> FolderFacts<'a> {
         }
     }
 
-    /// Moves the log out, for the writer that appends to it.
+    /// Moves the log out of these facts, for the code that appends to the log.
     pub(super) fn take_log(&mut self) -> Result<Log, Fault> {
         match self.log.take() {
             Some(log) => Ok(log),

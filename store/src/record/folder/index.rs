@@ -54,7 +54,7 @@ impl Known {
     }
 }
 
-/// Selects the binding files that are checked for changes.
+/// The selection of binding files that are checked for changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     /// Only files that the folder's listing shows as new or replaced. This is quick, because the other files are not
@@ -112,8 +112,8 @@ pub(super) fn folders(root: &Dir, below: &str) -> io::Result<Vec<String>> {
         .collect())
 }
 
-/// Returns the entries of a folder of the run, each with whether it is a folder; links and devices are left out. If the
-/// folder itself is missing, a file or a link, it has no entries.
+/// Returns the entries of a folder of the run, each with a flag that is true for a folder; links and devices are left
+/// out. If the folder itself is missing, a file or a link, it has no entries.
 pub(super) fn names(root: &Dir, below: &str) -> io::Result<Vec<(String, bool)>> {
     let names = match root.names(below) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Vec::new(),

@@ -67,7 +67,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Reads the current rows: those of the checkpoint, and those in the log after it.
+    /// Reads the current rows: the rows in the checkpoint, and the log rows after the part that the checkpoint covers.
     pub(super) fn load(root: &Dir) -> Result<Log, Fault> {
         let wrong = |cause: io::Error| unread(root, &cause);
         let bytes = end(root, EVENTS).map_err(wrong)?;

@@ -39,7 +39,7 @@ pub struct FolderStore {
     dir: Dir,
     scope: AgentScope,
     run: String,
-    /// The failure that happened after the last command was recorded; returned with the next result.
+    /// The failure that happened after the last command was recorded, until [`RunStore::told`] returns it.
     told: Option<Fault>,
     /// The file with a value that is too long for memory.
     staged: Option<File>,
@@ -83,7 +83,7 @@ impl FolderStore {
         })
     }
 
-    /// Sets the file with the bytes of a value that is too long for memory; the next commands copy them for each
+    /// Sets the file with the bytes of a value that is too long for memory; the next commands copy these bytes for each
     /// `Content::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);

@@ -1,4 +1,4 @@
-//! Creates the nested runs of imports.
+//! Creates the nested runs of imports in a run's folder.
 
 use std::io;
 

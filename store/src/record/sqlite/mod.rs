@@ -53,7 +53,7 @@ pub struct SqliteStore {
     clock: Clock,
     /// Time limit for a transaction, from the moment it holds the database.
     time: Duration,
-    /// The failure that happened after the last command was recorded; returned with the next result.
+    /// The failure that happened after the last command was recorded, until [`RunStore::told`] returns it.
     told: Option<Fault>,
     /// The file with a value that is too long for memory.
     staged: Option<File>,
@@ -62,7 +62,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a database for writing. `run_id` selects one of several runs; by default the one that readers show
+    /// Opens a database for writing. `run_id` selects one of several runs; by default the run that readers show
     /// ([`which_run`](prosescope_core::decode::rows::which_run)) or, if the `run` table is empty, the run named like
     /// the folder. Does not follow a link.
     ///
@@ -161,7 +161,7 @@ impl SqliteStore {
         Ok(SqliteStore::of(dir, name, conn, clock))
     }
 
-    /// Sets the file with the bytes of a value that is too long for memory; the next commands copy them for each
+    /// Sets the file with the bytes of a value that is too long for memory; the next commands copy these bytes for each
     /// `Content::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);
