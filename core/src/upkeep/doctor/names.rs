@@ -18,7 +18,7 @@ pub struct Named {
 pub enum Whose {
     /// The file is Prosescope, in this or another version.
     Ours,
-    /// Another program.
+    /// The file is another program.
     Foreign,
     /// The program is unknown, because the file cannot be read for this reason.
     Unknown(String),
