@@ -18,8 +18,8 @@ pub enum Action<'a> {
     Select,
     /// Reads a column.
     Read {
-        /// `main`, `temp` or the name of an attached database; `None` if the statement reads no column and names no
-        /// database.
+        /// `main`, `temp` or the name of an attached database. `None` if the statement reads no column and writes the
+        /// table's name alone, as in `SELECT count(*) FROM t`.
         database: Option<Cow<'a, str>>,
         /// The table, or the name of a subquery if the statement reads no column of it.
         table: Cow<'a, str>,
@@ -38,11 +38,12 @@ pub enum Action<'a> {
     Other,
 }
 
-/// Decides about an action. The second argument is the innermost trigger or view that takes the action, if any.
+/// Decides about an action. The second argument is the name of the innermost trigger or view that causes the action,
+/// if any.
 type Allow = Box<dyn Fn(&Action<'_>, Option<&str>) -> bool + Send>;
 
-/// Calls `allow` for each action of every later statement, with the innermost trigger or view that takes the action;
-/// `false` refuses the statement. Replaces an earlier `allow`.
+/// Calls `allow` for each action of every later statement, with the name of the innermost trigger or view that causes
+/// the action. `false` refuses the statement. Replaces an earlier `allow`.
 ///
 /// # Errors
 /// If SQLite cannot allocate memory for the callback.
@@ -57,8 +58,8 @@ where
 /// afterwards.
 ///
 /// # Errors
-/// If SQLite cannot allocate memory for the callback. Either `body` has not run, or the connection allows everything
-/// from now on and the caller must close it.
+/// If SQLite cannot allocate memory for the callback. The connection may then allow everything, so the caller must
+/// close it. `body` may have run.
 pub fn authorize_during<F, R>(conn: &Connection, allow: F, body: impl FnOnce() -> R) -> Result<R>
 where
     F: Fn(&Action<'_>, Option<&str>) -> bool + Send + 'static,
@@ -240,7 +241,7 @@ mod tests {
             assert!(authorize_during(&conn, |_, _| true, writes).unwrap());
             assert!(!writes());
         }
-        // A connection without a callback from `authorize` allows everything again afterwards.
+        // A connection without a callback from `authorize` allows everything again after `authorize_during`.
         let conn = Connection::open_in_memory().unwrap();
         let selects = || conn.prepare("SELECT 1").is_ok();
         assert!(!authorize_during(&conn, |_, _| false, selects).unwrap());

@@ -22,7 +22,7 @@ type List<'a> = &'a mut dyn FnMut(&Request) -> Result<Rc<dyn DeskSource>, Troubl
 
 impl Desk {
     /// Answers a request with JSON. For a request that opens files, the desk calls `list` with that request to get the
-    /// files. For [`Request::Follow`], it calls `list` with [`Request::OpenServed`].
+    /// files. For [`Request::Follow`], the desk calls `list` with [`Request::OpenServed`].
     ///
     /// # Errors
     /// A message for the user if the request cannot be answered.

@@ -5,7 +5,7 @@ use crate::Desk;
 use crate::protocol::{DecisionMade, Trouble};
 
 impl Desk {
-    /// Returns the file of a decision, and the commands that record the same decision.
+    /// Returns a file with a decision on a gate, and the commands that record the same decision.
     pub(crate) fn decide(
         &mut self,
         place: &str,
@@ -34,8 +34,9 @@ impl Desk {
                 "Ask the run's owner for a newer copy of the run.",
             )
         })?;
-        // If a text was replaced in a shared copy, its audit log was sealed again with other hashes. The decision is
-        // for the original run, so the file gets the original head, which the copy records.
+        // A shared copy in which texts were replaced has an audit log that was sealed again, with other hashes. The
+        // decision is for the original run, so the file gets the head of the original audit log, which the copy
+        // records.
         let heads = shared.iter().flat_map(|shared| &shared.heads);
         if let Some(head) = heads.into_iter().find(|head| head.run == file.run) {
             file.seen.head = Some(SeenHead {

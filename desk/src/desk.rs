@@ -36,7 +36,7 @@ const KEPT: usize = 3;
 pub struct Desk {
     clock: Clock,
     source: Option<Rc<dyn DeskSource>>,
-    /// The source's runs, as listed.
+    /// The list of the source's runs that were read so far.
     list: RunList,
     /// The runs that were found but not read yet.
     left: Vec<Found>,
@@ -50,26 +50,27 @@ pub struct Desk {
     pub(crate) open_search: Option<OpenSearch>,
     /// The lines of the most recently requested long value.
     pub(crate) open_value: Option<OpenValue>,
-    /// The number of times a run was read.
+    /// The number of readings of runs so far. Each open run gets the current number.
     readings: u64,
 }
 
 /// An open run.
 pub(crate) struct OpenRun {
     place: String,
-    /// The source of the run: the desk's current one, or an earlier one in which this run's files were the same.
+    /// The source from which the run was read. This is an earlier source than the desk's if the run's files have not
+    /// changed since.
     source: Rc<dyn DeskSource>,
     /// The number of this reading of the run, counted over all runs of the desk. Cached results of an earlier reading
     /// have another number.
     number: u64,
-    /// The run.
+    /// The run as read from its files.
     pub(crate) session: Session,
     /// The times of the run's rows. They are computed once, at the first request, so that every window of the timeline
     /// has the same axis.
     timeline: OnceCell<Timeline>,
 }
 
-/// The shell's clock, and the time at which the current request began.
+/// The clock given to [`Desk::new`], and the time at which the current request began.
 #[derive(Clone)]
 pub(crate) struct Clock {
     now: fn() -> i64,
@@ -101,7 +102,7 @@ impl Desk {
         self.source.is_some()
     }
 
-    /// Returns the number of reads of the open source, and of their bytes; zeros if no source is open.
+    /// Returns the number of reads from the open source and the bytes that they returned; zeros if no source is open.
     pub fn counters(&self) -> Counters {
         self.source
             .as_ref()
@@ -127,7 +128,7 @@ impl Desk {
         }
         match list.runs.as_slice() {
             [] if workflows.is_empty() => {
-                // A damaged shared file explains the error better than the other files do.
+                // If a shared file is damaged, its error explains better why no run was found.
                 let unopened = source
                     .shared()
                     .and_then(|shared| shared.unopened.into_iter().next());
@@ -174,7 +175,7 @@ impl Desk {
         })
     }
 
-    /// Lists further runs of the open source, for [`NEXT_SLICE`].
+    /// Lists further runs of the open source, for about [`NEXT_SLICE`] milliseconds.
     ///
     /// # Errors
     /// If nothing is open, or the source changes while it is read.
@@ -213,7 +214,7 @@ impl Desk {
         }
     }
 
-    /// Returns why the last read of an open source failed, and clears it.
+    /// Returns the error of the last failed read of an open source, and clears the error.
     pub(crate) fn take_fault(&self) -> Option<SourceError> {
         let runs = self.runs.iter().map(|run| &run.source);
         let faults: Vec<SourceError> = self
@@ -230,7 +231,7 @@ impl Desk {
         &self.runs
     }
 
-    /// Returns the source's runs, as listed.
+    /// Returns the list of the source's runs that were read so far.
     pub(crate) fn list(&self) -> &RunList {
         &self.list
     }
@@ -282,16 +283,16 @@ impl Desk {
         self.source.as_ref()
     }
 
-    /// Returns the run at a place of the source; opens the run if it is not open.
+    /// Returns the run at a place (a path in the source); opens the run if it is not open.
     pub(crate) fn run(&mut self, place: &str) -> Result<&Session, Trouble> {
         self.reading(place).map(|(session, _)| session)
     }
 
-    /// Returns the runs at two places, which may be the same.
+    /// Returns the runs at two places (paths in the source), which may be the same.
     pub(crate) fn both(&mut self, a: &str, b: &str) -> Result<(&Session, &Session), Trouble> {
         self.opened(a)?;
         self.opened(b)?;
-        // Opening the second run does not close the first, because [`KEPT`] is greater than two.
+        // Opening the second run does not close the first, because [`KEPT`] is at least two.
         let of = |place: &str| {
             let run = self.runs.iter().find(|run| run.place == place);
             let run = run.ok_or_else(|| Trouble::defect("an opened run got lost"))?;
@@ -300,7 +301,7 @@ impl Desk {
         Ok((of(a)?, of(b)?))
     }
 
-    /// Returns the run at a place, with the number of its reading.
+    /// Returns the run at a place, with the number of its reading ([`OpenRun::number`]).
     pub(crate) fn reading(&mut self, place: &str) -> Result<(&Session, u64), Trouble> {
         self.opened(place).map(|run| (&run.session, run.number))
     }
@@ -358,7 +359,7 @@ impl Clock {
         self.asked.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Returns a test for whether the current request began less than this many milliseconds ago.
+    /// Returns a function that tests whether the current request began less than `millis` milliseconds ago.
     fn in_slice(&self, millis: i64) -> impl Fn() -> bool + use<> {
         let clock = self.clone();
         move || {

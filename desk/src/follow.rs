@@ -1,5 +1,5 @@
-//! Rereads the open source after another program has written to it. Only changed runs are read again; if one cannot be
-//! read, the previous source stays open.
+//! Rereads the open source after another program has written to it. Reads only changed runs again. After an error, the
+//! previous source stays open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::{Desk, DeskSource, source, workflows};
 /// The maximum number of new nodes, and of new bindings, that an answer lists. More would not fit on a screen.
 const NAMED: usize = 200;
 
-/// What the page shows: the run, and the nodes and bindings whose new numbers the page requests.
+/// The run that the page shows, and the nodes and bindings whose new numbers the page requests.
 pub(crate) struct Shown {
     /// The place of the shown run; `None` if the page shows the list of runs.
     pub(crate) place: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Shown {
     pub(crate) nodes: Vec<u32>,
     /// The indexes of the bindings whose new indexes are requested.
     pub(crate) bindings: Vec<u32>,
-    /// The folded nodes, by the run's place.
+    /// The folded nodes, by the run's path in the source.
     pub(crate) folded: BTreeMap<String, Folds>,
 }
 
@@ -108,7 +108,7 @@ impl Desk {
             let session = match opened {
                 Ok(session) => session,
                 Err(_) if !is_shown => continue,
-                // The run was removed. It is no longer in the list, and the page reports that.
+                // The run was removed. It is no longer in the list, and the page reports the removal.
                 Err(_)
                     if !followed
                         .opened
@@ -138,7 +138,7 @@ impl Desk {
         if let Some(fault) = fault(later.as_ref()) {
             return Err(fault);
         }
-        // If the shown run was not kept unchanged, the page must request everything that it shows again.
+        // If the shown run was reread or removed, the page must request everything that it shows again.
         let shows_kept = |(at, new): &(usize, Option<_>)| {
             let is_shown = |run: &OpenRun| shown.place.as_deref() == Some(run.place());
             new.is_none() && self.runs().get(*at).is_some_and(is_shown)
@@ -226,7 +226,7 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
     ends.filter_map(|end| path.get(..end))
 }
 
-/// Returns the folder of a run's files.
+/// Returns the folder of a run's files. The folder ends in `/`, or is empty for the source's root.
 fn folder(place: &str, is_file: bool) -> String {
     match (is_file, place.rsplit_once('/')) {
         (false, _) if place.is_empty() => String::new(),

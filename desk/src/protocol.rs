@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::LineOf;
 
-/// A request of the page. `place` is the place of a run in the open source (see
+/// A request of the page. `place` is the path of a run or of a database of workflows in the open source (see
 /// [`prosescope_core::view::RunSummary::place`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -36,46 +36,46 @@ pub enum Request {
     },
     /// Opens the files of the local server. Answer: an [`Opened`].
     OpenServed,
-    /// Rereads the files of the local server that changed. Answer: an `Option` of [`Followed`], null without a change.
-    /// After an error, the earlier state stays open.
+    /// Rereads the files of the local server that changed. Answer: an `Option` of [`Followed`], null if nothing
+    /// changed. After an error, the earlier state stays open.
     Follow {
-        /// The place of the run that the page shows; `None` if it shows none.
+        /// The path of the shown run in the open source; `None` if the page shows no run.
         place: Option<String>,
         /// The run's nodes whose new numbers are requested.
         nodes: Vec<u32>,
         /// The run's bindings whose new numbers are requested.
         bindings: Vec<u32>,
-        /// The folded nodes, by the run's place.
+        /// The folded nodes, by the run's path.
         folded: BTreeMap<String, Folds>,
     },
     /// Opens the example run contained in the viewer. Answer: an [`Opened`].
     OpenExample,
     /// Returns a page of a run, as a struct of [`prosescope_core::view`].
     Page {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The page to return.
         page: Page,
     },
     /// Returns a window of the program, as a `ProgramView`.
     Program {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The index of the first line, from 0.
         from: u32,
-        /// The length of the window.
+        /// The number of lines to return.
         len: u32,
     },
     /// Returns references to nodes, as `NodeRef`s.
     Nodes {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The nodes' numbers.
         nodes: Vec<u32>,
     },
     /// Returns a window of the trace, without the children of folded nodes. Answer: a [`Traced`].
     Trace {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The folded nodes.
         folded: Folds,
@@ -85,23 +85,23 @@ pub enum Request {
         /// Whether to return the bars of these rows on the timeline, too.
         #[serde(default)]
         timed: bool,
-        /// The index of the first visible row, from 0.
+        /// The index of the window's first row among the visible rows, from 0.
         from: u32,
-        /// The length of the window.
+        /// The number of rows to return.
         len: u32,
     },
     /// Returns the axis of the timeline, as a `Timeline` without bars.
     Timeline {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
     },
     /// Returns the position of a node among the visible rows, after unfolding its ancestors. Answer: a [`Revealed`].
     Reveal {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The folded nodes.
         folded: Folds,
-        /// The rows to show.
+        /// The choice of rows, and their order.
         #[serde(default)]
         choice: TraceChoice,
         /// The node's number.
@@ -109,69 +109,69 @@ pub enum Request {
     },
     /// Returns the parent of a node, as an `Option<u32>`.
     Parent {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The node's number.
         node: u32,
     },
     /// Returns the next or previous cause of a failure, as an `Option<NodeRef>`.
     NextFailure {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The node from which to search. `None` searches downward from the start of the trace, or upward from its end.
         node: Option<u32>,
         /// Whether to search downward.
         forward: bool,
     },
-    /// Returns the node of an execution row, as an `Option<u32>`.
+    /// Returns the node that belongs to an execution's row in the database, as an `Option<u32>`.
     NodeOfRow {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The row's id.
         row: i64,
     },
     /// Returns all details of a node, as an `Option<NodeDetail>`.
     Node {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The node's number.
         node: u32,
     },
     /// Returns a window of the bindings, as a `BindingsPage`.
     Bindings {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The index of the first binding in the window, from 0.
         from: u32,
-        /// The length of the window.
+        /// The number of bindings to return.
         len: u32,
     },
     /// Returns one binding, as an `Option<BindingRow>`.
     Binding {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The binding's index.
         binding: u32,
     },
     /// Returns the position of a binding in the list, as an `Option<u32>`.
     BindingPlace {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The binding's index.
         binding: u32,
     },
-    /// Resolves a name in a frame, and explains why. Answer: a `ResolutionView`.
+    /// Resolves a name in a frame, and explains the choice. Answer: a `ResolutionView`.
     Resolve {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The name to resolve.
         name: String,
-        /// The frame; `None` for the root.
+        /// The number of the frame; `None` for the root.
         from: Option<i64>,
     },
     /// Returns a value, as an [`OpenedValue`].
     Value {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The part of the run with the value.
         of: ValueOf,
@@ -180,50 +180,50 @@ pub enum Request {
     },
     /// Returns a range of lines of a long value, as [`ShownLines`].
     Lines {
-        /// The text with the lines.
+        /// The value that contains the lines.
         of: LinesOf,
-        /// The index of the first line in the window, from 0.
+        /// The index of the first line to return, from 0.
         from: u64,
-        /// The length of the window.
+        /// The number of lines to return.
         len: u32,
     },
     /// Returns the index of the first line that contains a text, or null.
     FindLine {
-        /// The text with the lines.
+        /// The value that contains the lines.
         of: LinesOf,
         /// The text to find.
         text: String,
         /// The number of a line to search before the others, from 1.
         number: u64,
     },
-    /// Returns a whole value. Its bytes are sent beside the answer (worker) or instead of it (server).
+    /// Returns a whole value. The worker sends its bytes beside the JSON answer, the server instead of the JSON.
     Download {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The part of the run with the value.
         of: ValueOf,
     },
     /// Returns the run's `state.md`, as a `StateMdView`.
     State {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// Whether to show the whole program. If not, only the part that ran and a few lines ahead are shown.
         whole: bool,
     },
     /// Returns a window of a table, as `TableRows`.
     Table {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The table's name.
         table: String,
         /// The index of the first row, from 0.
         from: u64,
-        /// The length of the window.
+        /// The number of rows to return.
         len: u32,
     },
     /// Runs one SQL statement. Answer: a `QueryView`.
     Query {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The SQL statement.
         sql: String,
@@ -232,12 +232,12 @@ pub enum Request {
     },
     /// Returns the tables and columns available to SQL, as a `QueryTables`.
     QueryTables {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
     },
     /// Returns a window of a database's workflows, the newest first. Answer: a [`Window`].
     Workflows {
-        /// The place of the database of workflows.
+        /// The database's path in the open source.
         place: String,
         /// Only workflows with this status; empty for any.
         status: String,
@@ -245,19 +245,19 @@ pub enum Request {
         waiting: bool,
         /// The index of the first workflow in the window, from 0.
         from: u64,
-        /// The length of the window.
+        /// The number of workflows to return.
         len: u32,
     },
     /// Returns a workflow, as an `Option<WorkflowPage>`.
     Workflow {
-        /// The place of the database of workflows.
+        /// The database's path in the open source.
         place: String,
         /// The workflow's id.
         id: String,
     },
     /// Returns the number of a workflow's events, as [`EventCounts`].
     EventCounts {
-        /// The place of the database of workflows.
+        /// The database's path in the open source.
         place: String,
         /// The workflow's id.
         id: String,
@@ -265,7 +265,7 @@ pub enum Request {
     /// Searches a workflow for a text for a short time. The same request, sent again, continues the search. Answer: a
     /// [`Found`](prosescope_workflow::search::Found).
     SearchWorkflow {
-        /// The place of the database of workflows.
+        /// The database's path in the open source.
         place: String,
         /// The workflow's id.
         id: String,
@@ -274,7 +274,7 @@ pub enum Request {
     },
     /// Returns a window of a workflow's events, in order. Answer: a [`Window`].
     Events {
-        /// The place of the database of workflows.
+        /// The database's path in the open source.
         place: String,
         /// The workflow's id.
         id: String,
@@ -282,12 +282,12 @@ pub enum Request {
         run: Option<String>,
         /// The index of the first event in the window, from 0.
         from: u64,
-        /// The length of the window.
+        /// The number of events to return.
         len: u32,
     },
     /// Returns one event, as an `Option<EventShown>`.
     Event {
-        /// The place of the database of workflows.
+        /// The database's path in the open source.
         place: String,
         /// The workflow's id.
         id: String,
@@ -297,16 +297,16 @@ pub enum Request {
     /// Searches a run for a text for a short time. The same request, sent again, continues the search. Answer: a
     /// `SearchedRun`.
     Search {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The text to search for.
         text: String,
     },
     /// Compares two runs of the open source. Answer: a `CompareView`.
     Compare {
-        /// The place of the first run.
+        /// The path of the first run in the open source.
         a: String,
-        /// The place of the second run.
+        /// The path of the second run in the open source.
         b: String,
         /// Whether to list every row, not only differing rows and those around them.
         #[serde(default)]
@@ -317,14 +317,14 @@ pub enum Request {
     },
     /// Scans runs for texts to replace before sharing. Writes nothing. Answer: a [`LookedThrough`].
     LookToShare {
-        /// The places of the runs or databases of workflows.
+        /// The paths of the runs or databases of workflows in the open source.
         places: Vec<String>,
         /// The choice of contents, and the texts to replace.
         wishes: Wishes,
     },
-    /// Returns the shared file. Its bytes are sent beside the answer (worker) or instead of it (server).
+    /// Returns the shared file. The worker sends its bytes beside the JSON answer, the server instead of the JSON.
     Share {
-        /// The places of the runs or databases of workflows.
+        /// The paths of the runs or databases of workflows in the open source.
         places: Vec<String>,
         /// The choice of contents, and the texts to replace.
         wishes: Wishes,
@@ -334,11 +334,11 @@ pub enum Request {
     /// Returns a run, its failure or a row of its trace as text for a language model, redacted as for sharing: a
     /// [`ForModel`](prosescope_core::view::ForModel).
     ForModel {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The row to describe; `None` for the row that needs attention first.
         node: Option<u32>,
-        /// The largest size of the text.
+        /// The limit for the length of the text.
         #[serde(default)]
         size: ModelSize,
         /// The choice of contents, and the texts to replace.
@@ -347,7 +347,7 @@ pub enum Request {
     },
     /// Returns a decision on a waiting gate, as a file and as commands. Records nothing. Answer: a [`DecisionMade`].
     Decide {
-        /// The run's place.
+        /// The run's path in the open source.
         place: String,
         /// The gate's id.
         gate: String,
@@ -362,7 +362,8 @@ pub enum Request {
         #[serde(default)]
         on_behalf_of: Option<String>,
     },
-    /// Returns the open shared run as a file of its own ([`Shared::save`]). Its bytes are sent beside the answer.
+    /// Returns the open shared run as a file to save ([`Shared::save`]). The worker sends the file's bytes beside the
+    /// answer.
     SaveShared,
     /// Lists further runs if the previous answer left some unread. Answer: an [`Opened`] whose list has only the
     /// further runs.
@@ -404,7 +405,7 @@ impl Folds {
         }
     }
 
-    /// Returns the rule.
+    /// Returns the rule for nodes that the user neither folded nor unfolded.
     pub fn kind(&self) -> Folded {
         self.kind
     }
@@ -457,7 +458,7 @@ impl Folds {
 /// The text whose lines are requested: a value of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinesOf {
-    /// The run's place.
+    /// The run's path in the open source.
     pub place: String,
     /// The part of the run with the value.
     pub of: ValueOf,
@@ -513,7 +514,7 @@ pub struct Opened {
     /// The number of runs not yet read ([`Request::MoreRuns`]).
     #[serde(default)]
     pub left: u32,
-    /// The answer to [`Page::Overview`], the next request, if the source is a single run.
+    /// The answer to the page's next request, [`Page::Overview`]. It is only set if the source is a single run.
     pub overview: Option<String>,
     /// The remarks about shared files, if the source contains some.
     #[serde(default)]
@@ -523,7 +524,8 @@ pub struct Opened {
 /// Remarks about the open shared files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// A sentence for the user: when the files were shared, and whether they are unchanged. Empty without a manifest.
+    /// A sentence for the user: when the files were shared, and whether they are unchanged. Empty if no file has a
+    /// manifest.
     pub words: String,
     /// Whether at least one of the files was changed after sharing.
     pub changed: bool,
@@ -565,7 +567,7 @@ pub struct LookedThrough {
 /// A database of workflows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowsIn {
-    /// The database's place in the open source.
+    /// The database's path in the open source.
     pub place: String,
     /// Remarks about the database, such as that its newest rows may be missing.
     pub notes: Vec<String>,
@@ -641,13 +643,13 @@ pub struct Counters {
 pub struct Followed {
     /// The source's runs and workflows after the change.
     pub opened: Opened,
-    /// Whether the shown run was reread.
+    /// Whether the page must request everything that it shows again.
     pub reread: bool,
     /// For each requested node, its new number and its position among the visible rows.
     pub nodes: Vec<Option<(u32, u32)>>,
     /// For each requested binding, its new number and its position in the list.
     pub bindings: Vec<Option<(u32, u32)>>,
-    /// The folded nodes with their new numbers, by the run's place. Runs whose new numbers are not known are omitted.
+    /// The folded nodes with their new numbers, by the run's path. Runs whose new numbers are not known are omitted.
     pub folded: BTreeMap<String, Folds>,
     /// The new nodes; only the first ones if there are many.
     pub new_nodes: Vec<u32>,

@@ -13,7 +13,7 @@ const MOMENT: i64 = 40;
 /// The most recent search of a run.
 pub(crate) struct OpenSearch {
     text: String,
-    /// The number of the reading of the run that is searched.
+    /// The number of the reading of the searched run. After another reading, the search starts again.
     reading: u64,
     search: Search,
 }

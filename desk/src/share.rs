@@ -126,7 +126,7 @@ fn shared<T>(
             true => None,
             false => {
                 let dynamic: Rc<dyn Source> = source.clone();
-                // The run is read without limits, because a copy must be complete: its recipients see all of it.
+                // The run is read without limits, because recipients see everything in the shared copy.
                 Some(Session::open(dynamic, place, &Default::default())?)
             }
         };

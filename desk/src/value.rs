@@ -11,13 +11,13 @@ use crate::text::{Lines, laid_out};
 /// The length in bytes from which a text is shown line by line.
 const LONG: usize = 60_000;
 
-/// The number of bytes at the beginning of a long text that the page gets at once, to render them.
+/// The length in bytes of the beginning of a long text that the page gets at once, to render it.
 const BEGINNING: usize = 200_000;
 
 /// The lines of the most recently requested value.
 pub(crate) struct OpenValue {
     of: LinesOf,
-    /// The number of the reading of the run that contains the value.
+    /// The number of the reading of the run that contains the value. Lines of an earlier reading are not returned.
     reading: u64,
     lines: Lines,
 }

@@ -21,7 +21,8 @@ pub(crate) struct OpenWorkflows {
     place: String,
     /// The tables of the open database; `None` while the database is closed.
     tables: Option<Box<dyn Rows>>,
-    /// The most recently requested list of workflows: its status, whether a run must wait, and the ids.
+    /// The most recently requested list of workflows: the requested status, whether a run must be waiting, and the
+    /// ids.
     listed: Option<(String, bool, Vec<String>)>,
     /// The workflow whose events were requested last, and the ids of these events.
     events: Option<(String, EventIds)>,
@@ -82,7 +83,7 @@ pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Op
 }
 
 impl Desk {
-    /// Returns the database of workflows at a place; opens the database if it is not open.
+    /// Returns the database of workflows at a place (a path in the source); opens the database if it is not open.
     pub(crate) fn tables(&mut self, place: &str) -> Result<&mut OpenWorkflows, Trouble> {
         let open = self.open_workflows.take();
         let source = self.source().ok_or_else(crate::desk::nothing_open)?;

@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 const FOLDER: &str = "runs/20260115-083214-h5n2ye";
 const FAILED: &str = "runs/20260118-201530-z4t9wa";
 
-/// A source over a folder that reports no versions, so a file counts as changed only if its length differs.
+/// A source over a folder. It reports no versions, so a file counts as changed only if its length differs.
 struct Folder(Disk, Option<Shared>);
 
 impl Source for Folder {

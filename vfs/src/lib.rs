@@ -1,12 +1,12 @@
-//! Opens SQLite databases where there is no disk: a read-only SQLite file system over the files of a source.
+//! Opens SQLite databases where there is no disk. SQLite reads them through a read-only file system over [`Files`].
 //!
 //! ```text
 //! SQLite ──► Mount ──► Files: a browser's files, ranges from a server, bytes from a JavaScript host
 //! ```
 //!
 //! SQLite requests pages and `Files` reads them; nothing is written, and no file is kept whole in memory. A database
-//! in WAL mode is read with its `-wal` file, or with an empty one. `-journal` files are hidden from SQLite, because
-//! rolling a database back needs writing; `Mount::open` refuses a database with a hot journal.
+//! in WAL mode is read with its `-wal` file; a missing `-wal` reads as empty. `-journal` files are hidden from SQLite,
+//! because rolling a database back needs writing; `Mount::open` refuses a database with a hot journal.
 
 #![cfg(all(target_family = "wasm", target_os = "unknown"))]
 
@@ -56,7 +56,8 @@ pub trait Files {
     fn read(&self, index: usize, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError>;
 }
 
-/// Registers files with SQLite for as long as this value lives; connections opened before it is dropped stay usable.
+/// A registration of files with SQLite, which ends when this value is dropped. Connections opened before the drop stay
+/// usable.
 pub struct Mount {
     number: u32,
     files: Rc<dyn Files>,
@@ -75,7 +76,7 @@ impl Mount {
     /// authorizer on the returned connection.
     ///
     /// # Errors
-    /// If there is no such file, if its last write was interrupted, or if SQLite refuses it.
+    /// If there is no such file, if the last write to the database was interrupted, or if SQLite refuses the file.
     pub fn open(&self, path: &str) -> Result<Connection, SourceError> {
         let index = self
             .files
@@ -138,7 +139,7 @@ impl Mount {
         Ok(Header::read(&head, self.files.size(index)))
     }
 
-    /// Returns the size of a database's `-wal` file in bytes; 0 without one.
+    /// Returns the size of a database's `-wal` file in bytes; 0 if the file is missing.
     fn wal_len(&self, path: &str) -> u64 {
         let wal = self.files.index(&format!("{path}-wal"));
         wal.map_or(0, |index| self.files.size(index))

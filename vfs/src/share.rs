@@ -8,7 +8,7 @@ use rusqlite::{Connection, MAIN_DB};
 
 use crate::Mount;
 
-/// The header bytes of a database with the write and read versions: 2 for WAL mode, 1 otherwise.
+/// The range of the write and read version bytes in a database's header: 2 for WAL mode, 1 otherwise.
 const VERSIONS: std::ops::Range<usize> = 18..20;
 
 impl Databases for &Mount {

@@ -30,7 +30,7 @@ pub(crate) fn add(files: Rc<dyn Files>) -> u32 {
     number
 }
 
-/// Removes registered files; open connections keep their own reference.
+/// Removes registered files. Open connections keep their own reference to the files.
 pub(crate) fn remove(number: u32) {
     MOUNTS.with_borrow_mut(|mounts| mounts.remove(&number));
 }
@@ -53,7 +53,7 @@ fn find(name: &str) -> Option<(Rc<dyn Files>, Option<usize>)> {
     Some((files, index))
 }
 
-/// An open file. Without an index it reads as an empty file, such as a missing `-wal`.
+/// An open file. A handle without an index reads as an empty file; SQLite gets such a handle for a missing `-wal`.
 struct Handle {
     files: Rc<dyn Files>,
     index: Option<usize>,
@@ -194,6 +194,6 @@ fn register() {
     };
     // SAFETY: the crate's default callbacks and layouts are used on one thread, and the file system stays registered.
     let registered = unsafe { register_vfs::<Io, Vfs>(NAME, state, false) };
-    // If the registration failed, each later opening fails with SQLite's message "no such vfs".
+    // If the registration failed, each later attempt to open a database fails with SQLite's message "no such vfs".
     drop(registered);
 }

@@ -1,4 +1,4 @@
-//! Formats JSON for reading without parsing it into values: numbers, order and repeated keys stay as written.
+//! Formats JSON for people to read. Does not parse it into values: numbers, order and repeated keys stay as written.
 
 /// The deepest level with an indentation of its own. Deeper levels are indented like this level, so that deeply nested
 /// text does not grow with the square of its depth.

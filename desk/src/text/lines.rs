@@ -18,7 +18,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Builds the index of a text (below 4 GB).
+    /// Builds the index of a text of less than 4 GB.
     pub fn new(text: String) -> Lines {
         let mut starts = Vec::new();
         let mut at = 0;
