@@ -1,3 +1,5 @@
+//! Makes a decision on a gate as a file and as commands, because the desk does not write to the run.
+
 use prosescope_core::gate::decision::{Choice, DecisionFile, SeenHead};
 use prosescope_core::write::{WriteError, principal};
 

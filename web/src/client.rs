@@ -59,7 +59,7 @@ struct InWorker {
 /// A request that waits for its answer.
 struct Pending {
     sender: oneshot::Sender<Answer>,
-    /// The callback for the progress; `None` if the page does not show it.
+    /// The callback for the progress; `None` if the page shows no progress.
     watch: Option<Watch>,
 }
 
@@ -324,7 +324,7 @@ impl InWorker {
                 "Reload the page; if that does not help, try another browser.",
             )
         };
-        let body = serde_json::to_string(request).map_err(|_| failed("asked"))?;
+        let body = serde_json::to_string(request).map_err(|_| failed("reached"))?;
         self.start().map_err(|_| failed("started"))?;
 
         let mut inner = self.inner.borrow_mut();
@@ -342,13 +342,13 @@ impl InWorker {
             ("files", pairs.into()),
             ("viewer", with.viewer.map_or(JsValue::UNDEFINED, Into::into)),
         ] {
-            Reflect::set(&message, &key.into(), &value).map_err(|_| failed("asked"))?;
+            Reflect::set(&message, &key.into(), &value).map_err(|_| failed("reached"))?;
         }
         let (sender, receiver) = oneshot::channel();
         let watch = with.watch;
         inner.pending.insert(id, Pending { sender, watch });
         match (&inner.worker, inner.ready) {
-            (Some(worker), true) => worker.post_message(&message).map_err(|_| failed("asked"))?,
+            (Some(worker), true) => worker.post_message(&message).map_err(|_| failed("reached"))?,
             _ => inner.queue.push(message.into()),
         }
         Ok(receiver)
@@ -397,7 +397,8 @@ impl InWorker {
             let queue = std::mem::take(&mut inner.queue);
             if let Some(worker) = &inner.worker {
                 for message in queue {
-                    // An error is ignored: it would mean that the message cannot be cloned, and all messages can.
+                    // `post_message` fails only for a message that cannot be cloned. These messages can be cloned, so
+                    // there is no error.
                     let _ = worker.post_message(&message);
                 }
             }
@@ -427,7 +428,7 @@ impl InWorker {
                     .unwrap_or_else(|_| Trouble::new(body, String::new())))
             }
         };
-        // The page that sent the request may be gone, so the error is ignored.
+        // The error is ignored: it means that the page no longer waits for this answer.
         let _ = sender.send(answer);
     }
 

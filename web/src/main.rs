@@ -1,9 +1,9 @@
 //! Runs the browser viewer: a page that draws runs, and a worker that reads their files.
 //!
 //! The same wasm file is used for both; `main` checks whether it runs in the page or in the worker. The page (`ui`)
-//! knows no file format and no rule about runs. It requests the core's view structs from a desk (`prosescope-desk`) and
-//! draws them. The desk for dropped files runs in the worker (`worker`, `bytes`). The desk for a page that `prosescope
-//! view` serves runs in that command.
+//! contains no code for file formats and no rules about runs. It requests the core's view structs from a desk
+//! (`prosescope-desk`) and draws them. The desk for dropped files runs in the worker (`worker`, `bytes`). The desk for
+//! a page that `prosescope view` serves runs in that command.
 
 // The `view!` macro moves values into closures. The lint does not see that, so most of its findings are wrong in this
 // crate.

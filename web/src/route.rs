@@ -3,20 +3,21 @@
 //! | hash | page |
 //! |---|---|
 //! | `#/` | the open source: the list of runs, or the empty page |
-//! | `#/run/{run}/trace/31` | row 31 of a run's trace; a missing or removed page also means the trace |
+//! | `#/run/{run}/trace/31` | row 31 of a run's trace; a missing or unknown page name also leads to the trace |
 //! | `#/run/{run}/trace?status=failed&order=longest` | the trace with a filter and an order |
 //! | `#/run/{run}/bindings/4?from=43` | a binding, resolved from frame 43 |
 //! | `#/compare/{a}/{b}/12` | two runs side by side, with row 12 open |
-//! | `#/workflows/{place}` | the workflows of a database |
+//! | `#/workflows/{place}` | the workflows of a database, by the database's path in the open source |
 //! | `#/workflow/{place}/{id}/thread/event%3A7` | event 7 of a workflow |
 //!
-//! `{run}` is the run's id, percent-encoded. If several open runs have the same id, `{run}` is the run's place.
+//! `{run}` is the run's id, percent-encoded. If several open runs have the same id, `{run}` is the run's path in the
+//! open source.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
 use std::fmt::{self, Write as _};
 
-/// A place in the viewer.
+/// A screen of the viewer, with the selected item.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Route {
     /// The list of runs, or the empty page.
@@ -24,7 +25,7 @@ pub(crate) enum Route {
     Home,
     /// A page of a run.
     Run {
-        /// The run's id or place.
+        /// The run's id, or the run's path in the open source.
         run: String,
         /// The open page.
         page: Page,
@@ -33,23 +34,23 @@ pub(crate) enum Route {
         /// The keys and values after `?`, such as `from=43`, the frame from which a name is resolved.
         query: Vec<(String, String)>,
     },
-    /// Two runs side by side, by their ids or places.
+    /// Two runs side by side.
     Compare {
-        /// The id or place of the first run.
+        /// The id of the first run, or the run's path in the open source.
         a: String,
-        /// The id or place of the second run.
+        /// The id of the second run, or the run's path in the open source.
         b: String,
         /// The index of the selected row, or `runs` for both runs as a whole; `None` if nothing is selected.
         item: Option<String>,
     },
     /// The workflows of a database.
     Workflows {
-        /// The place of the database.
+        /// The database's path in the open source.
         place: String,
     },
     /// A page of a workflow.
     Workflow {
-        /// The place of the database.
+        /// The database's path in the open source.
         place: String,
         /// The workflow's id.
         id: String,
@@ -144,7 +145,7 @@ pub(crate) enum Page {
     Imports,
     /// The run's files and tables.
     Files,
-    /// The state file.
+    /// The run's `state.md`.
     State,
     /// SQL queries.
     Sql,
@@ -199,7 +200,7 @@ impl Page {
         }
     }
 
-    /// Returns the page's key.
+    /// Returns the key that opens the page.
     pub(crate) fn key(self) -> char {
         let mut numbered = Page::ALL.iter().filter(|page| **page != Page::Sql);
         match numbered.position(|page| *page == self) {
@@ -208,7 +209,7 @@ impl Page {
         }
     }
 
-    /// Returns the page with this key.
+    /// Returns the page that this key opens.
     pub(crate) fn of_key(key: char) -> Option<Page> {
         Page::ALL.into_iter().find(|page| page.key() == key)
     }
@@ -235,7 +236,7 @@ impl Route {
         }
     }
 
-    /// Returns the same route with one more key and value.
+    /// Adds a key and a value after the `?` of a route to a run. Returns other routes unchanged.
     pub(crate) fn with(mut self, key: &str, value: impl fmt::Display) -> Route {
         if let Route::Run { query, .. } = &mut self {
             query.push((key.to_owned(), value.to_string()));
@@ -253,7 +254,7 @@ impl Route {
         }
     }
 
-    /// Returns the route to a place in the thread of a workflow.
+    /// Returns the route to an item in the thread of a workflow.
     pub(crate) fn thread(place: &str, id: &str, at: &InThread) -> Route {
         Route::Workflow {
             place: place.to_owned(),
@@ -288,7 +289,7 @@ impl Route {
         )
     }
 
-    /// Returns the same route without keys and values.
+    /// Returns the same route without the keys and values after `?`.
     pub(crate) fn without_query(&self) -> Route {
         let mut route = self.clone();
         if let Route::Run { query, .. } = &mut route {
@@ -307,7 +308,7 @@ impl Route {
         }
     }
 
-    /// Parses a hash; an invalid one yields `Home`.
+    /// Parses a hash; an invalid hash yields `Home`.
     pub(crate) fn parse(hash: &str) -> Route {
         let path = hash.trim_start_matches('#').trim_start_matches('/');
         let (path, _) = path.split_once('?').unwrap_or((path, ""));
@@ -402,7 +403,7 @@ pub(crate) fn query(hash: &str) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// Returns the hash of a route that has no keys and values of its own, with the given ones appended.
+/// Returns the hash of a route with keys and values appended after `?`. The route itself must have no keys and values.
 pub(crate) fn with_query(route: &Route, pairs: &[(&str, String)]) -> String {
     format!("{route}{}", written(pairs))
 }

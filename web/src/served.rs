@@ -118,7 +118,7 @@ impl Changes {
             heard();
         });
         let hold = Rc::clone(&told);
-        // The browser reconnects by itself; after that, the server sends its current version.
+        // The browser reconnects by itself. The server then sends the current version of its files.
         let on_error = EventListener::new(&source, "error", move |_| hold.borrow_mut().lost = true);
         Ok(Changes {
             source,

@@ -1,5 +1,5 @@
-//! Decides how much of a file to fetch from the browser at once. The overhead of one fetch equals the time for some
-//! hundred kilobytes. The pieces therefore become larger the longer a scan continues.
+//! Decides how much of a file to fetch from the browser at once. The overhead of one fetch equals the time for reading
+//! some hundred kilobytes. The pieces therefore become larger the longer a scan continues.
 //!
 //! Measured in Chromium with a file of 1 GB on two cores: a fetch of 4 KB takes 1.6 ms, or 0.8 ms if many are requested
 //! together. The whole file takes 4.9 s in pieces of 2 MB, and 2.4 s in pieces of 16 MB. A single fetch of 11 MB takes
@@ -16,11 +16,11 @@ pub(super) const BLOCK: u64 = 4 * UNIT;
 /// The largest file, in bytes, that is fetched whole when its beginning is read.
 pub(crate) const WHOLE: u64 = 1 << 20;
 
-/// The largest file, in bytes, that is fetched whole after [`FEW`] fetches. A list of many runs needs only a few
+/// The largest file, in bytes, that is fetched whole at the fetch number [`FEW`]. A list of many runs needs only a few
 /// fetches from each file. The pages of one run read most of its file.
 const MIDDLE: u64 = 16 << 20;
 
-/// The number of the fetch that fetches a file of up to [`MIDDLE`] bytes whole.
+/// Which fetch from a file of up to [`MIDDLE`] bytes fetches the whole file: the fourth.
 const FEW: u32 = 4;
 
 /// The largest piece, in bytes, for a scan that reads every byte.
@@ -40,7 +40,7 @@ const GAP: u64 = 512 << 10;
 /// at once.
 const SCANS: usize = 4;
 
-/// Decides which piece of a file to fetch next.
+/// The scans and fetches so far, from which the next piece to fetch is decided.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     /// The tracked scans. The scan that continued last is at the end.
@@ -80,7 +80,7 @@ impl Scan {
 }
 
 impl Ahead {
-    /// Records that bytes at `at` were read.
+    /// Records that `len` bytes of a file were read from the offset `at` on.
     pub(super) fn read(&mut self, file: usize, at: u64, len: u64) {
         let here =
             |scan: &&mut Scan| scan.file == file && (scan.piece.start..scan.end()).contains(&at);

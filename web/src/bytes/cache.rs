@@ -20,7 +20,7 @@ const FILES_AHEAD: usize = 64;
 /// fetches.
 pub(crate) const TOGETHER: u64 = 2 << 20;
 
-/// The largest small file, in bytes.
+/// The size in bytes up to which a file counts as small.
 pub(crate) const SMALL: u64 = BLOCK;
 
 /// A cache of the most recently used bytes.
@@ -176,7 +176,7 @@ impl Cache {
         }
         self.keep(file, piece.start, &bytes, piece.sieved);
         if piece.sieved && !self.units.contains_key(&(file, at / UNIT)) {
-            // The sieve left out the requested bytes, so they are added separately.
+            // `keep` left out the requested page, which has neither rows nor keys, so the page is added separately.
             let start = (at / UNIT * UNIT - piece.start) as usize;
             let wanted = bytes.copy(start..bytes.len().min(start + UNIT as usize));
             self.insert(file, at / UNIT, wanted, false);

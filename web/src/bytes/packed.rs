@@ -137,7 +137,7 @@ impl Unpacked {
     }
 
     /// Moves the single files that are not shared files into one folder, because they may form a run together. The
-    /// folders of shared files are beside it.
+    /// folders of shared files stay beside this folder.
     fn put_together(&mut self) {
         if self.verified.is_empty() {
             return;
@@ -185,7 +185,7 @@ impl Unpacked {
     }
 }
 
-/// The form of a shared file: a zip, or an HTML page that contains one.
+/// The form of a shared file: a zip, or an HTML page that contains a zip.
 enum Form {
     Zip,
     Page,
@@ -229,7 +229,7 @@ fn is_given_alone(path: &str) -> bool {
     }
 }
 
-/// Returns the zip that an HTML page contains; `None` if it contains none.
+/// Returns the zip that an HTML page contains; `None` if the page contains no zip.
 fn run_of(path: &str, page: &File, reader: &FileReaderSync) -> Result<Option<Blob>, Trouble> {
     let found = format!(
         "A page of {}.",
@@ -277,7 +277,7 @@ fn saved(path: &str, unpacked: &[(String, u64, Bytes)], zip: Blob) -> (String, B
     (format!("{stem}.zip"), zip)
 }
 
-/// Reads any part of a blob, through a window of [`WINDOW`] bytes.
+/// A reader of any part of a blob, which keeps a window of [`WINDOW`] bytes.
 struct BlobReader<'a> {
     blob: &'a Blob,
     len: u64,
@@ -322,7 +322,8 @@ impl ReaderAt for BlobReader<'_> {
     }
 }
 
-/// Collects bytes into a blob. Every [`PIECE`] bytes are passed to the browser, so that the wasm memory stays small.
+/// A collector of bytes for a blob. Every [`PIECE`] bytes are passed to the browser, so that the wasm memory stays
+/// small.
 #[derive(Default)]
 struct Pieces {
     given: Array,
@@ -356,7 +357,7 @@ fn no_room() -> io::Error {
     io::Error::other("the browser has too little memory for the unpacked files")
 }
 
-/// Receives the files that are unpacked from one shared file.
+/// A receiver of the files that are unpacked from one shared file.
 struct Files<'a> {
     /// The folder that is put before the paths of the files.
     folder: &'a str,

@@ -29,11 +29,11 @@ const OF_A_PLACE: usize = 200;
 
 /// The location of a file's bytes.
 enum Place {
-    /// In a file that the user dropped or picked, or in a blob with a large file unpacked from a shared one.
+    /// In a file that the user dropped or picked, or in a blob with a large file from a shared zip or page.
     Browser(web_sys::Blob),
     /// In a typed array outside of the wasm memory, unpacked from a shared file.
     Held(js_sys::Uint8Array),
-    /// In the wasm memory: the example, and files unpacked again while sharing.
+    /// In the wasm memory: the example, and the files of a zip that the worker made while sharing.
     Memory(Rc<[u8]>),
 }
 
@@ -332,8 +332,8 @@ impl Files {
         self.fetch_together(&files, &mut cache);
     }
 
-    /// Fetches files of the browser together and adds them to the cache. An error is ignored: each file is then read
-    /// alone later, and that error names the right file.
+    /// Fetches files of the browser together and adds them to the cache. An error is ignored, because each file is
+    /// then read alone later. An error of that read contains the file's path.
     fn fetch_together(&self, files: &[usize], cache: &mut Cache) {
         let (mut row, parts, mut bytes) = (Vec::new(), js_sys::Array::new(), 0);
         for at in files {

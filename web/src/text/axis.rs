@@ -5,7 +5,7 @@ use prosescope_core::view::Timeline;
 
 use super::words::{clock, minute};
 
-/// The factor of one zoom step.
+/// The factor by which one zoom step changes the length of the visible part.
 pub(crate) const CLOSER: f64 = 2.0 / 3.0;
 
 /// The smallest visible part of an axis, as a fraction of its length.
@@ -97,7 +97,7 @@ impl Seen {
         Seen { from, ..self }
     }
 
-    /// Converts a position on the axis to percent of the visible part.
+    /// Converts a position on an axis of length `of` to percent of the visible part.
     pub(crate) fn percent(self, place: u64, of: u64) -> f64 {
         (place as f64 / of.max(1) as f64 - self.from) / self.len * 100.0
     }

@@ -93,7 +93,7 @@ struct Tree {
     done: Vec<Part>,
     /// The open containers, the outermost first.
     open: Vec<(Holder, Vec<Part>)>,
-    /// The number of open containers beyond [`DEEPEST`]. The same number of ends must be ignored.
+    /// The number of open containers beyond [`DEEPEST`]. The same number of end events must be ignored.
     ignored: usize,
     count: usize,
     cut: bool,

@@ -1,5 +1,5 @@
-//! Parses the filter that a user types on the trace page. It contains words of a statement or its error, and conditions
-//! such as `kind:loop`, `status:failed` or `>1m`.
+//! Parses the filter that a user types on the trace page. A filter contains words of a statement or its error, and
+//! conditions such as `kind:loop`, `status:failed` or `>1m`.
 
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::timeout::Timeout;

@@ -132,11 +132,11 @@ enum Shown {
     Home,
     Runs,
     Run(String, String),
-    /// Two runs side by side, by their ids or places in the address.
+    /// Two runs side by side, by their ids or paths in the address.
     Compare(String, String),
-    /// The workflows of a database, by its place.
+    /// The workflows of a database, by the database's path.
     Workflows(String),
-    /// A workflow, by its database's place and its id.
+    /// A workflow, by its database's path and its id.
     Workflow(String, String),
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Clears the filter.
+    /// Clears the filters of runs and of workflows.
     pub(crate) fn clear(self) {
         for text in [self.words, self.why, self.status, self.since, self.until] {
             text.set(String::new());
@@ -69,14 +69,14 @@ impl Choice {
         }
     }
 
-    /// Returns the order.
+    /// Returns the order of the list of runs.
     pub(crate) fn order(self) -> Order {
         let order = ORDERS.get(self.order.get());
         order.map(|(_, _, order)| *order).unwrap_or_default()
     }
 
-    /// Switches to the next order in `orders`, as on a click on a column's heading. If the present order is not among
-    /// them, switches to the first.
+    /// Switches to the next order in `orders`, as on a click on a column's heading. If the present order is not in
+    /// `orders`, switches to the first order in it.
     pub(crate) fn order_by(self, orders: &[Order]) {
         let now = self.order.get_untracked();
         let places: Vec<usize> = orders

@@ -73,7 +73,7 @@ pub(crate) fn query(key: &'static str) -> Memo<Option<String>> {
 }
 
 /// Returns the key handler of a list with details beside it. Enter opens the current row. If a row is open, moving the
-/// cursor opens the new current row. `item` returns the item for a row in the address.
+/// cursor opens the new current row. `item` returns the item that identifies a row in the address.
 pub(crate) fn opening<T: 'static>(
     page: Page,
     selected: Memo<Option<String>>,
@@ -101,11 +101,11 @@ pub(crate) fn enter() {
     }
 }
 
-/// Closes the item beside a list; returns whether one was open.
+/// Closes the item beside a list; returns whether an item was open.
 pub(crate) fn close(app: App) -> bool {
     let route = app.route.get_untracked();
-    // On these pages, an item may be open that is not in the address. Closing that item must therefore be stored in
-    // `shut`.
+    // On the pages of a trace and of a comparison, the open item may be missing from the address. Closing such an item
+    // must therefore be stored in `shut`.
     let opens = route.is_trace() || matches!(route, Route::Compare { .. });
     // On a phone, closing an item shrinks it to its beginning below the list, so `shut` stays false.
     let sinks = route.is_trace() && route.selected().is_some() && matches("(max-width: 700px)");
@@ -140,7 +140,7 @@ pub(crate) fn selected_or(
     Memo::new(move |_| selected.get().or_else(|| wide.then(&first).flatten()))
 }
 
-/// Like [`selected_or`], for short lists in which there is always a first item.
+/// Returns the same as [`selected_or`], for lists that always have a first item.
 pub(crate) fn selected_or_first(
     first: impl Fn() -> String + Send + Sync + 'static,
 ) -> Memo<Option<String>> {

@@ -9,7 +9,7 @@ use crate::text::words;
 use crate::ui::parts::{Go, Pill, When, live};
 use crate::ui::state::Run;
 
-/// Draws the content of the sheet.
+/// Draws the content of the sheet about the current run.
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     live(move || run.overview.get()?.ok().map(|overview| facts(&overview)))

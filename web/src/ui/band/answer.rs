@@ -15,7 +15,7 @@ use crate::ui::state::Run;
 /// The number of bytes of an output to request. This is more than the twelve lines that are visible.
 const MOST: u64 = 20_000;
 
-/// The number of outputs shown in full; the others are links.
+/// The number of outputs shown in full; further outputs are links.
 const DRAWN: usize = 1;
 
 /// Draws the first output, and links to the others.

@@ -1,5 +1,5 @@
 //! Draws the form for a decision on a gate. If the page's server allows it, the decision is recorded in the run.
-//! Otherwise the form shows a file and commands that record it.
+//! Otherwise the form shows a file and commands that record the decision.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -13,10 +13,10 @@ use crate::ui::load::TroubleNote;
 use crate::ui::parts::{live, save_text};
 use crate::ui::state::{App, Run};
 
-/// The result of the form.
+/// The result after the user has sent the form.
 #[derive(Clone)]
 enum Done {
-    /// The decision is recorded in the run.
+    /// The decision is recorded in the run. Contains a sentence for the user.
     Recorded(String),
     /// The decision is written to a file but not yet recorded.
     Made(DecisionMade),
@@ -26,7 +26,7 @@ enum Done {
 /// Draws the input fields and the button.
 pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
     let (app, run) = (App::get(), Run::get());
-    // The page contains the server's permission to record decisions, and the name under which it does.
+    // If the server may record decisions, the page contains the permission and the principal's name.
     let here = Decides::offered().filter(|_| gate.seen.is_some());
     let name = RwSignal::new(here.as_ref().map_or_else(String::new, |of| of.by.clone()));
     let comment = RwSignal::new(String::new());

@@ -35,7 +35,7 @@ impl Decision {
     }
 }
 
-/// Draws the gate's question, with its name if several gates wait.
+/// Draws the gate's question; also the gate's name if several gates wait (`named`).
 pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
     let name = named.then(|| {
         let to = Run::get().item(Page::Gates, &gate.id);
@@ -64,7 +64,7 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
     .into_any()
 }
 
-/// Draws the buttons for a decision, or the one that records the time-out.
+/// Draws the buttons for a decision or, after the deadline, the button that records the time-out.
 pub(super) fn buttons(app: App, id: String, late: bool) -> AnyView {
     let opens = move |decision: Decision| {
         let id = id.clone();
@@ -80,7 +80,7 @@ pub(super) fn buttons(app: App, id: String, late: bool) -> AnyView {
     }
 }
 
-/// Draws the sheet for a decision.
+/// Draws the sheet for a decision on a gate.
 pub(super) fn sheet(id: String, decision: Decision) -> AnyView {
     let answer = ask_page::<ResumeView>(pages::Page::Resume);
     loaded(answer, move |view: ResumeView| {

@@ -19,7 +19,7 @@ use super::state::{App, Run};
 use crate::route::Page;
 use crate::text::words;
 
-/// The maximum number of links to positions of a run that is active at several statements.
+/// The maximum number of links to statements, if a run is active at several statements.
 const PLACES: usize = 4;
 
 /// The sheet that is open over the page.
@@ -35,7 +35,7 @@ pub(crate) enum Sheet {
     Model(Option<u32>),
 }
 
-/// Draws the band.
+/// Draws the band above all pages of a run.
 #[component]
 pub(crate) fn Band() -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
@@ -128,7 +128,7 @@ fn status_and_facts(overview: &Overview) -> AnyView {
     .into_any()
 }
 
-/// Draws the reason for the status, without the facts of the next line.
+/// Draws the reason for the status. The facts are left out, because they are on the next line.
 fn reason(overview: &Overview) -> Option<AnyView> {
     let failed = overview.status == "failed";
     let error = overview.failure.as_ref().filter(|_| failed).map(|failure| {
@@ -152,8 +152,8 @@ fn reason(overview: &Overview) -> Option<AnyView> {
     })
 }
 
-/// Returns whether the first sentence of the story counts the statements. Such a sentence is shown among the facts
-/// instead.
+/// Returns whether the first sentence of [`Overview::story`] counts the statements. Such a sentence is shown among the
+/// facts instead.
 fn is_counted(overview: &Overview) -> bool {
     overview.statements > 0 && !(overview.status == "completed" && overview.failure.is_some())
 }

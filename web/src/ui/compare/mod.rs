@@ -22,7 +22,7 @@ use crate::text::words;
 /// The item in the address that opens the details of both runs as a whole: `#/compare/{a}/{b}/runs`.
 const WHOLE: &str = "runs";
 
-/// The ids or places by which the address identifies the two runs.
+/// The ids or paths by which the address identifies the two runs.
 #[derive(Clone)]
 struct Keys {
     a: String,
@@ -32,9 +32,9 @@ struct Keys {
 /// Draws two runs side by side.
 #[component]
 pub(crate) fn Compare(
-    /// The id or place of the first run in the address.
+    /// The id or path of the first run in the address.
     a: String,
-    /// The id or place of the second run in the address.
+    /// The id or path of the second run in the address.
     b: String,
 ) -> impl IntoView {
     let app = App::get();

@@ -9,12 +9,12 @@ use crate::route::{Page, Route};
 use crate::text::words;
 use crate::ui::parts::link;
 
-/// Draws a value, with links to it in both runs.
+/// Draws a value that differs, with links to the value in both runs.
 pub(super) fn value(of: &ComparedValue) -> AnyView {
     compared(of, true)
 }
 
-/// Draws the memory of an agent.
+/// Draws the differences between an agent's memories in both runs.
 pub(super) fn memory(of: &ComparedValue) -> AnyView {
     compared(of, false)
 }

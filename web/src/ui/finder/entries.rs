@@ -38,7 +38,7 @@ pub(super) struct Entry {
 /// The action of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// Goes to a route. If a line number is given, marks the text, which is in that line of a long value.
+    /// Goes to a route. With a line number, also marks the searched text, which is in that line of a long value.
     Go(Route, Option<u64>),
     /// Opens the dialog for choosing files.
     Files,

@@ -15,17 +15,17 @@ use crate::ui::state::App;
 /// The pause in typing after which the search starts.
 const REST: Duration = Duration::from_millis(150);
 
-/// A place to search.
+/// A run or a workflow to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Where {
-    /// A run, by its place.
+    /// A run, by its path in the open source.
     Run(String),
-    /// A workflow, by the place of its database and its id.
+    /// A workflow, by the path of its database and the workflow's id.
     Workflow(String, String),
 }
 
 impl Where {
-    /// Returns in words which kinds of texts are searched at this place.
+    /// Returns the kinds of texts that are searched, in words for the user.
     pub(super) fn kinds(&self) -> &'static str {
         match self {
             Where::Run(_) => {
@@ -36,12 +36,12 @@ impl Where {
     }
 }
 
-/// The matches in one place.
+/// The matches in one run or workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Found {
     /// The matches in a run.
     Run(SearchedRun),
-    /// The matches in a workflow, with the place of its database and its id.
+    /// The matches in a workflow, with the path of its database and the workflow's id.
     Workflow(String, String, search::Found),
 }
 
@@ -76,7 +76,7 @@ impl Found {
 /// A search: the matches so far, and the progress.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
-    /// The matches, by place.
+    /// The matches in each searched run or workflow.
     pub(super) found: RwSignal<Vec<Found>>,
     /// The progress of the search.
     pub(super) state: RwSignal<State>,
@@ -136,8 +136,8 @@ impl Look {
         );
     }
 
-    /// Returns whether the search with this number is still current. It is not if another search has started or the
-    /// finder is closed.
+    /// Returns whether the search with this number is still current. A search is not current any more if another
+    /// search has started or the finder is closed.
     fn is_current(self, number: u32) -> bool {
         self.number.try_get_value() == Some(number)
     }
