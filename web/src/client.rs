@@ -324,7 +324,7 @@ impl InWorker {
                 "Reload the page; if that does not help, try another browser.",
             )
         };
-        let body = serde_json::to_string(request).map_err(|_| failed("reached"))?;
+        let body = serde_json::to_string(request).map_err(|_| failed("used"))?;
         self.start().map_err(|_| failed("started"))?;
 
         let mut inner = self.inner.borrow_mut();
@@ -342,13 +342,13 @@ impl InWorker {
             ("files", pairs.into()),
             ("viewer", with.viewer.map_or(JsValue::UNDEFINED, Into::into)),
         ] {
-            Reflect::set(&message, &key.into(), &value).map_err(|_| failed("reached"))?;
+            Reflect::set(&message, &key.into(), &value).map_err(|_| failed("used"))?;
         }
         let (sender, receiver) = oneshot::channel();
         let watch = with.watch;
         inner.pending.insert(id, Pending { sender, watch });
         match (&inner.worker, inner.ready) {
-            (Some(worker), true) => worker.post_message(&message).map_err(|_| failed("reached"))?,
+            (Some(worker), true) => worker.post_message(&message).map_err(|_| failed("used"))?,
             _ => inner.queue.push(message.into()),
         }
         Ok(receiver)

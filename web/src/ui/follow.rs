@@ -1,8 +1,8 @@
 //! Updates the page when the open files change.
 //!
-//! [`watch`] learns of changes from the server, and lets the server's desk reread the files. For dropped files, it only
-//! detects that they changed. The page keeps its content until the new answers arrive ([`super::load`],
-//! [`super::list`]). [`carry`] keeps folded nodes, the open item and the scroll position.
+//! [`watch`] receives messages about changes from the server, and requests that the server's desk reread the files. Of
+//! dropped files, it only detects that they changed. The page keeps its content until the new answers arrive
+//! ([`super::load`], [`super::list`]). [`carry`] keeps folded nodes, the open item and the scroll position.
 
 mod carry;
 mod note;
@@ -39,9 +39,9 @@ pub(crate) struct Follow {
     pub(crate) edition: RwSignal<u32>,
     /// The time of the last change, in milliseconds since 1970.
     pub(crate) changed: RwSignal<Option<i64>>,
-    /// The reason why the page is out of date; `None` if it is up to date.
+    /// The reason why the page is out of date; `None` if the page is up to date.
     pub(crate) trouble: RwSignal<Option<Trouble>>,
-    /// The path of a dropped file that has changed on disk; `None` if none has.
+    /// The path of a dropped file that has changed on disk; `None` if no dropped file has changed.
     pub(crate) outdated: RwSignal<Option<String>>,
     /// The rows that the last rereading added, which are marked for a short time.
     news: RwSignal<News>,
@@ -49,18 +49,19 @@ pub(crate) struct Follow {
     renamed: StoredValue<Option<String>>,
     keeper: StoredValue<Option<(u32, Keeper)>, LocalStorage>,
     wake: StoredValue<Option<oneshot::Sender<()>>, LocalStorage>,
-    /// A counter that numbers keepers and sets of new rows, to tell apart newer and older ones.
+    /// A counter that gives each keeper and each set of new rows a number. A late removal can thereby skip a newer
+    /// keeper or set.
     number: StoredValue<u32>,
 }
 
 /// The rows that a rereading added.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct News {
-    /// The place of the run to which the nodes and bindings belong.
+    /// The path of the run to which the nodes and bindings belong.
     place: String,
     nodes: BTreeSet<u32>,
     bindings: BTreeSet<u32>,
-    /// The places of added runs.
+    /// The paths of added runs.
     runs: BTreeSet<String>,
 }
 
@@ -134,7 +135,7 @@ impl Follow {
         taken.flatten().is_some()
     }
 
-    /// Returns whether a node was added by the last rereading. `place` is the place of the node's run.
+    /// Returns whether a node was added by the last rereading. `place` is the path of the node's run.
     pub(crate) fn is_new_node(self, place: &str, node: u32) -> bool {
         self.news
             .with(|news| news.nodes.contains(&node) && news.place == place)

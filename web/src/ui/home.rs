@@ -10,7 +10,7 @@ use super::state::{App, Desk, What};
 use super::theme::ThemeButton;
 use crate::route::Route;
 
-/// Draws the page without an open source.
+/// Draws the page that is shown while no source is open.
 #[component]
 pub(crate) fn Home() -> impl IntoView {
     let app = App::get();

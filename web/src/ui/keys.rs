@@ -199,7 +199,7 @@ fn step(down: bool) -> bool {
         (Some(now), false) => now.saturating_sub(1),
     };
     let next = all.get(next.min(all.len().saturating_sub(1)));
-    // If the line cannot take the focus, the focus stays unchanged.
+    // If the run's line cannot take the focus, the focus stays unchanged.
     next.is_some_and(|next| next.focus().is_ok())
 }
 

@@ -36,7 +36,7 @@ where
     })
 }
 
-/// Like [`ask`], for an answer that needs several requests.
+/// Fetches an answer as [`ask`] does, for an answer that needs several requests.
 pub(crate) fn ask_by<T, F>(fetch: impl Fn() -> F + 'static) -> Answer<T>
 where
     T: PartialEq + Send + Sync + 'static,
@@ -160,8 +160,8 @@ pub(crate) fn NoticeBar() -> impl IntoView {
     }
 }
 
-/// Adds the JavaScript function `prosescope.stats()` to the page, for tests and diagnosis. It returns a promise of the
-/// number of reads and bytes so far.
+/// Adds the JavaScript function `prosescope.stats()` to the page, for tests and diagnosis. The function returns a
+/// promise of the number of reads and bytes so far.
 pub(crate) fn offer_stats(app: App) {
     let stats = Closure::<dyn Fn() -> js_sys::Promise>::new(move || {
         wasm_bindgen_futures::future_to_promise(async move {

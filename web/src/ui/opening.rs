@@ -1,8 +1,8 @@
 //! Turns items that the user drops, picks or pastes into files with paths.
 //!
-//! A dropped folder is read through `webkitGetAsEntry`. That cannot list folders on a page opened from disk
-//! (`file://`), where `getAsFileSystemHandle` is used instead. Both must be called during the drop event, before any
-//! `await`.
+//! A dropped folder is read through `webkitGetAsEntry`. This function cannot list folders on a page opened from disk
+//! (`file://`), where `getAsFileSystemHandle` is used instead. Both functions must be called during the drop event,
+//! before any `await`.
 
 use prosescope_core::source::is_listed;
 use wasm_bindgen::{JsCast as _, JsValue};
@@ -18,7 +18,7 @@ pub(crate) use drop::{on_drop, open_handles};
 pub(crate) use paste::on_paste;
 pub(crate) use pick::{Picker, pick_files, pick_folder};
 
-/// Returns the run contained in this page, as a file; only the first call returns it.
+/// Returns the run contained in this page, as a file. Only the first call returns the run.
 pub(crate) fn own_run() -> Option<web_sys::File> {
     script::call("prosescopeRun", &JsValue::NULL)?
         .dyn_into()
@@ -35,7 +35,7 @@ fn is_walked(path: &str) -> bool {
         .is_none_or(|(_, below)| is_listed(below))
 }
 
-/// Returns the outermost folder above a file that is not listed; `None` if all are listed.
+/// Returns the outermost skipped folder above a file; `None` if no folder above the file is skipped.
 fn left_out(path: &str) -> Option<&str> {
     let folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
     folders.into_iter().find(|folder| !is_walked(folder))

@@ -29,7 +29,7 @@ pub(crate) fn Seek(
     }
 }
 
-/// Draws the dialog.
+/// Draws the finder while [`App::finder`] is true.
 #[component]
 pub(crate) fn Finder() -> impl IntoView {
     let app = App::get();
@@ -50,8 +50,8 @@ pub(crate) fn Finder() -> impl IntoView {
     }
 }
 
-/// Returns the runs or the workflow to search. They are read untracked, because a new run in the list must not restart
-/// a search.
+/// Returns the runs or the workflow to search. The list of runs is read untracked, because a new run in the list must
+/// not restart a search.
 fn places(app: App, all: bool) -> Vec<Where> {
     let Desk::Open(list) = &*app.desk.read_untracked() else {
         return Vec::new();
@@ -118,7 +118,8 @@ fn Inside() -> impl IntoView {
                     mark::mark(app, text.get_untracked().trim(), line);
                 }
                 app.go(route);
-                // Without this, closing the dialog would return the focus to the element that had it before.
+                // If the page's content did not get the focus here, closing the dialog would return it to the
+                // previously focused element.
                 request_animation_frame(|| {
                     crate::ui::keys::focus("main");
                 });

@@ -1,5 +1,5 @@
-//! Keeps lists at their place when their run is reread. Rereading may change the numbers and positions of nodes and
-//! bindings.
+//! Keeps the cursor and the scroll position of lists when their run is reread. Rereading may change the numbers and
+//! positions of nodes and bindings.
 
 use std::rc::Rc;
 

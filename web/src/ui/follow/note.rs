@@ -1,5 +1,5 @@
-//! Draws the indicator in the bar that shows whether the page follows changes, and when the last change was. It is also
-//! the button that pauses.
+//! Draws the indicator in the bar that shows whether the page follows changes, and when the last change was. A click
+//! on the indicator pauses or continues following.
 
 use leptos::prelude::*;
 use prosescope_core::time::human_duration;
@@ -11,7 +11,8 @@ use crate::ui::state::App;
 /// The interval at which the words `changed … ago` are updated, in milliseconds.
 const TICK: u64 = 1000;
 
-/// Draws the button that pauses and continues. If dropped files have changed, draws the button that opens them again.
+/// Draws the button that pauses and continues following. If dropped files have changed, draws the button that opens
+/// them again.
 #[component]
 pub(crate) fn Following() -> impl IntoView {
     let app = App::get();

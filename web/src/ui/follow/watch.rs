@@ -58,7 +58,7 @@ struct Watch {
     /// The connection for the server's messages. It is closed while the page is hidden or paused, because all pages of
     /// a browser share only six connections to a server.
     changes: Option<Changes>,
-    /// The server's text for the state of the files that was read last.
+    /// The server's text that identifies the state of the files that was read last.
     seen: Option<String>,
     /// The time of the first failure, in milliseconds since 1970; `None` if the last reading succeeded.
     failing: Option<i64>,
@@ -82,7 +82,7 @@ impl Watch {
         }
     }
 
-    /// Returns the server's last message: the text for the present state of its files.
+    /// Returns the server's last message: the text that identifies the present state of its files.
     fn told(&self) -> Option<String> {
         let told = self
             .changes

@@ -21,9 +21,9 @@ const KEPT: usize = 16;
 
 /// The answer to a request for rows of a long list.
 pub(crate) struct Stretch<T> {
-    /// The rows.
+    /// The requested rows, in order.
     pub(crate) rows: Vec<T>,
-    /// The number of all rows.
+    /// The number of all rows of the list.
     pub(crate) total: u64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Pages<T: 'static> {
     arrived: RwSignal<u32>,
     /// The number of all rows; `None` until the first answer.
     pub(crate) total: RwSignal<Option<u64>>,
-    /// The error of the last failed request; `None` after a successful one.
+    /// The error of the last failed request; `None` after a successful request.
     pub(crate) trouble: RwSignal<Option<Trouble>>,
     /// Counts the times that the first rows of a renewed list arrived ([`Pages::renew`]).
     renewed: RwSignal<u32>,
@@ -218,8 +218,8 @@ impl<T: Clone + 'static> Pages<T> {
                     self.inner.update_value(|inner| {
                         renewed = std::mem::take(&mut inner.stale);
                         if renewed {
-                            // Old chunks stay only if their new rows are requested, too. Those are shown until the
-                            // answer arrives.
+                            // An old chunk stays only if its new rows are requested, too. The old rows are shown until
+                            // the answer arrives.
                             inner.chunks.retain(|chunk, _| inner.asked.contains(chunk));
                         }
                         inner.chunks.insert(chunk, stretch.rows);

@@ -21,7 +21,8 @@ use crate::ui::state::{App, Move, print_now};
 /// The maximum number of printed rows. A longer list prints a note with its length.
 const PRINTED: u64 = 5000;
 
-/// The number of lists drawn so far, not counting main lists. It makes the ids of their rows unique.
+/// The number of lists drawn so far, not counting main lists. The ids of rows contain the list's number, so that they
+/// are unique.
 static LISTS: AtomicU32 = AtomicU32::new(0);
 
 /// The ARIA role of a list.
@@ -61,11 +62,11 @@ pub(crate) enum Key {
 pub(crate) struct Cursor {
     /// The index of the current row.
     pub(crate) at: RwSignal<u64>,
-    /// Counts the times that the cursor was moved. The list then scrolls to the row.
+    /// Counts the times that the cursor was moved. At each move, the list scrolls to the cursor's row.
     reveal: RwSignal<u32>,
     /// The index of the first visible row.
     top: StoredValue<u64>,
-    /// The change to apply when the rows of the reread list arrive; `None` without a pending change.
+    /// The change to apply when the rows of the reread list arrive; `None` if no change is pending.
     carry: StoredValue<Option<Carry>>,
 }
 
@@ -406,9 +407,9 @@ pub(crate) struct Mark {
     pub(crate) label: Option<String>,
     /// The row's level in the tree, from 1; `None` in a list without levels.
     pub(crate) level: Option<u32>,
-    /// Whether the row's children are shown; `None` without children.
+    /// Whether the row's children are shown; `None` if the row has no children.
     pub(crate) expanded: Option<bool>,
-    /// The row's position among its siblings, from 1, and their number.
+    /// The row's position among its siblings, from 1, and the number of siblings.
     pub(crate) place: Option<(u32, u32)>,
     /// Whether the row is the open item.
     pub(crate) selected: bool,

@@ -1,8 +1,8 @@
-//! Lists the files of a drop.
+//! Lists the files and folders that the user drops.
 //!
 //! A folder is listed through its `FileSystemEntry`, which returns all files. In Chromium, a page opened from disk may
-//! not do that. It lists the folder through its `FileSystemHandle`, which silently omits files whose names are unsafe
-//! on some systems. The viewer shows a remark for such a folder.
+//! not use that interface. Such a page lists the folder through its `FileSystemHandle`, which silently omits files
+//! whose names are unsafe on some systems. The viewer shows a remark for such a folder.
 
 use std::pin::Pin;
 
@@ -90,7 +90,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
     });
 }
 
-/// Returns the listed files as something to open; `None` if there are no files.
+/// Converts the listed files to the argument of [`App::open_as`]; `None` if there are no files.
 fn what(walked: Walked) -> Option<What> {
     let Walked {
         files,
@@ -180,10 +180,10 @@ enum Left {
     Cancelled,
 }
 
-/// The number of listing steps to run at the same time. Each waits for another process of the browser.
+/// The number of listing steps to run at the same time. Each step waits for another process of the browser.
 const AT_ONCE: usize = 64;
 
-/// A folder with more subfolders than this is assumed to contain runs.
+/// The number of subfolders above which a folder is assumed to contain runs.
 const MANY: usize = 100;
 
 /// The number of subfolders to list first: as many as the rows that fill a window.
@@ -191,7 +191,7 @@ const FIRST: usize = 40;
 
 /// Lists dropped files and folders. `go_on` receives the number of files at every hundredth file; returning `false`
 /// cancels. In a folder with more than [`MANY`] subfolders, the last [`FIRST`] by name are listed first, because these
-/// are the newest runs. `so_far` is called when they are complete.
+/// are the newest runs. `so_far` is called when these subfolders are listed.
 async fn walk(
     roots: Vec<Root>,
     go_on: impl Fn(usize) -> bool,

@@ -34,7 +34,7 @@ pub(crate) fn on_paste(app: App, event: &ClipboardEvent) -> bool {
         None => {
             let text = data.get_data("text/plain").unwrap_or_default();
             if !is_state(&text) {
-                app.say("The pasted text is not a state.md, because it names no run");
+                app.say("The pasted text is not a state.md: it contains no run id");
                 return false;
             }
             let file = File::new_with_str_sequence(&Array::of1(&text.into()), NAME);

@@ -20,7 +20,7 @@ pub(crate) fn Picker() -> impl IntoView {
     let app = App::get();
     let files = NodeRef::<Input>::new();
     let folder = NodeRef::<Input>::new();
-    // Leptos does not know the attribute `webkitdirectory`.
+    // Leptos does not support the attribute `webkitdirectory`, so the attribute is set here.
     Effect::new(move || {
         if let Some(input) = folder.get() {
             let _ = input.set_attribute("webkitdirectory", "");
@@ -92,8 +92,8 @@ fn picked(app: App, input: NodeRef<Input>) {
         });
         return;
     }
-    // The dialog returns either one folder or several files. Each file is its own root, because files picked from a
-    // search result may have equal names.
+    // The dialog returns either one folder or several files. Each of several files gets its own root number, because
+    // files picked from a search result may have equal names.
     let given = files.into_iter().enumerate().map(|(at, (path, file))| {
         let root = if path.contains('/') { 0 } else { at };
         (root, path, file)

@@ -1,4 +1,5 @@
-//! Draws the page of persistent agents: their memory, their invocations, and the changes from one to the next.
+//! Draws the page of agents that have a memory: the memory, the segments, and the changes from one segment to the
+//! next.
 
 use leptos::prelude::*;
 use prosescope_core::session::ValueOf;
@@ -14,7 +15,7 @@ use crate::ui::parts::{Copy, Empty, EmptyPart, When};
 use crate::ui::rendered::Markdown;
 use crate::ui::value::Value;
 
-/// The number of invocations that are shown at first.
+/// The number of segments that are shown at first.
 const SHOWN: usize = 50;
 
 /// Draws the page of agents.

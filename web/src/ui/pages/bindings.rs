@@ -18,7 +18,7 @@ use crate::ui::list::{Cursor, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::EmptyPart;
 use crate::ui::state::{App, Run};
 
-/// Draws the page of values.
+/// Draws the page of bindings.
 pub(super) fn draw() -> AnyView {
     let (app, run) = (App::get(), Run::get());
     let pages = Pages::new(move |from, len| async move {

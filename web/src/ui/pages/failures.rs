@@ -27,7 +27,7 @@ pub(super) async fn next(
 }
 
 /// Goes to the first failure of a run, or to the last if `forward` is false. If nothing failed, goes to the run's
-/// position. `key` is the run's id or place in the address.
+/// position. `key` is the run's id or path in the address.
 pub(crate) fn go(app: App, key: String, forward: bool) {
     spawn_local(async move {
         let place = match &*app.desk.read_untracked() {

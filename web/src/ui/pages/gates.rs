@@ -123,7 +123,7 @@ pub(super) fn pill(gate: &GateView) -> AnyView {
     }
 }
 
-/// Draws the consequence of a passed deadline, and the command that records it.
+/// Draws the consequence of a passed deadline, and the command that records the time-out.
 #[component]
 pub(super) fn Late(gate: GateView, command: String) -> impl IntoView {
     let consequence = gate.on_reject.clone();

@@ -177,7 +177,7 @@ fn Line(line: ProgramLine) -> impl IntoView {
     }
 }
 
-/// Draws the properties of a statement, as the program states them; `None` without properties.
+/// Draws the properties of a statement, as written in the program; `None` if the statement has no properties.
 pub(super) fn stated(properties: &[PropertyView]) -> Option<impl IntoView + use<>> {
     (!properties.is_empty()).then(|| {
         let pairs = properties.iter().map(|property| {

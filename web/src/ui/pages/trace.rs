@@ -176,7 +176,7 @@ pub(super) fn draw() -> AnyView {
 }
 
 /// Returns the item of the row that is open from the start: the first failure, or else the position of a run that is
-/// not running. Returns `None` if the user closed it, or if a filter may hide it.
+/// not running. Returns `None` if the user closed this item, or if a filter may hide its row.
 fn opened_first(app: App, run: Run) -> Option<String> {
     if app.trace.shut.get() {
         return None;
@@ -218,7 +218,7 @@ fn begin(app: App, run: Run) -> bool {
     stands && app.fold_at_first(&run.place(), Folded::Well)
 }
 
-/// The remarks of the run's files above the trace: a note to read first, and lines that record no statement.
+/// The remarks from the run's files, shown above the trace: a note to read first, and lines that record no statement.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Remarks {
     note: Option<String>,

@@ -90,7 +90,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
     }
 }
 
-/// Draws to which binding the name resolves, and why. The user can choose the frame from which it is resolved.
+/// Draws to which binding the name resolves, and why. The user can choose the frame from which the name is resolved.
 #[component]
 fn Why(row: BindingRow) -> impl IntoView {
     let (app, run) = (App::get(), Run::get());

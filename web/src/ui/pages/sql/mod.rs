@@ -19,12 +19,12 @@ use crate::protocol::{Request, Trouble};
 use crate::ui::load::{Answer, ask};
 use crate::ui::state::{App, Run};
 
-/// The state that all parts of the page share. It is cheap to copy.
+/// The state that all parts of the SQL page share. It is cheap to copy.
 #[derive(Clone, Copy)]
 struct Lens {
     app: App,
     run: Run,
-    /// The text in the field.
+    /// The text in the query field.
     sql: RwSignal<String>,
     field: NodeRef<Textarea>,
     /// The queries of this tab, the newest first.
@@ -37,7 +37,7 @@ struct Lens {
     number: StoredValue<u32>,
 }
 
-/// The content below the field.
+/// The content below the query field.
 #[derive(Clone)]
 enum Shown {
     Nothing,
@@ -65,7 +65,7 @@ impl Lens {
         matches!(*self.shown.read(), Shown::Running)
     }
 
-    /// Runs the query in the field.
+    /// Runs the query in the query field. Does nothing while another query runs.
     fn ask(self) {
         if matches!(*self.shown.read_untracked(), Shown::Running) {
             return;
@@ -119,8 +119,8 @@ pub(super) fn draw() -> AnyView {
         place: lens.run.place(),
     });
     Effect::new(move || asked::keep(&lens.sql.read()));
-    // The SQL worker keeps the state of the run that it read for its first query. When the run is reread, the worker is
-    // stopped, so that the next query starts a new one.
+    // The SQL worker keeps the state of the run that it read for its first query. When the run is reread, the worker
+    // is stopped, so that the next query starts a new worker.
     let edition = lens.app.follow.edition;
     Effect::new(move |before: Option<()>| {
         edition.track();

@@ -133,7 +133,7 @@ impl Axis {
     }
 
     /// Returns whether to mark the rows that the run's end waited for. No row is marked if the run was sequential,
-    /// because its end waited for all rows, or if that is unknown.
+    /// because its end waited for all rows, or if the records do not show whether the run was sequential.
     fn is_critical_known(self) -> bool {
         let sequential = |timeline: &Option<Timeline>| timeline.as_ref()?.sequential;
         self.timeline.with(sequential) == Some(false)

@@ -20,7 +20,7 @@ fn failures() -> TraceChoice {
     }
 }
 
-/// Draws the filter.
+/// Draws the filter above the trace, with the buttons beside it.
 #[component]
 pub(super) fn Choose(tree: Tree) -> impl IntoView {
     let shown = tree.app.trace;

@@ -8,7 +8,8 @@ use super::axis::Axis;
 use crate::text::axis::Seen;
 use crate::ui::parts::part_of;
 
-/// Draws the map; a short run has none. Dragging in the map selects the visible part.
+/// Draws the map of a long run's time axis; draws nothing for a short run. Dragging in the map selects the visible
+/// part.
 #[component]
 pub(super) fn Map(axis: Axis) -> impl IntoView {
     let begun = StoredValue::new(None::<f64>);
