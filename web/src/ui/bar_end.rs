@@ -8,7 +8,7 @@ use super::share::ShareButton;
 use super::state::App;
 use super::theme::ThemeButton;
 
-/// Draws the buttons for sharing, opening, closing, colours and keys. `places` are the paths of the runs to share;
+/// Draws the buttons for sharing, opening, closing, colours and keys. `places` are the paths of the runs or databases to share;
 /// `None` omits the button for sharing.
 pub(crate) fn bar_end(app: App, places: Option<Signal<Vec<String>>>) -> AnyView {
     let open = RwSignal::new(false);

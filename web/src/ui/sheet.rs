@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::icons;
 
 /// Draws a sheet that is open as long as it is part of the page. `close` must remove the sheet. The browser then
-/// returns the focus to the element that had it before.
+/// returns the focus to the element that had the focus before.
 pub(crate) fn sheet(title: &'static str, close: impl Fn() + 'static, body: AnyView) -> AnyView {
     let dialog = NodeRef::<Dialog>::new();
     Effect::new(move || {

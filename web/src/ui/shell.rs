@@ -21,9 +21,9 @@ use crate::text::words;
 /// Draws a run and its pages. Another run gets a new component.
 #[component]
 pub(crate) fn RunShell(
-    /// The run's place.
+    /// The run's path in the open source.
     place: String,
-    /// The run's id or place in the address.
+    /// The run's id or path in the address.
     key: String,
 ) -> impl IntoView {
     let app = App::get();

@@ -28,14 +28,14 @@ use super::trace_shown::TraceShown;
 pub(crate) enum What {
     /// Files that the user dropped, picked or pasted.
     Files {
-        /// The name to show for them.
+        /// The name to show for the files.
         label: String,
         /// The files and their paths.
         files: Vec<(String, web_sys::File)>,
         /// The files and folders that the browser did not pass on.
         missing: Missing,
-        /// The handles (`FileSystemHandle`s) from which the browser returns the present content of the files; empty
-        /// in a browser without them.
+        /// The handles (`FileSystemHandle`s) from which the browser returns the present content of the files; empty in
+        /// a browser without such handles.
         handles: Vec<JsValue>,
     },
     /// The run contained in the page itself: its name, and the run as a file.
@@ -105,7 +105,7 @@ pub(crate) enum Desk {
 }
 
 impl Desk {
-    /// Returns the run at a place, if the open list contains it.
+    /// Returns the run with this path in the open source, if the list contains the run.
     pub(crate) fn run(&self, place: &str) -> Option<&RunSummary> {
         match self {
             Desk::Open(list) => list.runs.iter().find(|run| run.place == place),
@@ -113,7 +113,8 @@ impl Desk {
         }
     }
 
-    /// Returns whether a source is open; `None` while a source is being opened, or if none was requested.
+    /// Returns true if a source is open, and false if the opening failed. Returns `None` during an opening, and while
+    /// nothing is open.
     pub(crate) fn is_open(&self) -> Option<bool> {
         match self {
             Desk::Open(_) => Some(true),
@@ -126,7 +127,7 @@ impl Desk {
 /// The state that all components share. It consists of signals and is cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct App {
-    /// The open source.
+    /// The open source, or the progress of an opening.
     pub(crate) desk: RwSignal<Desk>,
     /// The databases of workflows in the source.
     pub(crate) workflows: RwSignal<Vec<WorkflowsIn>>,
@@ -138,11 +139,11 @@ pub(crate) struct App {
     pub(crate) beside: RwSignal<Option<f64>>,
     /// Whether the page shows the help.
     pub(crate) help: RwSignal<bool>,
-    /// The places of the runs to share, while the sheet for sharing is open.
+    /// The paths of the runs or databases of workflows to share, while the sheet for sharing is open.
     pub(crate) sharing: RwSignal<Option<Vec<String>>>,
     /// The sheet that is open over the pages of a run, if any.
     pub(crate) sheet: RwSignal<Option<Sheet>>,
-    /// The places of the runs marked for comparison: at most two.
+    /// The paths of the runs marked for comparison: at most two.
     pub(crate) paired: RwSignal<Vec<String>>,
     /// Whether the finder is shown.
     pub(crate) finder: RwSignal<bool>,
@@ -156,8 +157,8 @@ pub(crate) struct App {
     pub(crate) printing: RwSignal<bool>,
     /// The number of runs that are not read yet, and whether the user stopped the reading.
     pub(crate) unread: RwSignal<(u32, bool)>,
-    /// The progress of listing files, in words, and whether the user stopped the listing. `None` unless the first files
-    /// are already open while others are being listed.
+    /// The progress of listing files, in words, and whether the user stopped the listing. Only set if the first files
+    /// were opened before all files were listed.
     pub(crate) gathering: RwSignal<Option<(String, bool)>>,
     /// The filter and the view of the trace.
     pub(crate) trace: TraceShown,
@@ -168,7 +169,7 @@ pub(crate) struct App {
     /// The state of following changes.
     pub(crate) follow: Follow,
     client: StoredValue<Client, LocalStorage>,
-    /// The folded nodes of each run, by its place.
+    /// The folded nodes of each run, by the run's path.
     folds: StoredValue<BTreeMap<String, Folds>>,
     /// Counts the changes of folded nodes, for parts of the page that track them.
     fold_bell: RwSignal<u32>,
@@ -280,7 +281,7 @@ impl App {
         client.ask(&request).await
     }
 
-    /// Requests a whole value.
+    /// Sends a request whose answer is a file, such as a whole value.
     pub(crate) async fn blob(self, request: Request) -> Result<web_sys::Blob, Trouble> {
         let client = self.client.get_value();
         client.blob(&request).await
@@ -387,8 +388,8 @@ impl App {
         number
     }
 
-    /// Returns the number for a new opening, and makes it the present one. Answers to earlier openings are then
-    /// ignored.
+    /// Returns the number for a new opening, and makes the new opening the present one. Answers to earlier openings
+    /// are ignored from then on.
     fn next_number(self) -> u32 {
         let number = self.begun.get_value() + 1;
         self.begun.set_value(number);
@@ -451,7 +452,7 @@ impl App {
         });
     }
 
-    /// Stops listing files, and keeps the open ones.
+    /// Stops listing files, and keeps the open files.
     pub(crate) fn stop_gathering(self) {
         self.next_number();
         self.gathering.set(Some((String::new(), true)));
@@ -817,7 +818,7 @@ impl App {
         });
     }
 
-    /// Makes a list the list that keys control. Returns a function that undoes this.
+    /// Makes a list the list that keys control. Returns a function that ends the control.
     pub(crate) fn list_keys(self, on_move: impl Fn(Move) + 'static) -> impl Fn() {
         let number = self.list_number.get_value() + 1;
         self.list_number.set_value(number);
@@ -846,9 +847,9 @@ impl App {
 /// The run that the page shows. It is cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
-    /// The run's id or place in the address.
+    /// The run's id or path in the address.
     pub(crate) key: Memo<String>,
-    /// The run's place in the open source.
+    /// The run's path in the open source.
     pub(crate) place: Memo<String>,
     /// The run's overview; `None` while it is being read.
     pub(crate) overview: Signal<Option<Result<Overview, Trouble>>>,
@@ -866,8 +867,8 @@ impl Run {
         App::get().desk.with(|desk| desk.run(&place).cloned())
     }
 
-    /// Returns the run's place, untracked, because the pages are created again for another run. A task that outlives
-    /// its page gets an empty place, and its answer is ignored.
+    /// Returns the run's path, untracked, because the pages are created again for another run. A task that outlives
+    /// its page gets an empty path, and its answer is ignored.
     pub(crate) fn place(self) -> String {
         self.place.try_get_untracked().unwrap_or_default()
     }
@@ -883,8 +884,8 @@ impl Run {
     }
 }
 
-/// Returns the place of the run that `key` identifies: an id that only one run has, or a place. The key of a nested
-/// run, which is not in the list, is always a place.
+/// Returns the path of the run that `key` identifies: an id that only one run has, or a path in the open source. The
+/// key of a nested run, which is not in the list, is always a path.
 pub(crate) fn find(list: &RunList, key: &str) -> Option<String> {
     let mut of_id = list.runs.iter().filter(|run| run.id == key);
     match (of_id.next(), of_id.next()) {
@@ -900,7 +901,7 @@ pub(crate) fn find(list: &RunList, key: &str) -> Option<String> {
     }
 }
 
-/// Returns the key of a run for the address: its id, or its place if the id is missing or not unique.
+/// Returns the key of a run for the address: its id, or its path if the id is missing or not unique.
 pub(crate) fn key(list: &RunList, run: &RunSummary) -> String {
     let same = list.runs.iter().filter(|other| other.id == run.id).count();
     if run.id.is_empty() || same > 1 {

@@ -17,13 +17,13 @@ pub(crate) struct TraceShown {
     pub(crate) shut: RwSignal<bool>,
     /// The visible part of the axis.
     pub(crate) seen: RwSignal<Seen>,
-    /// The place of the run to which this view belongs.
+    /// The path of the run to which this view belongs.
     place: StoredValue<String>,
     /// Whether the filter comes from a link. The run that is opened next then keeps the filter.
     is_linked: StoredValue<bool>,
 }
 
-/// The orders of rows that the address can contain, by their names there.
+/// The orders of rows that the address can contain, by their names in the address.
 const ORDERS: [(&str, TraceOrder); 2] = [
     ("longest", TraceOrder::Longest),
     ("problems", TraceOrder::Problems),

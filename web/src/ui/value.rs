@@ -137,7 +137,7 @@ pub(crate) fn Looks(
     let is_long = long.is_some();
     Effect::new(move || {
         // Of a long text, only the beginning is rendered. The text is shown raw, because the found text may be after
-        // that.
+        // the rendered beginning.
         if is_long && app.marked.read().is_some() && look.get_untracked() == Look::Rendered {
             look.set(Look::Raw);
         }

@@ -15,7 +15,7 @@ use crate::text::words;
 /// Draws the workflows of a database. Another database gets a new component.
 #[component]
 pub(crate) fn Workflows(
-    /// The database's place.
+    /// The database's path in the open source.
     place: String,
 ) -> impl IntoView {
     let app = App::get();
@@ -112,8 +112,8 @@ pub(crate) fn Workflows(
     }
 }
 
-/// Creates a list that loads its rows with the requests that `request` returns. Its arguments are the index of the
-/// first row and the number of rows.
+/// Creates a list that loads its rows with the requests that `request` returns. The arguments of `request` are the
+/// index of the first row and the number of rows.
 pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<Line> {
     let app = App::get();
     Pages::new(move |from, len| {
@@ -152,7 +152,7 @@ pub(super) fn Lines(
     view! { <Rows pages height label class cursor head draw mark on_key main/> }
 }
 
-/// Returns the attributes of a row: an event that is open is selected.
+/// Returns the attributes of a row. The row of the open event is marked as selected.
 fn mark(row: &Line) -> Mark {
     let is_open = |id: i64| {
         let route = App::get().route;

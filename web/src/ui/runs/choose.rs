@@ -137,7 +137,7 @@ fn Field(choice: Choice) -> impl IntoView {
 }
 
 /// Draws the days and the reason by which the list is filtered after a click, with a button that clears both. Returns
-/// `None` without such a filter.
+/// `None` if the list is filtered by neither.
 fn narrowed(choice: Choice) -> Option<AnyView> {
     let (since, until, why) = (choice.since.get(), choice.until.get(), choice.why.get());
     let days = match (since.is_empty(), until.is_empty(), since == until) {

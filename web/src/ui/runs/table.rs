@@ -82,7 +82,7 @@ pub(super) fn Table(
         selected: app.paired.read().contains(&run.place),
         ..Mark::default()
     };
-    // In an order by time, only the first row of each day shows the day. In other orders, each row does.
+    // In an order by time, only the first row of each day shows the day. In other orders, each row shows its day.
     let by_day = move || matches!(app.choice.order(), Order::Newest | Order::Oldest);
     let draw = move |at: u64, run: &RunSummary| {
         let above = at.checked_sub(1).and_then(|at| pages.peek(at));

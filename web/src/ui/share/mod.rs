@@ -32,7 +32,7 @@ const PROMISE: &str = "No tool finds every secret: check the list above and the 
 #[derive(Clone, Copy)]
 struct Sheet {
     app: App,
-    /// The places of the runs or databases of workflows.
+    /// The paths of the runs or databases of workflows in the open source.
     places: StoredValue<Vec<String>>,
     wishes: RwSignal<Wishes>,
     form: RwSignal<Form>,
@@ -44,9 +44,9 @@ struct Sheet {
     saved: RwSignal<Option<String>>,
     /// The number of the last request; answers to earlier requests are ignored.
     asked: StoredValue<u32>,
-    /// The item of the trace's row that was open when the user opened the panel; `None` without an open row.
+    /// The item of the trace's row that was open when the user opened the panel; `None` if no row was open.
     row: StoredValue<Option<String>>,
-    /// Whether the shared copy opens at that row.
+    /// Whether the shared copy opens at the row in `row`.
     opens: RwSignal<bool>,
 }
 
@@ -61,7 +61,7 @@ struct Doing {
 /// Draws the button that opens the panel for sharing.
 #[component]
 pub(crate) fn ShareButton(
-    /// The places of the runs to share.
+    /// The paths of the runs or databases of workflows to share.
     places: Signal<Vec<String>>,
 ) -> impl IntoView {
     let app = App::get();
@@ -73,7 +73,7 @@ pub(crate) fn ShareButton(
     }
 }
 
-/// Returns the places of all open runs and databases of workflows.
+/// Returns the paths of all open runs and databases of workflows.
 pub(crate) fn everything(app: App) -> Signal<Vec<String>> {
     Signal::derive(move || {
         let runs = match &*app.desk.read() {
@@ -85,7 +85,7 @@ pub(crate) fn everything(app: App) -> Signal<Vec<String>> {
     })
 }
 
-/// Draws the panel for sharing while [`App::sharing`] contains places.
+/// Draws the panel for sharing while [`App::sharing`] is set.
 #[component]
 pub(crate) fn Share() -> impl IntoView {
     let app = App::get();

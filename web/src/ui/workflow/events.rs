@@ -91,7 +91,7 @@ fn list(run: Option<String>) -> AnyView {
         };
         if key == Key::Enter || (key == Key::Moved && open.read_untracked().is_some()) {
             shown.open_event.set(Some((row.id, of.get_value())));
-            // The event counts as reached, so the page does not scroll to it: the user has just chosen it.
+            // The user has just chosen the event, so the page need not scroll to it: the event counts as reached.
             let chosen = InThread::Event(row.id);
             shown
                 .kept
@@ -122,7 +122,7 @@ fn list(run: Option<String>) -> AnyView {
 }
 
 /// Opens the event of a link. Unfolds the event's run, or the list of all events if the event has no run, and scrolls
-/// there.
+/// to the event.
 pub(super) fn reach(shown: Shown, event: i64) {
     let app = App::get();
     spawn_local(async move {

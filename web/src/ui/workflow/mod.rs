@@ -27,7 +27,7 @@ use crate::text::words;
 /// The workflow that the page shows. It is cheap to copy.
 #[derive(Clone, Copy)]
 struct Shown {
-    /// The place of the database.
+    /// The database's path in the open source.
     place: StoredValue<String>,
     /// The workflow's id.
     id: StoredValue<String>,
@@ -58,7 +58,7 @@ impl Shown {
         expect_context()
     }
 
-    /// Returns a route to a page.
+    /// Returns a route to a page of the workflow.
     fn tab(self, tab: Tab) -> Route {
         Route::workflow(&self.place.read_value(), &self.id.read_value(), tab)
     }
@@ -126,7 +126,7 @@ impl Shown {
 /// Draws a workflow and its pages. Another workflow gets a new component.
 #[component]
 pub(crate) fn WorkflowShell(
-    /// The place of the database.
+    /// The database's path in the open source.
     place: String,
     /// The workflow's id.
     id: String,

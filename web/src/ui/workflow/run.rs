@@ -54,8 +54,8 @@ pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: b
     view! { <li class="turn" class:selected=is_selected id=anchor>{fold}</li> }.into_any()
 }
 
-/// Returns the beginning of an output or an error. If that is a JSON object with a `message`, returns the beginning of
-/// the message.
+/// Returns the beginning of an output or an error. If the text is a JSON object with a `message`, returns the
+/// beginning of the message.
 fn beginning(said: &Text) -> String {
     let message = || -> Option<String> {
         let value: serde_json::Value = serde_json::from_str(&said.text).ok()?;

@@ -1,5 +1,5 @@
 //! Draws the conversation of a workflow as one thread: messages, runs, questions and answers. The question that waits
-//! for an answer is at its end.
+//! for an answer is at the end of the thread.
 
 use std::sync::Arc;
 

@@ -265,7 +265,7 @@ fn issues(issues: &[Issue]) -> Option<AnyView> {
     })
 }
 
-/// Draws a row of the store with all its nonempty columns.
+/// Draws a recorded row with all its nonempty columns.
 fn store_row(row: &RowView) -> AnyView {
     let columns = row
         .columns

@@ -32,7 +32,7 @@ pub(super) fn called(row: &Line, took: Option<&str>) -> String {
     ])
 }
 
-/// Draws the row.
+/// Draws a row of the trace. With `timed`, the row shows its duration and its bar, otherwise the values that it wrote.
 pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     let statement = statement(tree, row);
     if !timed {
