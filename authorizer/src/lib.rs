@@ -73,7 +73,8 @@ where
 const LASTING: &CStr = c"prosescope_authorizer";
 const PASSING: &CStr = c"prosescope_authorizer_passing";
 
-/// Installs the callback stored under `name`: the given one, or else the one already stored there.
+/// Installs `new` and stores it under `name`. Without `new`, installs the callback that is already stored under
+/// `name`.
 #[expect(
     unsafe_code,
     reason = "SQLite's C interface takes a callback with a pointer"

@@ -283,12 +283,12 @@ impl Desk {
         self.source.as_ref()
     }
 
-    /// Returns the run at a place (a path in the source); opens the run if it is not open.
+    /// Returns the run at a path in the source; opens the run if it is not open.
     pub(crate) fn run(&mut self, place: &str) -> Result<&Session, Trouble> {
         self.reading(place).map(|(session, _)| session)
     }
 
-    /// Returns the runs at two places (paths in the source), which may be the same.
+    /// Returns the runs at two paths in the source, which may be the same.
     pub(crate) fn both(&mut self, a: &str, b: &str) -> Result<(&Session, &Session), Trouble> {
         self.opened(a)?;
         self.opened(b)?;
@@ -301,12 +301,12 @@ impl Desk {
         Ok((of(a)?, of(b)?))
     }
 
-    /// Returns the run at a place, with the number of its reading ([`OpenRun::number`]).
+    /// Returns the run at a path in the source, with the number of its reading ([`OpenRun::number`]).
     pub(crate) fn reading(&mut self, place: &str) -> Result<(&Session, u64), Trouble> {
         self.opened(place).map(|run| (&run.session, run.number))
     }
 
-    /// Returns the run at a place with its cached results; opens the run if it is not open.
+    /// Returns the run at a path in the source, with its cached results; opens the run if it is not open.
     pub(crate) fn opened(&mut self, place: &str) -> Result<&OpenRun, Trouble> {
         let source = self.source.as_ref().ok_or_else(nothing_open)?;
         let open = match self.runs.iter().position(|run| run.place == place) {
@@ -332,7 +332,7 @@ impl Desk {
 }
 
 impl OpenRun {
-    /// Returns the run's place in the source.
+    /// Returns the run's path in the source.
     pub(crate) fn place(&self) -> &str {
         &self.place
     }

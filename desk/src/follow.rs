@@ -18,7 +18,7 @@ const NAMED: usize = 200;
 
 /// The run that the page shows, and the nodes and bindings whose new numbers the page requests.
 pub(crate) struct Shown {
-    /// The place of the shown run; `None` if the page shows the list of runs.
+    /// The path of the shown run in the source; `None` if the page shows the list of runs.
     pub(crate) place: Option<String>,
     /// The numbers of the nodes whose new numbers are requested.
     pub(crate) nodes: Vec<u32>,
@@ -213,7 +213,7 @@ impl Touched {
         touched
     }
 
-    /// Returns whether a run may have changed; `place` is the place of the run, or of a run nested in it.
+    /// Returns whether a run may have changed; `place` is the path of the run, or of a run nested in it.
     fn may_have_changed(&self, place: &str) -> bool {
         let inside = format!("{place}/");
         self.all || above(&inside).any(|folder| self.folders.contains(folder))

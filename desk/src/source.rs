@@ -23,7 +23,7 @@ pub trait DeskSource: Shareable {
     fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError>;
 
     /// Closes the databases until the next request, if their locks could keep other programs from writing. Returns
-    /// whether it closed them.
+    /// whether databases were closed.
     fn let_go(&self) -> bool {
         false
     }

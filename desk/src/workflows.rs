@@ -83,7 +83,7 @@ pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Op
 }
 
 impl Desk {
-    /// Returns the database of workflows at a place (a path in the source); opens the database if it is not open.
+    /// Returns the database of workflows at a path in the source; opens the database if it is not open.
     pub(crate) fn tables(&mut self, place: &str) -> Result<&mut OpenWorkflows, Trouble> {
         let open = self.open_workflows.take();
         let source = self.source().ok_or_else(crate::desk::nothing_open)?;
@@ -178,7 +178,7 @@ impl OpenWorkflows {
         })
     }
 
-    /// Returns a window of a workflow's events, or of those of one run.
+    /// Returns a window of the events of a workflow, or of one of its runs.
     pub(crate) fn events(
         &mut self,
         id: &str,

@@ -241,7 +241,7 @@ fn what_the_page_folded_is_left_out_and_unfolded_around_a_node() {
     let around = &all.rows[..deep.node as usize];
     let above = around.iter().rev().find(|row| row.level < deep.level);
     let above = above.unwrap().node;
-    // With successful nodes folded, the failed ones and all their ancestors are visible, with their arguments.
+    // With successful nodes folded, failed nodes and all their ancestors are visible, with their arguments.
     let calm = asked.trace(&Folds::of(Folded::Well));
     let is_open = |row: &&TreeRow| row.status == "failed" || row.descendants == 0 || row.folded;
     assert!(calm.rows.iter().all(|row| is_open(&row)));

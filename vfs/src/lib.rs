@@ -64,7 +64,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Registers these files, so that SQLite can open the databases among them.
+    /// Registers files, so that SQLite can open the databases among them.
     pub fn new(files: Rc<dyn Files>) -> Mount {
         Mount {
             number: sqlite::add(Rc::clone(&files)),

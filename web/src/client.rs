@@ -25,8 +25,8 @@ use crate::served::Server;
 type Answer = Result<(String, Option<web_sys::Blob>), Trouble>;
 
 /// How many times the example is opened in the background, to make the browser optimise the wasm code. Measured: a run
-/// of 1,000 statements opens in 170 to 240 ms after 10 or more times, and in 260 to 310 ms after one. All 16 times
-/// together take one second of processor time.
+/// of 1,000 statements opens in 170 to 240 ms after 10 or more such openings, and in 260 to 310 ms after one. All 16
+/// openings together take one second of processor time.
 const UNSEEN: u32 = 16;
 
 /// The desks that can answer requests: the worker's and the server's.

@@ -1,4 +1,4 @@
-//! Parses the hash of the page's address into a [`Route`], a place in the viewer, and writes routes as hashes.
+//! Parses the hash of the page's address into a [`Route`], a screen of the viewer, and writes routes as hashes.
 //!
 //! | hash | page |
 //! |---|---|

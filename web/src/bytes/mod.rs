@@ -5,7 +5,7 @@
 //! SQLite ──► prosescope-vfs ──► Cache ──► File (FileReaderSync)
 //! ```
 //!
-//! `apart` separates runs that were dropped together. `packed` unpacks shared files among the dropped ones.
+//! `apart` separates runs that were dropped together. `packed` unpacks shared files among the dropped files.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 

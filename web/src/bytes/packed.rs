@@ -1,5 +1,5 @@
 //! Unpacks the shared files among the files that a user opened: zips of runs, and HTML pages that contain such a zip.
-//! The runs in them are then read like opened folders.
+//! The runs in the shared files are then read like opened folders.
 //!
 //! Neither the zip nor a large file in it is ever complete in the worker's memory. The pieces become blobs, which the
 //! browser stores.

@@ -8,8 +8,8 @@ use super::share::ShareButton;
 use super::state::App;
 use super::theme::ThemeButton;
 
-/// Draws the buttons for sharing, opening, closing, colours and keys. `places` are the paths of the runs or databases to share;
-/// `None` omits the button for sharing.
+/// Draws the buttons for sharing, opening, closing, colours and keys. `places` are the paths of the runs or databases
+/// to share; `None` omits the button for sharing.
 pub(crate) fn bar_end(app: App, places: Option<Signal<Vec<String>>>) -> AnyView {
     let open = RwSignal::new(false);
     let within = NodeRef::<leptos::html::Span>::new();

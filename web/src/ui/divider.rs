@@ -21,7 +21,7 @@ const LIST: f64 = 360.0;
 /// The distance that an arrow key moves the line, in pixels.
 const STEP: f64 = 24.0;
 
-/// Draws the line. Narrow windows have no line, because the item covers the list there.
+/// Draws the line. Narrow windows have no line, because the open item covers the list.
 #[component]
 pub(super) fn Divider() -> impl IntoView {
     let app = App::get();

@@ -1,5 +1,5 @@
-//! Builds the entries of the finder, the dialog behind Ctrl K: pages, runs and commands whose names match, and places
-//! that contain the typed text.
+//! Builds the entries of the finder, the dialog behind Ctrl K: pages, runs and commands whose names match, and lines
+//! of a run or workflow that contain the typed text.
 
 use leptos::prelude::*;
 use prosescope_core::view::{Hit, HitKind, RunList, SearchedRun};
@@ -167,7 +167,7 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
         all.extend(group.hits.iter().map(|hit| {
             let range = (hit.range.0 as usize, hit.range.1 as usize);
             let (text, mark) = around(&hit.text, range, before);
-            // For a match in a statement, only the row's number is added. The rest of the place would repeat the
+            // For a match in a statement, only the row's number is added. The rest of [`Hit::place`] would repeat the
             // statement.
             let own = hit
                 .place

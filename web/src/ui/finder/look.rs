@@ -115,7 +115,7 @@ impl Look {
         });
     }
 
-    /// Starts a search in the given places, and drops the previous search.
+    /// Starts a search in the given runs or workflow, and drops the previous search.
     pub(super) fn begin(self, app: App, text: String, places: Vec<Where>) {
         self.stop();
         let number = self.number.get_value();

@@ -118,8 +118,8 @@ fn Inside() -> impl IntoView {
                     mark::mark(app, text.get_untracked().trim(), line);
                 }
                 app.go(route);
-                // If the page's content did not get the focus here, closing the dialog would return it to the
-                // previously focused element.
+                // Without this focus, closing the dialog would return the focus to the element that had the focus
+                // before.
                 request_animation_frame(|| {
                     crate::ui::keys::focus("main");
                 });

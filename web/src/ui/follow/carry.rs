@@ -13,7 +13,7 @@ pub(crate) type Now = Option<(u32, u32)>;
 /// A callback that receives the new numbers and positions of the items.
 type Moved = dyn Fn(&[Now]);
 
-/// The callbacks of a part of the page that keeps its place when the run is reread.
+/// The callbacks of a list that keeps its cursor and scroll position when the run is reread.
 #[derive(Clone)]
 pub(crate) struct Keeper {
     /// Returns the items to keep, with their present numbers.
@@ -85,7 +85,8 @@ pub(crate) fn on_cleanup_local(end: impl Fn() + 'static) {
 }
 
 impl Follow {
-    /// Registers the part of the page that keeps its place. Returns a function that removes this registration.
+    /// Registers the list that keeps its cursor and scroll position. Returns a function that removes this
+    /// registration.
     pub(crate) fn keep(self, keeper: Keeper) -> impl Fn() {
         let number = self.next();
         self.keeper.set_value(Some((number, keeper)));
@@ -98,7 +99,7 @@ impl Follow {
         }
     }
 
-    /// Returns the registered part of the page, if there is one.
+    /// Returns the callbacks of the registered list, if there is one.
     pub(super) fn kept(self) -> Option<Keeper> {
         let keeper = self.keeper.get_value();
         keeper.map(|(_, keeper)| keeper)

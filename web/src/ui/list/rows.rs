@@ -71,7 +71,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Returns whether the cursor's page was removed. An answer may arrive after that, and must then be ignored.
+    /// Returns whether the cursor's page was removed. An answer that arrives after the removal must be ignored.
     pub(crate) fn is_gone(self) -> bool {
         self.at.is_disposed()
     }

@@ -1,5 +1,5 @@
-//! Draws the panel for sharing runs, beside the page. It lists the texts that would be replaced, and the page marks
-//! them.
+//! Draws the panel for sharing runs, beside the page. The panel lists the texts that would be replaced, and the page
+//! marks these texts.
 //!
 //! `wishes` draws the user's choices, and `hits` the replacements. Both only change [`Sheet::wishes`]; each change
 //! scans the runs again.

@@ -64,7 +64,7 @@ async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trou
 fn Detail(detail: NodeDetail) -> impl IntoView {
     let run = Run::get();
     let row = detail.row.clone();
-    // Only the innermost ancestors are shown with their text, because they describe the place best.
+    // Only the innermost ancestors are shown with their text, because they best describe where the row is.
     let hidden = detail.path.len().saturating_sub(INNERMOST);
     let path = detail
         .path
@@ -97,7 +97,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
     }
 }
 
-/// Draws the status, attempts, duration and times, and the place in the program.
+/// Draws the status, attempts, duration and times, and the line in the program.
 fn facts(run: Run, detail: &NodeDetail) -> AnyView {
     let row = &detail.row;
     let status = shown_status(row).to_owned();
