@@ -16,8 +16,8 @@ pub(super) const BLOCK: u64 = 4 * UNIT;
 /// The largest file, in bytes, that is fetched whole when its beginning is read.
 pub(crate) const WHOLE: u64 = 1 << 20;
 
-/// The largest file, in bytes, that is fetched whole at the fetch number [`FEW`]. A list of many runs needs only a few
-/// fetches from each file. The pages of one run read most of its file.
+/// The largest file, in bytes, that is fetched whole by its fourth fetch ([`FEW`]). A list of many runs needs only a
+/// few fetches from each file. The pages of one run read most of its file.
 const MIDDLE: u64 = 16 << 20;
 
 /// Which fetch from a file of up to [`MIDDLE`] bytes fetches the whole file: the fourth.

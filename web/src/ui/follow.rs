@@ -1,7 +1,7 @@
 //! Updates the page when the open files change.
 //!
-//! [`watch`] receives messages about changes from the server, and requests that the server's desk reread the files. Of
-//! dropped files, it only detects that they changed. The page keeps its content until the new answers arrive
+//! [`watch`] receives messages about changes from the server, and requests that the server's desk reread the files.
+//! For dropped files, [`watch`] only detects a change. The page keeps its content until the new answers arrive
 //! ([`super::load`], [`super::list`]). [`carry`] keeps folded nodes, the open item and the scroll position.
 
 mod carry;

@@ -118,8 +118,8 @@ fn Inside() -> impl IntoView {
                     mark::mark(app, text.get_untracked().trim(), line);
                 }
                 app.go(route);
-                // Without this focus, closing the dialog would return the focus to the element that had the focus
-                // before.
+                // The page's content gets the focus. Otherwise, closing the dialog would return the focus to the
+                // previously focused element.
                 request_animation_frame(|| {
                     crate::ui::keys::focus("main");
                 });
