@@ -1,4 +1,5 @@
-//! Parses the address of a server in `psql`'s forms: a URL or `key=value` words, completed from the environment.
+//! Parses the address of a PostgreSQL server as `psql` accepts it: a URL, or `key=value` words. Missing parts come from
+//! the environment.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,17 +18,18 @@ use crate::meter::Meter;
 use crate::server::{ANSWER, Connection};
 use crate::tls::{Authorities, Trust};
 
-/// Time limit for connecting, unless the address names `connect_timeout`.
+/// Time limit for connecting, unless the address contains `connect_timeout`.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Limit for the values of one statement, in bytes: PostgreSQL ends a connection that sends a message of 2^30 bytes
-/// or more, so this stays below.
+/// Limit for the size of one statement's values, in bytes. PostgreSQL ends a connection that sends a message of 2^30
+/// bytes or more. This limit is lower, because a message contains more than the values.
 const MOST: usize = 1_000_000_000;
 
-/// How long the server may leave sent bytes unacknowledged.
+/// How long sent bytes may stay unacknowledged before the system ends the connection (TCP user timeout).
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// How long an idle connection is kept; a server or a pooler may close it at any time.
+/// How long an idle connection is kept for reuse. The time is short, because a server or a pooler may close an idle
+/// connection.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// The address of a database, with the idle connections to this database. Neither `Debug` nor `Display` shows the
@@ -41,7 +43,7 @@ pub struct Address {
     pub(crate) trust: Trust,
     /// Time limit for an answer of the server.
     pub(crate) answer: Duration,
-    /// Limit for the values of one statement that the server accepts, in bytes.
+    /// Limit for the size of one statement's values, in bytes; see [`MOST`].
     pub(crate) most: usize,
     shown: String,
     idle: Arc<Mutex<Vec<Idle>>>,
@@ -51,10 +53,12 @@ pub struct Address {
 type Idle = (Instant, Arc<Connection>);
 
 impl Address {
-    /// Parses `postgresql://…`, `postgres://…` or `host=… dbname=…`. Missing parts come from `PGHOST`, `PGPORT`,
-    /// `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and `PGSSLROOTCERT`, which `env` looks up; a password may come
-    /// from the user's file (`PGPASSFILE`, `~/.pgpass`), separately for each host; the rest from libpq's defaults. The
-    /// user's passwords are sent to the hosts that `text` names, so `text` must be the user's own or trusted.
+    /// Parses `postgresql://…`, `postgres://…` or `host=… dbname=…`. Missing parts come from the variables `PGHOST`,
+    /// `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and `PGSSLROOTCERT`, whose values `env` returns. The
+    /// user's password file (`PGPASSFILE`, `~/.pgpass`) may contain a password for each host. Parts that are still
+    /// missing are libpq's defaults.
+    ///
+    /// The user's passwords are sent to the hosts in `text`, so `text` must come from a trusted source.
     ///
     /// # Errors
     /// If the text is not a valid address. The message never repeats the text, which may contain a password.
@@ -155,14 +159,14 @@ impl Address {
         }
     }
 
-    /// Returns an idle connection, if there is one, and removes it from the list.
+    /// Removes a usable connection from the idle ones and returns it; `None` if there is none.
     pub(crate) fn idle(&self) -> Option<Arc<Connection>> {
         let mut idle = self.idle.lock().ok()?;
         idle.retain(|(since, connection)| since.elapsed() < IDLE && !connection.is_closed());
         idle.pop().map(|(_, connection)| connection)
     }
 
-    /// Keeps an idle connection for its next use.
+    /// Adds a connection to the idle ones for its next use, unless it is closed.
     pub(crate) fn keep(&self, connection: Arc<Connection>) {
         if let Ok(mut idle) = self.idle.lock()
             && !connection.is_closed()
@@ -184,7 +188,7 @@ impl fmt::Debug for Address {
     }
 }
 
-/// Returns the address as postgres.md shows one: `postgresql://user:***@host:5432/db`.
+/// Returns an address with `***` in place of its password: `postgresql://user:***@host:5432/db` (postgres.md).
 fn shown(config: &Config, hosts: &[Config]) -> String {
     let user = config.get_user().unwrap_or_default();
     let known = |host: &Config| host.get_password().is_some();
@@ -197,7 +201,8 @@ fn shown(config: &Config, hosts: &[Config]) -> String {
     )
 }
 
-/// Returns the fault for a wrong address. The library's error contains the wrong key, but no value, such as a password.
+/// Returns the fault for an invalid address, with the library's error as the reason. That error may contain an unknown
+/// key, but never a value such as a password.
 fn wrong(error: &tokio_postgres::Error) -> Fault {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     let cause = cause.unwrap_or_else(|| error.to_string());
@@ -217,7 +222,7 @@ fn system_user(env: &dyn Fn(&str) -> Option<String>) -> String {
         .unwrap_or_else(|| "postgres".to_owned())
 }
 
-/// Returns the host that libpq uses by default: a folder with a socket, or else this machine.
+/// Returns the host that libpq uses by default: the folder with PostgreSQL's socket, or else `localhost`.
 fn usual_host(port: u16) -> String {
     let there = |folder: &&&str| {
         PathBuf::from(folder)
@@ -230,7 +235,8 @@ fn usual_host(port: u16) -> String {
         .map_or_else(|| "localhost".to_owned(), |folder| (*folder).to_owned())
 }
 
-/// The TLS settings of an address. An address may contain more of them than the library understands.
+/// The TLS settings of an address. They are taken out of the address, because the PostgreSQL library does not accept
+/// all of libpq's settings.
 #[derive(Default)]
 struct Tls {
     mode: Option<String>,
@@ -249,8 +255,8 @@ impl Tls {
         true
     }
 
-    /// Returns how the server's certificate is verified, by libpq's rules: `require` verifies nothing unless the user
-    /// has a file of authorities.
+    /// Sets the TLS mode of `config`, and returns how the server's certificate is verified. The rules are libpq's: for
+    /// example, `require` verifies nothing unless the user has a file of certificate authorities.
     fn trust(self, config: &mut Config, usual: Option<PathBuf>) -> Result<Trust, Fault> {
         let wrong = |message: &str, hint: &str| {
             let message = format!("the address of the PostgreSQL database has {message}");
@@ -262,7 +268,8 @@ impl Tls {
         let full = if system { "verify-full" } else { "prefer" };
         let (mode, trust) = match (self.mode.as_deref().unwrap_or(full), own) {
             ("disable", _) => (SslMode::Disable, Trust::Anyone),
-            // With the system's authorities, a certificate proves something only if the host name is checked too.
+            // The system's authorities sign certificates for everyone. Such a certificate proves something only if the
+            // host name is checked too.
             ("allow" | "prefer" | "require" | "verify-ca", _) if system => {
                 let hint = "write sslmode=verify-full";
                 return wrong(
@@ -296,7 +303,7 @@ fn libpq_roots(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// Splits an address into the text without TLS settings, and these settings.
+/// Splits an address into its TLS settings and the text without these settings.
 fn without_tls(text: &str) -> (String, Tls) {
     let mut tls = Tls::default();
     let is_url = ["postgresql://", "postgres://"]

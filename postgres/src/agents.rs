@@ -31,11 +31,11 @@ pub struct KeptRows {
     pub everybodys: bool,
 }
 
-/// Measures an agent that outlives runs; `None` if it does not exist. If the project has no such agent of its own, the
-/// shared agent counts.
+/// Counts the rows of an agent that outlives runs, and measures its memory; `None` if the agent does not exist. If the
+/// project has no agent of this name, the result is about the shared agent of this name.
 ///
 /// # Errors
-/// If the server does not answer, or refuses.
+/// If the server does not answer, or refuses the request.
 pub fn kept_rows(
     address: &Address,
     keeper: &Keeper,
@@ -47,14 +47,14 @@ pub fn kept_rows(
     Ok(kept.map(|(_, kept)| kept))
 }
 
-/// Deletes an agent that outlives runs, with its segments and earlier memories. Returns whether it existed.
+/// Deletes an agent that outlives runs, with its segments and earlier memories. Returns whether the agent existed.
 ///
 /// # Errors
-/// If the server does not answer, or refuses.
+/// If the server does not answer, or refuses the request.
 pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bool, WriteError> {
     let mut there = false;
-    // The owner is looked up only once. If a successful deletion were repeated with a second look-up, that would find
-    // and delete the shared agent of the same name.
+    // The owner is looked up only once. If a successful deletion were repeated with a second look-up, the repetition
+    // would find and delete the shared agent of the same name.
     let mut whom = None;
     let mut delete = |server: &Server| {
         if whom.is_none() {
@@ -120,7 +120,7 @@ fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, Kep
 pub(crate) fn whose(of: &Of) -> &'static str {
     match of {
         Of::Run(_) => "run_id = $2",
-        // The column is NULL for shared agents and for the agents of a user.
+        // `x_project` is NULL for shared agents and for the agents of a user.
         Of::Agents(_) | Of::Runs(_) => {
             "run_id IS NULL AND x_project IS NOT DISTINCT FROM nullif($2, '')"
         }
@@ -143,7 +143,7 @@ pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
     }
 }
 
-/// Returns the statements that write a memory; the earlier one stays as history.
+/// Returns the statements that write a memory, and keep the earlier memory as history.
 pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
     let whose = whose(of);
     vec![
@@ -196,7 +196,7 @@ pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
     ]
 }
 
-/// Returns the statement that registers a missing agent; an unknown time is empty.
+/// Returns the statement that registers an agent if it is missing. An unknown time is passed as an empty text.
 pub(crate) fn agent<'a>(
     of: &'a Of,
     name: &'a str,

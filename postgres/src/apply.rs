@@ -20,11 +20,11 @@ pub(crate) struct Step<'a> {
     pub(crate) bound: Vec<Bound<'a>>,
     /// The number of rows that the statement must change; `None` allows any number.
     pub(crate) rows: Option<u64>,
-    /// The kind of check, if the statement only checks foreign code or data.
+    /// The check that the statement makes, if any: for foreign code, or of the values of a row.
     pub(crate) check: Option<Check>,
 }
 
-/// The kind of a statement that only checks.
+/// The check that a statement makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Check {
     /// Fails by a division by zero if there is foreign code on the tables; see [`crate::foreign`].
@@ -108,7 +108,7 @@ pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
     match change {
         Change::Attachment(_) => Vec::new(),
         Change::Run(change) => {
-            // A word that the column refuses is kept in another column (errata P11).
+            // A word that the column `status` refuses is kept in `x_status` (errata P11).
             let known = change.status.as_deref().map(status);
             let (status, odd) = known.map_or((None, None), |(status, odd)| (Some(status), odd));
             vec![step(

@@ -33,7 +33,7 @@ impl Beside {
         })
     }
 
-    /// Reads a part of an attachment, named by its path from [`Beside::files`].
+    /// Reads a part of an attachment, given by its path from [`Beside::files`].
     pub(crate) fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         let inside = path.strip_prefix(self.root.as_str());
         let inside = inside.ok_or_else(|| SourceError::NotFound(path.to_owned()))?;

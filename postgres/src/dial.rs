@@ -28,7 +28,7 @@ type Plain = Metered<Box<dyn Wire>>;
 type Rustls = <MakeRustlsConnect as MakeTlsConnect<Plain>>::TlsConnect;
 type Encrypted = Metered<<Rustls as TlsConnect<Plain>>::Stream>;
 
-/// The library's task of a connection, which sends and receives messages while it is polled.
+/// The library's future that sends and receives the messages of a connection while it is polled.
 pub(crate) type Driver = Connection<Plain, Encrypted>;
 
 /// The address of the server to which a connection leads; a cancel request must go to the same server.

@@ -18,7 +18,7 @@ use crate::of::{Keeper, Of};
 use crate::rows::{self, get};
 use crate::server::{Bound, Lost, Server, int, owned, text};
 
-/// The number of rows that are fetched at once in a search that mostly ends early.
+/// The number of rows that one query of a search fetches. The number is small, because most searches end early.
 const PIECE: i64 = 64;
 
 /// The facts from which a command computes its changes, read in the transaction that will write these changes.
@@ -26,7 +26,8 @@ pub(crate) struct PostgresFacts<'a> {
     pub(crate) server: &'a Server,
     /// The id of the run; empty for agents that outlive runs.
     pub(crate) run: &'a str,
-    /// The owner of written rows. Becomes the owner of shared agents if a project's agent is found among those.
+    /// The owner of the rows that the command writes. Changes from a project to the owner of shared agents, if the
+    /// command's agent is a shared one.
     pub(crate) of: RefCell<Of>,
     /// The run's status when its row was locked.
     pub(crate) status: RunStatus,
@@ -36,10 +37,10 @@ pub(crate) struct PostgresFacts<'a> {
     pub(crate) program: Option<String>,
     /// Whether the run has gates but not a single audit row, read with the status.
     pub(crate) lacks_log: bool,
-    /// The ids reserved for new rows, if any: the first id and the number.
+    /// The ids reserved for new executions: the first id, and the number of ids. `None` before the first reservation.
     pub(crate) ids: Cell<Option<(i64, i64)>>,
-    /// The last error of the server. [`Fault`] contains only its text, but the store must know whether a retry can
-    /// succeed.
+    /// The last error of the server. A [`Fault`] contains only the error's text, from which the store could not decide
+    /// whether a retry may succeed.
     pub(crate) lost: RefCell<Option<Lost>>,
 }
 
@@ -71,8 +72,8 @@ impl PostgresFacts<'_> {
         self.said(rows.first().map(read).transpose())
     }
 
-    /// Passes rows of `execution` to `each` until `each` breaks. The rows are fetched in pieces of [`PIECE`]. `of` is
-    /// the condition, and `bound` returns its values, the run first; the last id of the previous piece is added.
+    /// Passes rows of `execution` to `each` until `each` breaks. Fetches [`PIECE`] rows per query. `of` is the SQL
+    /// condition on the rows. `bound` returns the values of the condition, the run first.
     fn each(
         &self,
         of: &str,

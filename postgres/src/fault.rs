@@ -34,7 +34,7 @@ pub(crate) fn refused(address: &Address, error: &Error) -> Fault {
     fault.hint(hint)
 }
 
-/// Returns the fault if no host was reached.
+/// Returns the fault for an address of which no host could be reached.
 pub(crate) fn undialled(address: &Address, error: &Undialled) -> Fault {
     match error {
         Undialled::Refused(error) => refused(address, error),
@@ -157,7 +157,7 @@ pub(crate) fn unread_fault(address: &Address, lost: &Lost) -> Fault {
     Fault::new(FaultKind::Io, error.to_string()).hint(error.next_step())
 }
 
-/// Returns whether a retry may succeed: another transaction was in the way, or the connection was lost.
+/// Returns whether a retry may succeed: the command conflicted with another transaction, or the connection was lost.
 pub(crate) fn is_passing(lost: &Lost) -> bool {
     match lost {
         Lost::Silent | Lost::Flood(_) => false,
@@ -188,7 +188,8 @@ pub(crate) fn is_no_table(lost: &Lost) -> bool {
     matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE))
 }
 
-/// Errors after which the session is lost: the server stops, or it ended an idle transaction.
+/// Returns whether the session is lost after an error: the connection failed, the server stops, or the server ended an
+/// idle transaction.
 fn is_connection(code: &SqlState) -> bool {
     let code = code.code();
     code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "25P03")
@@ -205,7 +206,7 @@ pub(crate) fn not_storable(lost: &Lost) -> Option<String> {
     of_value.then(|| words(error))
 }
 
-/// Returns whether the server may have committed before the error.
+/// Returns whether the server may have committed the transaction before the error.
 pub(crate) fn leaves_open(lost: &Lost) -> bool {
     match lost {
         Lost::Silent | Lost::Flood(_) | Lost::AtCommit(_) => true,
@@ -233,7 +234,7 @@ pub(crate) fn words(error: &Error) -> String {
 /// Limit for the shown part of a server's message, in characters.
 const SHOWN: usize = 2000;
 
-/// Returns the beginning of a text, since a server may send one of any length.
+/// Returns the beginning of a text, because a server may send a text of any length.
 fn short(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -12,21 +12,21 @@ use crate::source::NEWEST;
 /// The result of a search for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
-    /// The run with this id.
+    /// Exactly one run matches; the value is its id.
     One(String),
-    /// No run has this id.
+    /// No run has an id that equals or begins with the given text.
     None,
-    /// Several runs have ids that begin with the name; only some of these ids are listed.
+    /// Several runs have ids that begin with the given text. The list contains at most four of these ids.
     Several(Vec<String>),
 }
 
-/// Number of runs listed if a prefix is ambiguous.
+/// The most ids that [`Which::Several`] lists.
 const MOST: i64 = 4;
 
-/// Finds a run by its id or a unique prefix; without a name, the run that started last.
+/// Finds a run by its id or by a unique beginning of its id. If `name` is `None`, finds the run that started last.
 ///
 /// # Errors
-/// If the server does not answer, or refuses.
+/// If the server does not answer, or refuses the request.
 pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
     let server = Server::connect(address)?;
     let found = find(&server, name).map_err(|lost| fault::unread_fault(address, &lost))?;
@@ -34,10 +34,10 @@ pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
     Ok(found)
 }
 
-/// Returns the runs with a pending gate.
+/// Returns the ids of the runs with a pending gate.
 ///
 /// # Errors
-/// If the server does not answer, or refuses.
+/// If the server does not answer, or refuses the request.
 pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
     ids(
         address,
@@ -46,10 +46,10 @@ pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
     )
 }
 
-/// Returns all runs.
+/// Returns the ids of all runs.
 ///
 /// # Errors
-/// If the server does not answer, or refuses.
+/// If the server does not answer, or refuses the request.
 pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
     ids(
         address,
@@ -85,7 +85,7 @@ pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
 fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
     let asked = match name {
         Some(name) => {
-            // The name is mostly a whole id, so this query comes before the search for prefixes.
+            // The exact search comes first, because `name` is usually a whole id.
             let whole = server.ask("SELECT id FROM openprose.run WHERE id = $1", &[text(name)]);
             match whole {
                 Ok(rows) if rows.is_empty() => server.ask(

@@ -18,7 +18,7 @@ use crate::rows::get;
 use crate::server::{Bound, Lost, Server, bool_of, text, texts};
 use crate::shape::quoted;
 
-/// The written tables: two of the store's own, and those with rows of runs.
+/// The tables that Prosescope writes: first two tables for its own use, then the tables with rows of runs.
 pub(crate) const WRITTEN: [&str; 15] = [
     "x_commands",
     "x_schema",
@@ -40,13 +40,13 @@ pub(crate) const WRITTEN: [&str; 15] = [
 /// The tables of [`WRITTEN`] that contain rows of runs.
 pub(crate) const OF_RUNS: &[&str] = WRITTEN.split_at(2).1;
 
-/// Finds foreign code on the tables `$1`; if `$2` is true, also on tables that lose rows by their foreign keys. Returns
-/// the kind of code and the table. `$3` is the body of Prosescope's own function that keeps the audit log append-only
-/// (errata G7), which is allowed.
+/// Finds foreign code on the tables `$1`. If `$2` is true, also searches the tables whose rows change by a foreign key
+/// when rows of `$1` are deleted. Returns the kind of code, and the table. `$3` is the body of Prosescope's own trigger
+/// function, which is allowed: it keeps the audit log append-only (errata G7). `$4` is [`TAME`].
 ///
-/// A CHECK may call functions of PostgreSQL, or C functions of an extension, if they read nothing. Of functions that
-/// read something, only a few are allowed, since others may run any statement (`table_to_xml` of a view). Most
-/// expressions call no function; a search of their tree by one pattern shows that quickly.
+/// An expression may call functions of PostgreSQL, or C functions of an extension, if these functions read nothing. Of
+/// the functions that read something, only [`TAME`] is allowed: others, such as `table_to_xml` of a view, may run any
+/// statement. Most expressions call no function, which one search by a pattern shows quickly.
 const FOUND: &str = r"
     WITH RECURSIVE named AS (
         SELECT c.oid, c.relkind, c.relhassubclass FROM pg_class AS c
@@ -186,7 +186,7 @@ pub(crate) fn guarded(server: &Server, tables: &[&str], deletes: bool) -> Result
     Ok(())
 }
 
-/// Returns the kind and the table of each piece of foreign code. Called outside a transaction.
+/// Returns the kind and the table of each piece of foreign code. Must be called outside a transaction.
 pub(crate) fn found(server: &Server) -> Result<Vec<(String, String)>, Lost> {
     named(&server.ask(FOUND, &bound(&WRITTEN, true))?)
 }
@@ -196,7 +196,7 @@ fn named(rows: &[Row]) -> Result<Vec<(String, String)>, Lost> {
     Ok(found.collect::<Result<_, tokio_postgres::Error>>()?)
 }
 
-/// Ends the transaction of a command that [`guard`] stopped; returns the refusal, which names the code.
+/// Ends the transaction of a command that [`guard`] stopped; returns the refusal, which describes the foreign code.
 pub(crate) fn refusal(server: &Server) -> WriteError {
     let address = server.address();
     if let Err(lost) = server.batch("ROLLBACK") {
@@ -210,8 +210,8 @@ pub(crate) fn refusal(server: &Server) -> WriteError {
     };
     match what {
         Some(what) => refused(address, &what),
-        // The guard stopped the command because a row differed when it was read back, or because of code that was
-        // removed since.
+        // No foreign code is found. So a written row differed when it was read back, or the code was removed
+        // meanwhile.
         None => otherwise(address, "the stored row differs from the written one"),
     }
 }
@@ -236,7 +236,7 @@ pub(crate) fn otherwise(address: &Address, what: &str) -> WriteError {
     )
 }
 
-/// Finds the columns of OpenProse's tables that have a wrong type.
+/// Reads the columns of the tables `$1`, with their types.
 const TYPES: &str = "
     SELECT c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod)
     FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -291,7 +291,8 @@ fn odd_types(server: &Server) -> Result<Vec<(String, String, &'static str)>, Los
     Ok(odd)
 }
 
-/// Returns the type that Prosescope's schema declares for a column, such as `TEXT,`; `None` for an unknown column.
+/// Returns the type that Prosescope's schema declares for a column, with a comma that follows, such as `TEXT,`; `None`
+/// for an unknown column.
 fn declared(table: &str, column: &str) -> Option<&'static str> {
     let mut made = POSTGRES_SQL
         .split("CREATE TABLE IF NOT EXISTS openprose.")
@@ -326,7 +327,7 @@ pub(crate) fn no_tables<'a>() -> Bound<'a> {
     texts(WRITTEN.iter().map(|name| Some(*name)))
 }
 
-/// Returns the tables of some steps, by the names in their statements.
+/// Returns the tables that some SQL statements write, by the table names in the statements.
 pub(crate) fn tables_of<'s>(steps: impl Iterator<Item = &'s str>) -> Vec<&'static str> {
     let statements: Vec<&str> = steps.collect();
     let is_named = |table: &&&str| {

@@ -1,14 +1,16 @@
-//! Detects row security: a table that hides rows from the role is not read, because a part of its rows would look like
-//! all of them.
+//! Detects tables that hide rows from the current role by row security. Such a table is not read, because a part of its
+//! rows would look like all of them.
 //!
 //! PostgreSQL's setting for this (`row_security = off`) makes every query of a table with policies for the role an
-//! error, even if a policy is `USING (true)` and hides nothing. So each transaction begins by reading the policies; if
-//! all tables show all of their rows to the role, row security stays on. A policy added after that takes effect in the
-//! next transaction.
+//! error, even if a policy is `USING (true)` and hides nothing. So each transaction begins by reading the policies. If
+//! all tables show all of their rows to the role, row security stays on. A policy that is added later is detected by
+//! the next transaction.
 
-/// Returns the statement at the beginning of a transaction, after its `search_path`. `$commands` are letters of
-/// `pg_policy.polcmd` (`r` select, `w` update, `d` delete); `$tables` is a condition on `pg_class AS c`. A command sees
-/// all rows if a permissive policy is a literal `true`, and every restrictive policy too.
+/// Expands to the statement that sets `row_security` at the beginning of a transaction, after `search_path` was set.
+///
+/// `$commands` lists letters of `pg_policy.polcmd`: `r` select, `w` update, `d` delete. `$tables` is an SQL condition
+/// on `pg_class AS c`. A command sees all rows if at least one permissive policy and all restrictive policies have the
+/// literal condition `true`.
 macro_rules! all_rows {
     ($commands:literal, $tables:literal) => {
         concat!(

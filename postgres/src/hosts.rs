@@ -12,8 +12,8 @@ use crate::tls::Trust;
 /// The default port.
 pub(crate) const PORT: u16 = 5432;
 
-/// Returns the settings of each host, in the order in which the hosts are tried. A host without a password gets the one
-/// that the user's password file has for this host and port, never that of another host.
+/// Returns the settings of each host, in the order in which the hosts are tried. A host without a password gets the
+/// password that the user's password file has for this host and port, never the password of another host.
 pub(crate) fn each(
     all: &Config,
     trust: &Trust,
@@ -23,7 +23,7 @@ pub(crate) fn each(
     let fits = |len: usize| len <= 1 || len == count;
     let whole = [all.get_hosts().len(), all.get_hostaddrs().len()];
     if !fits(all.get_ports().len()) || whole.iter().any(|len| *len != 0 && *len != count) {
-        // The address is not valid; the library rejects it when connecting.
+        // The address is not valid. `dial` rejects it when connecting.
         return vec![all.clone()];
     }
     let mut each: Vec<Config> = (0..count).map(|n| one(all, n)).collect();
@@ -41,7 +41,7 @@ pub(crate) fn each(
     each
 }
 
-/// Returns the place of a host as an address shows it: `host:port`, or `host(address):port` if both are named.
+/// Returns a host as a shown address contains it: `host:port`, or `host(address):port` if the host has a `hostaddr`.
 pub(crate) fn place(config: &Config) -> String {
     let host = config.get_hosts().first().map(|host| match host {
         Host::Tcp(name) => name.clone(),
@@ -82,7 +82,8 @@ fn kept(config: &Config, trust: &Trust, env: &dyn Fn(&str) -> Option<String>) ->
     )
 }
 
-/// Returns the host name in a password file for a socket: `localhost` for the usual folders, else the folder.
+/// Returns the host name that a password file contains for a socket: `localhost` for the usual folders, else the
+/// folder.
 #[cfg(unix)]
 fn of_socket(path: &Path) -> String {
     match SOCKETS.iter().any(|usual| path == Path::new(usual)) {

@@ -1,12 +1,13 @@
-//! Runs of OpenProse programs in PostgreSQL (postgres.md): one database keeps many runs in the schema `openprose`, and
-//! many machines may write at once.
+//! Reads and records runs of OpenProse programs in PostgreSQL (postgres.md). One database contains many runs, in the
+//! schema `openprose`, and many machines may write at the same time.
 //!
 //! ```text
-//! Address ──► Server: one connection, asked and awaited ─┬─► PostgresStore: RunStore, one transaction per command
-//!                                                        └─► PostgresRun: Database, one snapshot, rows of one run
+//! Address ──► Server: one connection, one query at a time ─┬─► PostgresStore: RunStore, one transaction per command
+//!                                                          └─► PostgresRun: Database, one snapshot, rows of one run
 //! ```
 //!
-//! The folder `workflow/` stores workflows in the same way, but in tables that may belong to another program.
+//! The folder `workflow/` of this crate stores workflows in the same way, but in tables that may belong to another
+//! program.
 //!
 //! [`prosescope_core::write`] computes the changes and [`prosescope_core::decode`] interprets rows; this crate contains
 //! only SQL, locks and connections. Statements are sent with their values and types and are never prepared, so a pooler

@@ -1,7 +1,8 @@
 //! Counts the messages from a server before the library stores them, because a faulty server may send without end.
 //!
-//! The library stores every parameter and every row of an answer, and trusts the declared length of a message. This
-//! stream ends with an error once an answer has more of a kind than any normal answer.
+//! The library stores every parameter and every row of an answer, and trusts the declared length of a message. The
+//! stream [`Metered`] ends with an error once an answer exceeds the limit for a kind of message. Normal answers stay
+//! below these limits.
 
 use std::io;
 use std::pin::Pin;
@@ -19,7 +20,8 @@ const MESSAGE: usize = 64 << 20;
 /// Limit for the rows of one answer that is kept in memory, in bytes of memory.
 const ROWS: usize = 112 << 20;
 
-/// Limit for session parameters, in bytes of memory: a transaction sets four, and each is kept.
+/// Limit for reports of session parameters, in bytes of memory. A transaction sets four parameters, and the library
+/// keeps each report.
 const PARAMETERS: usize = 64 << 10;
 
 /// Limit for notices and notifications, which are dropped, in bytes of memory.
@@ -31,7 +33,7 @@ const OTHERS: usize = 8 << 20;
 /// The memory that each message takes in addition to its own bytes.
 const EACH: usize = 160;
 
-/// Counts the bytes that the server has sent since the last question.
+/// Counts of the memory that messages of the server have needed since the last question, by kind of message.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     rows: AtomicUsize,
@@ -64,12 +66,13 @@ impl Meter {
         self.heard() + self.told.load(Ordering::Relaxed)
     }
 
-    /// Returns the reason why the stream was ended, such as `the server sends rows without end`; `None` if it was not ended.
+    /// Returns the reason why the stream was ended, such as `the server sends rows without end`; `None` if no limit was
+    /// exceeded.
     pub(crate) fn ended(&self) -> Option<&'static str> {
         self.ended.get().copied()
     }
 
-    /// Counts a message that begins; fails if a limit is exceeded.
+    /// Counts a message by its kind and its declared length; fails if a limit is exceeded.
     fn take(&self, kind: u8, len: usize) -> io::Result<()> {
         let (count, most, what) = match kind {
             b'D' => (&self.rows, ROWS, "the server sends rows without end"),
@@ -103,13 +106,13 @@ impl Meter {
 /// The part of a message that a stream receives next.
 #[derive(Debug, Clone, Copy)]
 enum At {
-    /// Before the byte that answers whether the server supports TLS.
+    /// The byte with which the server answers whether it supports TLS.
     Tls,
     /// Encrypted data, which is counted after decryption.
     Encrypted,
-    /// In the head of a message (kind and length). The number counts the received bytes of the head.
+    /// The head of a message (kind and length), and the number of its bytes received so far.
     Head([u8; 5], usize),
-    /// In the body of a message. The number counts the bytes that are still missing.
+    /// The body of a message: the number of its bytes that are still missing.
     Body(usize),
 }
 
@@ -121,7 +124,7 @@ pub(crate) struct Metered<S> {
 }
 
 impl<S> Metered<S> {
-    /// Returns a stream of plain messages.
+    /// Wraps a stream of unencrypted messages.
     pub(crate) fn messages(stream: S, meter: Arc<Meter>) -> Metered<S> {
         Metered {
             stream,
@@ -130,7 +133,7 @@ impl<S> Metered<S> {
         }
     }
 
-    /// Returns a stream that begins with the answer about TLS.
+    /// Wraps a stream that begins with the server's answer whether it supports TLS.
     pub(crate) fn asked_for_tls(stream: S, meter: Arc<Meter>) -> Metered<S> {
         Metered {
             at: At::Tls,
@@ -138,7 +141,7 @@ impl<S> Metered<S> {
         }
     }
 
-    /// Returns a stream that is encrypted from its first byte on.
+    /// Wraps a stream that is encrypted from its first byte on.
     pub(crate) fn encrypted(stream: S, meter: Arc<Meter>) -> Metered<S> {
         Metered {
             at: At::Encrypted,

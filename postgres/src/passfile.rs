@@ -1,9 +1,11 @@
-//! Reads passwords from libpq's file of the user: a line is `host:port:database:user:password`, with `*` for any value.
+//! Reads passwords from the user's libpq password file (`~/.pgpass`). A line is `host:port:database:user:password`, in
+//! which `*` matches any value.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the password in the user's file for a connection. As in libpq, a file that other users may read is ignored.
+/// Returns the password in the user's file for a connection, if the file has one. `of` is the connection's host, port,
+/// database and user. As in libpq, a file that other users may read is ignored.
 pub(crate) fn password(env: &dyn Fn(&str) -> Option<String>, of: [&str; 4]) -> Option<String> {
     let named = env("PGPASSFILE").filter(|path| !path.is_empty());
     let path = match named {

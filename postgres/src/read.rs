@@ -1,4 +1,4 @@
-//! Reads the rows of one run in one snapshot (repeatable read, read only).
+//! Reads the rows of runs or agents in one snapshot: a transaction that is repeatable-read and read-only.
 
 mod cells;
 mod condition;
@@ -23,7 +23,8 @@ use crate::shape::{COLUMNS, KEPT, Kind, Shape, shapes};
 use cells::{OfStatement, Raw, Slot};
 use condition::condition;
 
-/// Begins a reading transaction; [`crate::store`] explains the settings.
+/// The statements that begin a reading transaction. They set everything that reading depends on, because a pooler may
+/// provide a session with any settings.
 const BEGIN: &str = concat!(
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
@@ -32,19 +33,19 @@ const BEGIN: &str = concat!(
     "; SAVEPOINT read"
 );
 
-/// Number of bytes of a value that are fetched at once.
+/// The most bytes of a value that one query fetches.
 const PIECE: u64 = 16 << 20;
 
 /// A reader for the rows of one run, of all runs, or of agents that outlive runs.
 pub struct PostgresRun {
     server: Server,
     of: Of,
-    /// Whether executions are named by the ids of their original store.
+    /// Whether executions have the ids of the store from which they were imported (`x_source_id`), not their own.
     source_ids: bool,
     limits: Limits,
     /// Whether a snapshot is open.
     snapshot: Flag<bool>,
-    /// Whether a stream of rows is open; the connection answers one question at a time.
+    /// Whether a stream of rows is open. The connection then accepts no other query.
     busy: Flag<bool>,
     /// The tables of the schema; `None` until they are first needed.
     shapes: RefCell<Option<Arc<[Shape]>>>,
@@ -54,13 +55,14 @@ impl PostgresRun {
     /// Connects to the server, to read one run.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses.
+    /// If the server does not answer, or refuses the request.
     pub fn connect(address: &Address, run: &str, limits: &Limits) -> Result<PostgresRun, Fault> {
         PostgresRun::of(address, Of::Run(run.to_owned()), limits)
     }
 
-    /// Names executions by the ids of their original store, for a copy that returns to that store. Has no effect if one
-    /// of these ids is as high as the id of an execution that was recorded in this database: the ids could collide.
+    /// Makes executions have the ids of their original store, for a copy that returns to that store. Has no effect if
+    /// an original id is equal to or larger than the id of an execution that was recorded in this database, because two
+    /// executions could then have the same id.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -82,7 +84,7 @@ impl PostgresRun {
         Ok(self)
     }
 
-    /// Connects, to read the rows of an owner.
+    /// Connects to the server, to read the rows of an owner: a run, several runs, or a keeper of agents.
     ///
     /// # Errors
     /// As [`PostgresRun::connect`].
@@ -102,7 +104,7 @@ impl PostgresRun {
         fault::unread(self.server.address(), &lost.into())
     }
 
-    /// Answers a question inside the open snapshot, or inside a new one.
+    /// Calls `ask` inside the open snapshot. Without an open snapshot, begins one and ends it after the call.
     fn inside<T>(&self, ask: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
         let own = !self.snapshot.get();
         if own {
@@ -207,7 +209,7 @@ impl PostgresRun {
         Ok(count.map_err(|error| self.unread(error))? < Some(2))
     }
 
-    /// Calls a function with the rows of a table; refuses a table without a column for the run, whose rows could belong
+    /// Calls `ask` with the shape of a table. Refuses a table that lacks the column for the run, if its rows may belong
     /// to other runs.
     fn with_rows<T>(
         &self,
@@ -319,7 +321,7 @@ impl Database for PostgresRun {
     }
 
     fn about(&self, table: &Found) -> u64 {
-        // Counting stops at this number of rows, so that it does not take long.
+        // The count stops at about a million rows, so that it does not take long.
         self.counted(table, 1 << 20).unwrap_or(0)
     }
 
@@ -427,7 +429,8 @@ impl Database for PostgresRun {
     }
 }
 
-/// Returns a position in a value for SQL's functions, cut at 1 GB, the maximum length of a value.
+/// Returns a position in a value, limited to the largest `integer` of SQL's functions. No position is cut off, because
+/// PostgreSQL's values have at most 1 GB.
 fn at_most(n: u64) -> i64 {
     i64::from(i32::try_from(n).unwrap_or(i32::MAX))
 }

@@ -1,5 +1,5 @@
-//! Reads rows back before the commit. A column's type or collation, or foreign code, may alter a value, and a command
-//! must report success only if its data is stored exactly.
+//! Builds the statements that compare written rows with the intended values before the commit. A column's type or
+//! collation, or foreign code, may alter a value. A command must report success only if its data is stored exactly.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::apply::{self, Check, Step, any};
 use crate::of::Of;
 use crate::server::{Bound, int, owned, owned_bytes, text};
 
-/// Texts longer than this many bytes are compared by their hash, so that each is sent only once.
+/// Texts longer than this many bytes are compared by their hash, so that a long text is not sent a second time.
 const LONG: usize = 4096;
 
 /// Returns the statement that checks deferred constraints before rows are read back; without such constraints it has no
@@ -27,8 +27,8 @@ pub(crate) fn of_all<'a>(of: &'a Of, changes: &'a [Change]) -> Vec<Step<'a>> {
     let mut seen = HashSet::new();
     let mut last: Vec<&Change> = changes.iter().rev().collect();
     last.retain(|change| match change.stored(run) {
-        // The first two columns of the key suffice. A decision's key has more columns than the key of the change that
-        // created the same gate.
+        // The first two columns of the key identify a row. The key of a gate's decision has more columns than the key
+        // of the change that created the gate.
         Some(row) => seen.insert((
             row.table,
             format!("{:?}", row.key.iter().take(2).collect::<Vec<_>>()),
@@ -110,7 +110,7 @@ impl<'a> Compared<'a> {
         ));
     }
 
-    /// Expects an object to contain these members; it may contain more.
+    /// Expects a column to contain an object with at least these members.
     fn holds(&mut self, column: &'static str, object: &serde_json::Map<String, Value>) {
         if object.is_empty() {
             return;
@@ -159,7 +159,8 @@ const TIMES: [&str; 6] = [
     "updated_at",
 ];
 
-/// Returns the statement that compares the row of a change; `None` for a file.
+/// Returns the statement that compares the row of a change with the change; `None` for a change without a row, such as
+/// an attachment.
 pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
     let run = of.run().unwrap_or_default();
     let stored = change.stored(run)?;
@@ -247,7 +248,7 @@ pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
     match change {
         Change::UpdateExecution(update) => row.holds("metadata", &update.metadata),
         Change::ResolveGate(decision) => row.holds("metadata", &decision.metadata),
-        // The columns of the decision are checked too, since a default of the column could decide a new gate.
+        // A new gate must be undecided. A default of one of these columns could decide the gate.
         Change::Gate(_) => {
             for column in ["resolved_at", "resolved_by", "resolution_comment"] {
                 row.nothing(column);

@@ -6,11 +6,11 @@ use prosescope_core::time::Stamp;
 use tokio_postgres::types::FromSql;
 use tokio_postgres::{Error, Row};
 
-/// The columns for [`execution`].
+/// The columns of the table `execution` that the function [`execution`] reads, in this order.
 pub(crate) const EXECUTION: &str = "id::bigint, statement_index::bigint, statement_text, status, parent_id::bigint, \
      started_at::text, completed_at::text, error_message, metadata::text";
 
-/// Reads a row of `execution`.
+/// Converts a row with the columns [`EXECUTION`].
 pub(crate) fn execution(row: &Row) -> Result<Execution, Error> {
     let text = |at| row.try_get::<_, Option<&str>>(at);
     Ok(Execution {
@@ -26,11 +26,11 @@ pub(crate) fn execution(row: &Row) -> Result<Execution, Error> {
     })
 }
 
-/// The columns for [`gate`].
+/// The columns of the table `gates` that the function [`gate`] reads, in this order.
 pub(crate) const GATE: &str = "id, run_id, execution_id::bigint, prompt, allow, timeout, timeout_at::text, on_reject, \
      status, created_at::text, resolved_at::text, resolved_by, resolution_comment, metadata::text";
 
-/// Reads a row of `gates`.
+/// Converts a row with the columns [`GATE`].
 pub(crate) fn gate(row: &Row) -> Result<Gate, Error> {
     let text = |at| row.try_get::<_, Option<&str>>(at);
     Ok(Gate {
@@ -52,7 +52,7 @@ pub(crate) fn gate(row: &Row) -> Result<Gate, Error> {
     })
 }
 
-/// The columns for [`event`].
+/// The columns of the table `gate_audit_log` that the function [`event`] reads, in this order.
 pub(crate) const EVENT: &str =
     "id, gate_id, run_id, event_type, principal, comment, timestamp::text, metadata";
 const EVENT_NAMES: [&str; 8] = [
@@ -66,7 +66,8 @@ const EVENT_NAMES: [&str; 8] = [
     "metadata",
 ];
 
-/// Reads a complete row of `gate_audit_log`; a decision compares it with its seal.
+/// Converts a row with the columns [`EVENT`]. The result contains the whole row, because a decision compares the row
+/// with its seal.
 pub(crate) fn event(row: &Row) -> Result<AuditEvent, Error> {
     let text = |at| row.try_get::<_, Option<&str>>(at);
     let mut columns = serde_json::Map::new();
@@ -87,17 +88,17 @@ pub(crate) fn event(row: &Row) -> Result<AuditEvent, Error> {
     })
 }
 
-/// Reads a time; the session's zone is UTC.
+/// Returns a time from a row. The session's zone must be UTC.
 pub(crate) fn stamp(row: &Row, at: usize) -> Result<Option<Stamp>, Error> {
     Ok(get::<Option<&str>>(row, at)?.map(|text| Stamp::parse(without_zone(text))))
 }
 
-/// Returns `2026-01-15 14:30:52+00` without its zone, which is OpenProse's format.
+/// Removes the zone of a time such as `2026-01-15 14:30:52+00`. OpenProse's format has no zone.
 pub(crate) fn without_zone(text: &str) -> &str {
     text.strip_suffix("+00").unwrap_or(text)
 }
 
-/// Reads a cell.
+/// Returns the cell of a row at a position.
 pub(crate) fn get<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Error> {
     row.try_get(at)
 }

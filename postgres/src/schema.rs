@@ -14,7 +14,7 @@ use crate::server::{Bound, Lost, Server, text};
 use crate::settle::settled;
 use crate::store::{BEGIN, LOCK_WAIT};
 
-/// The oldest server version whose unique indexes can treat NULLs as equal.
+/// The oldest server version that can be used, PostgreSQL 15: older unique indexes cannot treat NULLs as equal.
 pub(crate) const OLDEST: i64 = 150_000;
 
 /// Creates the schema if it is missing, and completes an older one.
@@ -164,7 +164,8 @@ pub(crate) fn is_there(address: &Address, run: &str) -> Option<bool> {
     })
 }
 
-/// Asks about a run that may be in creation; returns `None` if it neither exists nor can still appear.
+/// Sends `question` about a run that another transaction may be creating. Returns `None` if the run does not exist and
+/// no open transaction is creating it.
 fn if_there(
     server: &Server,
     run: &str,
@@ -193,7 +194,7 @@ enum Inserted {
     Not(Lost),
 }
 
-/// Returns whether a run's row equals the one to be written.
+/// Returns whether the stored row of a run equals the row that the command wrote.
 const SAME: &str = "SELECT program_path = $2 AND program_source = $3 AND started_at = $4::timestamp AT TIME ZONE 'UTC'
      FROM openprose.run WHERE id = $1";
 
@@ -204,7 +205,7 @@ fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, WriteError
          ON CONFLICT (id) DO NOTHING RETURNING true";
     let server = Server::connect(address)?;
     complete(&server)?;
-    // Reads the inserted row back before the commit.
+    // Fails unless the inserted row has the intended values.
     const READS: &str = "SELECT 1 / (count(*) = 1)::int FROM openprose.run WHERE id = $1
            AND program_path::text COLLATE \"C\" = $2 AND program_source::text COLLATE \"C\" = $3
            AND started_at::timestamptz = $4::timestamp AT TIME ZONE 'UTC'

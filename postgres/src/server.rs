@@ -1,4 +1,5 @@
-//! A connection to a server that answers one question at a time.
+//! A connection to a PostgreSQL server, on which one query ("question") is sent at a time, and its answer awaited with
+//! time limits.
 
 use std::future::Future;
 use std::pin::pin;
@@ -23,13 +24,13 @@ use crate::{fault, tls};
 /// Time limit for an answer that arrives at a normal pace.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
-/// How long a server may be silent before its answer begins: longer than a writer's first wait for a lock. An answer
-/// that is slower than [`PACE`] may take this time in total, because a server that sends single bytes is as useless as
-/// a silent one.
+/// How long a server may be silent before its answer begins. The time is longer than a writer's first wait for a lock
+/// ([`AT_ONCE`]). An answer that is slower than [`PACE`] may take this time in total, because a server that sends
+/// single bytes is as useless as a silent one.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// The time limit for an answer after an unanswered question. The server was asked to stop that question; if it did, it
-/// answers the next one quickly.
+/// Time limit for the answer to a query that follows an unanswered one. The server was asked to cancel the unanswered
+/// query. If the server did so, it answers the next query quickly.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// The limit on silence if the statement may wait for a lock at the server, for as long as `lock_timeout`. Other
@@ -40,18 +41,19 @@ const LONG: Duration = Duration::from_secs(LOCK_WAIT.as_secs() + DOUBT.as_secs()
 /// connection.
 const PACE: u64 = 10_000;
 
-/// How long a server may be silent during a slow statement, before another connection checks whether the server is
-/// alive, or whether a COMMIT was done.
+/// How long a server may be silent during a slow statement or a COMMIT. After this time, another connection checks
+/// whether the server is alive, or whether the transaction was committed.
 pub(crate) const DOUBT: Duration = Duration::from_secs(4);
 
-/// Time limit for the second connection that checks whether the server is alive.
+/// Time limit for a second connection, and for its answers, that checks on a silent server.
 pub(crate) const LOOK: Duration = Duration::from_secs(3);
 
-// A server that never answers is given up within 15 s. The last sum below covers two COMMITs of a command that is
-// retried once, each followed by connecting and a check.
+// A server that never answers is given up within 15 s. The last assertion below covers a command that is retried once:
+// two COMMITs, each followed by a check over a new connection.
 const MOST: Duration = Duration::from_secs(15);
 const _: () = assert!(SILENCE.as_secs() + CANCEL.as_secs() + AGAIN.as_secs() <= MOST.as_secs());
-// A writer's first wait for a lock must end before the silence limit, so that the server reports it.
+// A writer's first wait for a lock must end before the limit on silence. Otherwise, a server that waits for a lock
+// would count as silent.
 const _: () = assert!(AT_ONCE.as_secs() < SILENCE.as_secs());
 const _: () =
     assert!(2 * DOUBT.as_secs() + 2 * LOOK.as_secs() + CANCEL.as_secs() <= MOST.as_secs());
@@ -156,17 +158,17 @@ pub(crate) fn owned_bytes<'a>(value: Vec<u8>) -> Bound<'a> {
     }
 }
 
-/// A connection. The core is synchronous, so the connection's tasks run on the caller's thread while it waits for an
-/// answer.
+/// A connection to a server. The core is synchronous, so the connection's tasks run on the caller's thread while that
+/// thread waits for an answer.
 pub(crate) struct Connection {
     /// Runs the connection's tasks; `None` only while the connection is dropped.
     runtime: Option<Runtime>,
     client: Client,
     /// Whether an answer did not arrive, so that the state of the session is unknown.
     silent: AtomicBool,
-    /// Whether the last answer did not arrive and the server was asked to stop.
+    /// Whether the last query was not answered, so that the server was asked to cancel this query.
     doubted: AtomicBool,
-    /// Whether the question after the unanswered one was not answered either, so that no more waiting is worthwhile.
+    /// Whether two consecutive queries were not answered, so that no further query is sent.
     gone: AtomicBool,
     /// Counts the received and sent bytes.
     meter: Arc<Meter>,
@@ -230,8 +232,8 @@ impl Server {
         self.connection.is_closed()
     }
 
-    /// Waits for an answer. If it does not arrive, returns `None`, asks the server to stop, and does not use the
-    /// connection again.
+    /// Waits for the answer to a query. If the answer does not arrive in time, returns `None`, asks the server to
+    /// cancel the query, and marks the connection as unusable.
     pub(crate) fn wait<T>(&self, question: impl Future<Output = T>) -> Option<T> {
         let answer = self.wait_within(SILENCE, SILENCE, || false, question);
         answer.or_else(|| {
@@ -240,8 +242,8 @@ impl Server {
         })
     }
 
-    /// Waits for a slow statement that may wait up to `lock` for a lock. The server may be silent a little longer than
-    /// that, as long as it answers another connection.
+    /// Waits for the answer to a slow statement, which may wait up to `lock` for a lock. The server may be silent a
+    /// little longer than `lock`, if it answers a second connection meanwhile.
     pub(crate) fn wait_long<T>(
         &self,
         lock: Duration,
@@ -255,8 +257,9 @@ impl Server {
         })
     }
 
-    /// Waits for a COMMIT. A silent server is not asked to stop, because that would end its wait for a replica and
-    /// complete the COMMIT without the replica. Another connection finds out the result ([`crate::settle`]).
+    /// Waits for the answer to a COMMIT. A silent server is not asked to cancel the COMMIT: if the COMMIT waits for a
+    /// replica, a cancel request would complete it without the replica. [`crate::settle`] finds out the result over
+    /// another connection.
     pub(crate) fn wait_commit<T>(&self, question: impl Future<Output = T>) -> Option<T> {
         let answer = self.wait_within(DOUBT, DOUBT, || false, question);
         if answer.is_none() {
@@ -275,8 +278,8 @@ impl Server {
         asked.is_ok_and(|server| server.batch("").is_ok())
     }
 
-    /// Waits for an answer until the server has been silent for too long and does not answer another connection, or has
-    /// been slow for too long.
+    /// Waits for an answer. Gives up if the server is silent for `silence` and `is_there` returns false, if the answer
+    /// is slower than [`PACE`] for `slow`, or after the time limit for an answer.
     fn wait_within<T>(
         &self,
         silence: Duration,
@@ -323,7 +326,8 @@ impl Server {
         }
     }
 
-    /// Stops waiting, and asks the server to stop, because an abandoned statement would keep its locks.
+    /// Marks the connection as unusable. Asks the server to cancel the statement, because an abandoned statement would
+    /// keep its locks. After a second unanswered query, marks the server as gone and sends no cancel request.
     pub(crate) fn give_up(&self) {
         let Connection {
             silent,
@@ -338,13 +342,14 @@ impl Server {
         }
     }
 
-    /// Returns the setting for a transaction's lock timeout, at most `most` and shorter than the limit for an answer.
+    /// Returns the statement that sets a transaction's lock timeout: `most`, but at most half of the time limit for an
+    /// answer.
     pub(crate) fn lock_timeout(&self, most: Duration) -> String {
         let most = most.min(self.address.answer / 2).as_millis();
         format!("SET LOCAL lock_timeout = '{most}ms'")
     }
 
-    /// Returns whether rows arrive at a normal pace; `None` while the time is too short to tell.
+    /// Returns whether `moved` bytes in the time `waited` are a normal pace; `None` if this time is too short to judge.
     pub(crate) fn is_at_pace(&self, moved: u64, waited: Duration) -> Option<bool> {
         let window = SILENCE.min(self.address.answer);
         (waited >= window).then(|| is_at_pace(moved, waited))
@@ -355,7 +360,7 @@ impl Server {
         &self.connection.meter
     }
 
-    /// Returns the reason for a missing answer: that of the meter if the meter ended the stream, else the library's
+    /// Returns the reason for a missing answer: the meter's reason if the meter ended the stream, else the library's
     /// error.
     pub(crate) fn lost(&self, error: Error) -> Lost {
         match self.connection.meter.ended() {
@@ -378,7 +383,8 @@ impl Server {
     /// Asks the server to stop the current statement of this connection.
     pub(crate) fn cancel(&self) {
         if let Ok(tls) = tls::connector(&self.address.trust) {
-            // An unreachable server continues until it notices that the client is gone.
+            // If the request does not reach the server, the statement continues until the server notices that the
+            // client is gone.
             let Connection { client, peer, .. } = &*self.connection;
             let _ = self.wait_for(
                 CANCEL,
@@ -393,8 +399,8 @@ impl Server {
         TryStreamExt::try_collect(rows).await
     }
 
-    /// Sends a question in a transaction of its own, which resolves names in `pg_catalog` only: a role's search path
-    /// may lead to foreign functions and operators with the names of PostgreSQL's.
+    /// Sends a question in a transaction of its own, which resolves names only in `pg_catalog`. A role's search path
+    /// may contain foreign functions and operators that have the same names as PostgreSQL's.
     pub(crate) async fn alone(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let client = self.client();
         let (begun, rows, ended) = join3(
@@ -427,10 +433,11 @@ impl Server {
         done.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
-    /// Executes statements that end with a COMMIT; creating a schema may be slow.
+    /// Executes statements that end with a COMMIT. Waits as for a slow statement, because creating a schema may take
+    /// long.
     ///
     /// # Errors
-    /// [`Lost::AtCommit`] if it is unknown whether they were committed.
+    /// [`Lost::AtCommit`] if it is unknown whether the statements were committed.
     pub(crate) fn script(&self, sql: &str) -> Result<(), Lost> {
         let done = self.wait_long(LOCK_WAIT, self.client().batch_execute(sql));
         let done = done.ok_or(Lost::Silent);
@@ -441,7 +448,7 @@ impl Server {
     /// Commits a transaction.
     ///
     /// # Errors
-    /// [`Lost::AtCommit`] if it is unknown whether it was committed.
+    /// [`Lost::AtCommit`] if it is unknown whether the transaction was committed.
     pub(crate) fn commit(&self) -> Result<(), Lost> {
         let done = self.wait_commit(self.client().batch_execute("COMMIT"));
         let done = done.ok_or(Lost::Silent);
@@ -456,7 +463,7 @@ impl Server {
     }
 }
 
-/// Returns whether this many bytes in this time count as progress.
+/// Returns whether `moved` bytes in `time` count as progress; see [`PACE`].
 fn is_at_pace(moved: u64, time: Duration) -> bool {
     moved > 0 && u128::from(moved) * 1000 >= u128::from(PACE) * time.as_millis()
 }
@@ -485,13 +492,13 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
     let (client, connection, peer) = match runtime.block_on(connecting) {
         Ok(connected) => connected,
         Err(fault) => {
-            // A name lookup may still run in the background; this does not wait for it.
+            // A name lookup may still run in the background, and a plain drop would wait for the lookup.
             runtime.shutdown_background();
             return Err(fault);
         }
     };
     runtime.spawn(async move {
-        // The caller that waits for an answer gets the same error.
+        // The error is dropped, because the caller that waits for an answer gets the same error.
         let _ = connection.await;
     });
     Ok(Connection {
@@ -519,7 +526,7 @@ pub(crate) enum Lost {
 }
 
 impl Lost {
-    /// Converts the reason into that of an unanswered COMMIT.
+    /// Wraps the reason in [`Lost::AtCommit`], if the transaction may have been committed.
     pub(crate) fn at_commit(self) -> Lost {
         match fault::leaves_open(&self) {
             true => Lost::AtCommit(Box::new(self)),

@@ -1,9 +1,9 @@
-//! Finds out whether a transaction with an unanswered COMMIT was recorded: asks over new connections until the server
-//! can tell.
+//! Finds out whether a transaction with an unanswered COMMIT was recorded: queries the server over new connections
+//! until the result is known.
 //!
-//! A COMMIT can be slow because of a busy disk or a replica. The transaction then still holds its locks, the server
-//! reports that to other lockers, and Prosescope waits as for any other writer. A server that is down refuses
-//! connections at once and may come back. Only a server that accepts a question and never answers is given up soon.
+//! A COMMIT can be slow because of a busy disk or a replica. Its transaction then still holds its locks, so Prosescope
+//! waits as for any other writer ([`GOES_ON`]). A server that is down refuses connections, but may come back, so
+//! Prosescope connects again and again ([`AWAY`]). A server that accepts a query and never answers is given up soon.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const GOES_ON: Duration = Duration::from_secs(25);
 
 /// Calls `look` until the result is known; `look` returns `None` or a lock error while the transaction is open.
 ///
-/// Returns `None` if the server cannot tell.
+/// Returns `None` if the result is still unknown after the waiting time, or if the server does not answer a query.
 pub(crate) fn settled<T>(
     address: &Address,
     mut look: impl FnMut(&Server) -> Result<Option<T>, Lost>,
@@ -37,7 +37,7 @@ pub(crate) fn settled<T>(
             Ok((Ok(None), _)) => GOES_ON,
             Ok((Err(lost), _)) if fault::is_locked(&lost) => GOES_ON,
             Ok((Err(Lost::Silent | Lost::Flood(_)), _)) => return None,
-            // The attempt to connect used up the time limit, so the server is given up as silent.
+            // The attempt to connect took the whole time limit, so the server counts as silent and is given up.
             Err(_) if asked.elapsed() >= soon.answer => return None,
             Ok((Err(_), _)) | Err(_) => AWAY,
         };

@@ -32,15 +32,15 @@ pub(crate) struct Shape {
     /// The whole-number column that orders and identifies the rows of a run. Without such a column, a row's address is
     /// its position in the order of the key.
     pub(crate) address: Option<String>,
-    /// The column with the agent's name, if names begin with [`USER`], which people do not see.
+    /// The column with the agent's name, if its names begin with the prefix [`USER`]. Reading removes this prefix.
     pub(crate) prefixed: Option<&'static str>,
     /// The columns with a companion `x_…`, such as `x_status`, for words that the column itself refuses (errata P11).
     pub(crate) odd: Vec<String>,
     /// Columns whose refused values may be in `x_original`.
     pub(crate) kept: Vec<String>,
-    /// Whether executions are named by the ids of their original store (errata P8).
+    /// Whether executions have the ids of the store from which they were imported (`x_source_id`, errata P8).
     pub(crate) source_ids: bool,
-    /// Whether the database has several runs; matters for a table without a column for the run.
+    /// Whether the database has several runs. If so, a table without a column for the run is not read.
     pub(crate) of_several: bool,
 }
 
@@ -95,7 +95,7 @@ fn name_column(table: &str) -> Option<&'static str> {
         .map(|(_, column)| *column)
 }
 
-/// Returns the tables of [`COLUMNS`] with rows of an owner, in order of name.
+/// Returns the tables in the result of [`COLUMNS`] that may contain rows of an owner, ordered by name.
 pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<Shape>, Error> {
     let mut shapes: Vec<Shape> = Vec::new();
     let mut keys: Vec<Vec<(i64, String)>> = Vec::new();
@@ -205,7 +205,7 @@ fn is_whole(declared: &str) -> bool {
     matches!(declared, "smallint" | "integer" | "bigint")
 }
 
-/// Selects the way in which a column's values are read.
+/// The way in which a column's values are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A whole number.
@@ -214,7 +214,7 @@ pub(crate) enum Kind {
     Real,
     /// A text, or the textual form of another type.
     Text,
-    /// A time with a zone, whose textual form ends with UTC's offset.
+    /// A time with a zone, whose textual form ends with the offset of UTC, `+00`.
     Time,
     /// Bytes.
     Bytes,
@@ -275,7 +275,8 @@ impl Shape {
         }
     }
 
-    /// Adds to gates the ids of their executions in the original store, to which log rows may refer.
+    /// Adds a column to the table of gates: the ids of their executions in the original store. Rows of the audit log
+    /// may refer to these ids.
     pub(crate) fn with_source_executions(&mut self) {
         if self.found.info.name == GATES && self.found.column("execution_id").is_some() {
             self.found.info.columns.push(ColumnInfo {
@@ -324,7 +325,7 @@ impl Shape {
         is_missing.then(|| run_column(name))
     }
 
-    /// Returns the name of the missing run column, if the database also has other runs.
+    /// Returns the name of the missing run column, if the database has several runs: a row may then belong to any run.
     pub(crate) fn is_anybodys(&self, of: &Of) -> Option<&'static str> {
         self.lacks_run(of).filter(|_| self.of_several)
     }
@@ -387,7 +388,8 @@ impl Shape {
     }
 }
 
-/// Returns the expression for a value in `x_original`, valid while the column contains the replacement.
+/// Returns the SQL `FROM … WHERE …` that finds a value in `x_original`. Nothing is found if the column no longer
+/// contains the replacement of this value.
 fn original(table: &str, column: &str) -> String {
     let literal = |text: &str| text.replace('\'', "''");
     format!(

@@ -1,4 +1,4 @@
-//! Makes the runs in PostgreSQL available as a [`Source`]: their rows, and the files beside the rows.
+//! Makes the runs in a PostgreSQL database available as a [`Source`]: their rows, and their files (attachments).
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use crate::read::PostgresRun;
 use crate::rows::get;
 use crate::server::{Lost, Server, int, text};
 
-/// The path of a run's rows; the core uses this name for a run's database.
+/// The path of a run's rows, inside of the run. The core recognises a run's database by this name.
 const ROWS: &str = "state.db";
 
-/// The tables that recording writes, with the column for the run's id.
+/// The tables that recording changes, each with its column for the run's id.
 const WRITTEN: [(&str, &str); 8] = [
     ("run", "id"),
     ("execution", "run_id"),
@@ -31,7 +31,8 @@ const WRITTEN: [(&str, &str); 8] = [
     ("x_attachments", "run_id"),
 ];
 
-/// Selects the newest runs in the order of a list: by the time in the id (to the second), else by the start.
+/// Selects the `$1` newest runs whose ids begin with a time (`20260118-201530-…`), by this time. Adds the `$1` newest
+/// of the other runs, by their start, and `$1` runs without a start.
 pub(crate) const NEWEST: &str = r#"
     (SELECT id FROM openprose.run WHERE id ~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C"
      ORDER BY left(id, 15) COLLATE "C" DESC FETCH FIRST $1 ROWS WITH TIES)
@@ -44,30 +45,30 @@ pub(crate) const NEWEST: &str = r#"
 /// Size of a stored piece of a file in bytes.
 const PIECE: u64 = crate::apply::PIECE as u64;
 
-/// The path of the rows of agents that outlive runs, as in a `.prose` folder.
+/// The path of the rows of agents that outlive runs; a `.prose` folder uses the same name.
 const AGENTS: &str = "agents.db";
 
-/// Runs in PostgreSQL as paths: `runs/ID/state.db` are the rows of a run, `runs/ID/attachments/…` its files,
-/// `agents.db` the agents that outlive runs.
+/// A source of runs in PostgreSQL. The path `runs/ID/state.db` means the rows of a run, `runs/ID/attachments/…` its
+/// files, and `agents.db` the agents that outlive runs.
 pub struct PostgresSource {
     address: Address,
-    /// The id of the only run; `None` for several runs, whose files beside the rows are not listed.
+    /// The id of the only run; `None` for several runs, whose attachments are not listed.
     run: Option<String>,
-    /// Number of runs that are not listed, if only the newest runs are listed; `None` if all are.
+    /// Number of runs that are not listed; `None` if all runs are listed.
     more: Option<u32>,
     keeper: Option<Keeper>,
-    /// Whether executions are named by the ids of their original store.
+    /// Whether executions have the ids of the store from which they were imported (`x_source_id`), not their own.
     source_ids: bool,
     files: Vec<FileEntry>,
-    /// The run's folder on this machine, and the attachments that are read from it.
+    /// The run's folder on this machine, and the paths of the attachments that are read from this folder.
     beside: Option<(Beside, BTreeSet<String>)>,
 }
 
 impl PostgresSource {
-    /// Connects, and lists the contents of a run; nothing if the run does not exist.
+    /// Connects, and lists the rows and attachments of a run. The list is empty if the run does not exist.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses.
+    /// If the server does not answer, or refuses the request.
     pub fn open(address: &Address, run: &str) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, Some(run), |server| {
             let sql = "SELECT FROM openprose.run WHERE id = $1";
@@ -85,10 +86,10 @@ impl PostgresSource {
         })
     }
 
-    /// Connects, and lists all runs, without the files beside their rows.
+    /// Connects, and lists all runs without their attachments.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses.
+    /// If the server does not answer, or refuses the request.
     pub fn all(address: &Address) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, None, |server| {
             let rows = server.ask("SELECT id FROM openprose.run", &[])?;
@@ -97,10 +98,11 @@ impl PostgresSource {
         })
     }
 
-    /// Connects, and lists the newest runs, at least `most` if there are so many, without the files beside their rows.
+    /// Connects, and lists the newest runs without their attachments. The list has at least `most` runs, if the
+    /// database contains so many.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses.
+    /// If the server does not answer, or refuses the request.
     pub fn newest(address: &Address, most: usize) -> Result<PostgresSource, Fault> {
         let mut total = 0;
         let mut source = PostgresSource::of(address, None, |server| {
@@ -116,18 +118,18 @@ impl PostgresSource {
         Ok(source)
     }
 
-    /// Connects, and lists agents that outlive runs.
+    /// Connects, and lists the agents of a keeper, which outlive runs.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses.
+    /// If the server does not answer, or refuses the request.
     pub fn agents(address: &Address, keeper: Keeper) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, None, |_| Ok(Vec::new()))?.with_agents(keeper)
     }
 
-    /// Adds agents that outlive runs, if there are some.
+    /// Adds `agents.db` to the list, if the database contains agents that outlive runs.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses.
+    /// If the server does not answer, or refuses the request.
     pub fn with_agents(mut self, keeper: Keeper) -> Result<PostgresSource, Fault> {
         let server = Server::connect(&self.address)?;
         let sql = "SELECT EXISTS (SELECT FROM openprose.agents WHERE run_id IS NULL)";
@@ -171,7 +173,7 @@ impl PostgresSource {
         self
     }
 
-    /// Names executions by the ids of their original store, for a copy that returns to that store.
+    /// Makes executions have the ids of their original store, for a copy that returns to that store.
     #[must_use]
     pub fn by_source_ids(mut self) -> PostgresSource {
         self.source_ids = true;
@@ -181,7 +183,7 @@ impl PostgresSource {
     /// Returns a text that differs after each write to the run.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses.
+    /// If the server does not answer, or refuses the request.
     pub fn written(&self) -> Result<String, Fault> {
         let server = Server::connect(&self.address)?;
         let run = self.run.as_deref().unwrap_or_default();

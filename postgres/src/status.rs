@@ -18,7 +18,7 @@ use crate::settle::settled;
 use crate::shape::quoted;
 use crate::store::{DELETE, LOCK_WAIT};
 
-/// Gathers facts about a server; a missing answer is recorded as a fact too.
+/// Gathers facts about a server. A failure to connect or to read becomes the fact `error`.
 pub fn server_facts(address: &Address) -> ServerFacts {
     let facts = ServerFacts {
         address: address.to_string(),
@@ -155,7 +155,7 @@ fn missing(server: &Server) -> Result<Vec<String>, Lost> {
     Ok(made().filter(|made| !there.contains(made)).collect())
 }
 
-/// Returns the tables, added columns and indexes of the schema, as its statements name them.
+/// Returns the tables, added columns and indexes that Prosescope's schema creates, such as `table gates`.
 fn made() -> impl Iterator<Item = String> {
     POSTGRES_SQL.lines().filter_map(|line| {
         let name = |text: &str| {
@@ -176,10 +176,10 @@ fn made() -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the number of runs, the size of the schema in bytes, and the sizes of the newest runs.
+/// Returns the number of runs, the size of the schema in bytes, and the sizes of the newest runs, at most `most`.
 ///
 /// # Errors
-/// If the server does not answer, or refuses.
+/// If the server does not answer, or refuses the request.
 pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>), Fault> {
     const ALL: &str = "SELECT (SELECT count(*) FROM openprose.run), COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint
         FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind = 'r'";
@@ -271,7 +271,7 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 /// Executes the statements of [`setup_sql`].
 ///
 /// # Errors
-/// If the server does not answer, or refuses.
+/// If the server does not answer, or refuses the request.
 pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), WriteError> {
     let server = Server::connect(address)?;
     let unwritten = |lost: Lost| fault::unwritten(address, &lost);
@@ -306,7 +306,8 @@ pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), Writ
 
 /// Returns whether the current role may set up the schema, and whether everything is already set up for `role`.
 fn set_up_already(server: &Server, role: &str, dedicated: bool) -> Result<(bool, bool), Lost> {
-    // The schema's owner may, or a role with the right to create schemas; creating roles needs its own right.
+    // The owner of the schema may set it up. If the schema is missing, a role with the right to create schemas may.
+    // Creating a role needs a separate right.
     const OWNER: &str = "
         SELECT rolsuper OR CASE WHEN to_regnamespace('openprose') IS NULL
                                 THEN has_database_privilege(current_database(), 'CREATE')
@@ -329,10 +330,10 @@ fn set_up_already(server: &Server, role: &str, dedicated: bool) -> Result<(bool,
     Ok((is_owner, is_granted && missing(server)?.is_empty()))
 }
 
-/// Removes a run with all its data, including its agents and segments (errata P5). Returns whether it existed.
+/// Removes a run with all its data, including its agents and segments (errata P5). Returns whether the run existed.
 ///
 /// # Errors
-/// If the server does not answer, or refuses.
+/// If the server does not answer, or refuses the request.
 pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     const REMOVE: [&str; 4] = [
         "DELETE FROM openprose.agents WHERE run_id = $1",
@@ -354,8 +355,8 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     Ok(there)
 }
 
-/// Deletes in one transaction. Repeats once after a lost connection or an unanswered COMMIT, which is safe because
-/// deleting twice has no further effect.
+/// Calls `delete`, which deletes rows in one transaction. Repeats the call once after a lost connection or an
+/// unanswered COMMIT. The repetition is safe, because deleting twice has no further effect.
 pub(crate) fn deleted(
     address: &Address,
     delete: &mut dyn FnMut(&Server) -> Result<(), Lost>,

@@ -38,13 +38,14 @@ use crate::schema;
 use crate::server::{Lost, Server, int, owned, text, typed};
 use crate::settle::settled;
 
-/// Number of attempts of a command that fails because of other transactions or lost connections.
+/// The most attempts of a command that fails because of other transactions or lost connections.
 const TRIES: u32 = 20;
 
-/// How long a cut-off command tries to reach the server to learn its result.
+/// The time after which a command that failed because of another transaction or a lost connection is not retried.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Time limit for one wait for a lock, below the limit for a silent server. After it, the command is retried.
+/// Time limit for one wait for a lock, after which the command is retried. Shorter than the limit for a silent server,
+/// so that a wait for a lock does not count as silence.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(8);
 
 /// Time limit for a wait for a lock by callers that do not retry.
@@ -53,9 +54,9 @@ pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
 /// Limit for the total waiting time for locks, after which no further wait begins.
 const LOCKED: Duration = Duration::from_secs(25);
 
-/// The statements at the beginning of a writing transaction. No setting of the session is relied on, because a pooler
-/// may provide any session. Names are resolved in `pg_catalog` only, so that no function or operator of another schema
-/// runs.
+/// Expands to the statements at the beginning of a writing transaction. They set everything that writing depends on,
+/// because a pooler may provide a session with any settings. Names are resolved in `pg_catalog` only, so that no
+/// function or operator of another schema runs.
 macro_rules! begin {
     ($commands:literal, $tables:literal) => {
         concat!(
@@ -110,10 +111,11 @@ const LEAVE_TOKEN: &str =
 const OLD_TOKENS: &str = "DELETE FROM openprose.x_commands
     WHERE (run_id = $1 OR $1 = '' AND run_id IS NULL) AND at < now() - interval '1 day'";
 
-/// The last digits of a token that triggers the removal of old ones; as tokens are random, that is one command in 256.
+/// A command whose token ends with these digits also removes old tokens. Tokens are random, so this is one command in
+/// 256.
 const TIDY: &str = "00";
 
-/// The facts that are read together with locking the run's row.
+/// The facts that are read when the run's row is locked.
 struct Locked {
     status: RunStatus,
     updated: Option<Stamp>,
@@ -122,7 +124,7 @@ struct Locked {
     lacks_log: bool,
 }
 
-/// A run in PostgreSQL open for recording.
+/// A run in PostgreSQL, or agents that outlive runs, open for recording.
 pub struct PostgresStore {
     address: Address,
     server: Option<Server>,
@@ -189,7 +191,7 @@ impl PostgresStore {
     /// Opens agents that outlive runs for writing; creates the schema if it is missing.
     ///
     /// # Errors
-    /// If the server does not answer, or refuses.
+    /// If the server does not answer, or refuses the request.
     pub fn open_agents(address: &Address, keeper: Keeper) -> Result<PostgresStore, WriteError> {
         let server = Server::connect(address)?;
         schema::complete(&server)?;
@@ -201,8 +203,8 @@ impl PostgresStore {
         })
     }
 
-    /// Sets the file with the bytes of a value that is too long for memory; the next commands copy them for each
-    /// `Content::Staged`.
+    /// Sets the file with the bytes of a value that is too long for memory. The next commands copy these bytes for each
+    /// attachment with `Content::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);
     }
@@ -230,7 +232,7 @@ impl PostgresStore {
         }
         let done = done.map(|_| ());
         if done.is_err() && !server.is_closed() && server.batch("ROLLBACK").is_err() {
-            // The server ends an unfinished transaction when its session ends.
+            // The connection is dropped. The server ends an unfinished transaction when its session ends.
             return done;
         }
         self.server = Some(server);
@@ -306,14 +308,14 @@ impl PostgresStore {
             Of::Agents(_) | Of::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
             Of::Run(run) => (LOCK, [text(&**run)]),
         };
-        // Nearly every plan needs the program, so it is read at once.
+        // Nearly every command needs the program, so the program is read together with the lock.
         let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
         let (tables, of_run) = ([foreign::no_tables()], [text(self.run())]);
         let begin = format!("{BEGIN}; {}", server.lock_timeout(AT_ONCE));
         let all = join5(
             server.client().batch_execute(&begin),
-            // A view in place of a table would execute foreign SQL; this fails first, and the later statements do not
-            // run.
+            // A view in place of a table would execute foreign SQL. This check fails if there is such a view, and the
+            // later statements then do not run.
             server.question(foreign::NO_TABLES, &tables),
             server.question(lock, &whose),
             server.question(TOKEN, &of_run),
@@ -338,7 +340,7 @@ impl PostgresStore {
         })
     }
 
-    /// Calls `work` for the changes, and calls it again until the transaction has reserved all ids that they use.
+    /// Calls `work` for the changes. Repeats the call until the transaction has reserved all ids that the changes use.
     fn planned(&self, facts: &PostgresFacts<'_>, work: Work<'_>) -> Result<Vec<Change>, Failed> {
         for _ in 0..TRIES {
             let changes = work(facts).map_err(|error| match facts.lost.take() {
@@ -354,8 +356,8 @@ impl PostgresStore {
             if needed <= count {
                 return Ok(changes);
             }
-            // Reserves the following ids, if no other writer took one since; otherwise reserves as many new ids, for
-            // a new plan.
+            // The missing ids must follow the reserved ones. If another writer has taken one of them meanwhile,
+            // `needed` new ids are reserved for a new plan.
             let lost = |lost| failed(&self.address, &lost);
             let more = take_ids(facts.server, needed - count).map_err(lost)?;
             if more == Some(first + count) {
@@ -460,13 +462,13 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
         }
         Ok::<_, tokio_postgres::Error>((rows.rows_affected().unwrap_or(0), looked))
     });
-    // Constraint checks and locks may be slow.
+    // Constraint checks and locks may be slow, so the limit for slow statements applies.
     let answers = server.wait_long(lock, join_all(all));
     let Some(answers) = answers else {
         return Err(failed(server.address(), &Lost::Silent));
     };
     for (answer, step) in answers.into_iter().zip(steps) {
-        // The first error causes the errors of the following statements.
+        // The first error causes the errors of the following statements, so only the first one is reported.
         let (changed, looked) = match answer.map_err(|error| server.lost(error)) {
             Ok(answer) => answer,
             Err(lost) if step.check == Some(Check::NoCode) && foreign::is_of_guard(&lost) => {
@@ -498,7 +500,8 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
     Ok(())
 }
 
-/// Returns a sentence on columns that differ from the written values; `None` if all are equal.
+/// Returns a sentence about the first column that differs from its written value, or about a wrong number of rows;
+/// `None` if all values are equal.
 fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Option<String> {
     let [row] = looked else {
         return Some(format!(

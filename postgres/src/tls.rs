@@ -1,4 +1,4 @@
-//! Sets up TLS by rustls with ring, and verifies certificates.
+//! Sets up TLS connections with rustls and ring, and verifies the certificates of servers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use rustls::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Which server certificates are accepted.
+/// The rule by which the certificates of servers are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// Any certificate: the connection is encrypted, but may lead to another server.
@@ -36,7 +36,7 @@ impl Trust {
     }
 }
 
-/// Selects the certificate authorities that are trusted.
+/// The certificate authorities that are trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Authorities {
     /// The authorities of the operating system (`sslrootcert=system`).
@@ -82,8 +82,8 @@ struct Signers {
 }
 
 impl Signers {
-    /// Returns whether a certificate is one of the user's own, valid now, and was refused only because it may sign
-    /// others. `openssl req -x509` makes such certificates for servers, and `psql` accepts them.
+    /// Returns whether a certificate is in the user's file, and was refused only because it may sign other
+    /// certificates. `openssl req -x509` makes such certificates for servers, and `psql` accepts them.
     fn is_named(&self, certificate: &CertificateDer<'_>, refused: &Error) -> bool {
         let Error::InvalidCertificate(CertificateError::Other(OtherError(why))) = refused else {
             return false;
@@ -127,7 +127,7 @@ fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>, Fault> {
     })
 }
 
-/// Verifies that the server has the key of its certificate, and the certificate itself as far as configured.
+/// A verifier of servers: checks the certificate as far as configured, and that the server has the certificate's key.
 #[derive(Debug)]
 struct Verifier {
     provider: Arc<CryptoProvider>,

@@ -32,8 +32,8 @@ const SENT: usize = 4 << 20;
 /// The number of statements that are sent before the import waits for the server's answers.
 const STATEMENTS: usize = 1000;
 
-/// Copies a run into the database; calls `moved` with the number of sent bytes. Returns the data that could not be
-/// carried over.
+/// Copies a run into the database. Calls `moved` after each part, with the number of bytes of this part. Returns the
+/// data that could not be copied.
 ///
 /// # Errors
 /// A refusal if a run with this id exists; a [`Fault`] if reading or writing fails. Nothing is left in either case.
@@ -95,9 +95,10 @@ struct Import<'a> {
     of: Of,
     /// The ids in the database, by the ids in the original run.
     ids: BTreeMap<i64, i64>,
-    /// The hashes of name and frame of each written binding; a second value of a binding is written separately.
+    /// A hash of the name and frame of each binding written so far. A second value of a binding is written in a
+    /// statement of its own.
     seen: HashSet<u64>,
-    /// The executions whose parents are written later: id of the execution, id of the parent.
+    /// The executions whose parents are written after them: id of the execution, id of the parent.
     late: Vec<(i64, i64)>,
     left: Vec<Left>,
 }

@@ -1,11 +1,12 @@
-//! Keeps values that a column of the schema refuses or changes, and makes the stored replacements (errata P3, P11).
+//! Replaces values that a column of the schema refuses or changes, and keeps the originals in `x_original` (errata P3,
+//! P11).
 
 use prosescope_core::time::Stamp;
 
 use crate::apply::{Step, any};
 use crate::server::{owned, owned_bytes, text};
 
-/// The replacement for a character that PostgreSQL does not store.
+/// The replacement for NUL, which PostgreSQL does not store in a text.
 const REPLACED: &str = "\u{fffd}";
 
 /// A value that the database refuses: its column, and its original bytes.
@@ -58,7 +59,7 @@ pub(super) fn nul(value: &mut String) -> Option<Vec<u8>> {
     })
 }
 
-/// Replaces a scope that the column refuses; returns the original if it differs.
+/// Replaces a scope that the column refuses by `custom`; returns the original if it was replaced.
 pub(super) fn scope(word: &mut String) -> Option<Vec<u8>> {
     const SCOPES: [&str; 4] = ["execution", "project", "user", "custom"];
     let is_odd = !SCOPES.contains(&word.as_str());
@@ -70,7 +71,7 @@ pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
     let was = value.take().filter(|text| !text.is_empty())?;
     match Stamp::parse(&was) {
         at @ Stamp::At(_) => *value = Some(at.to_string().trim_end_matches('Z').to_owned()),
-        // The column stores a zone, but this time has none.
+        // The column stores a zone, but this time has none, so the original is kept.
         at @ Stamp::Zoneless(_) => {
             *value = Some(at.to_string());
             return Some(was.into_bytes());
@@ -89,7 +90,7 @@ pub(super) fn json(value: &mut Option<String>) -> Option<Vec<u8>> {
     Some(was.into_bytes())
 }
 
-/// Returns the status word that the database stores for `word`, and `word` itself if it is another one. The table
+/// Returns the status that the database stores for `word`, and `word` itself if it differs from that status. The table
 /// allows only the words of postgres.md (errata P3).
 pub(super) fn in_place(word: &str) -> (&'static str, Option<&str>) {
     match word {
@@ -98,7 +99,8 @@ pub(super) fn in_place(word: &str) -> (&'static str, Option<&str>) {
         "completed" => ("completed", None),
         "failed" => ("failed", None),
         "skipped" => ("skipped", None),
-        // These words are the statuses of openings and rounds, which later rows complete.
+        // The append-only form records each event of a statement as a row of its own, with one of these words. Such a
+        // row does not change any more.
         "started" | "joined" | "iteration" | "exited" | "retry" | "complete" => {
             ("completed", Some(word))
         }

@@ -1,4 +1,5 @@
-//! Converts changes into ones that PostgreSQL stores: with the database's ids, and with refused values kept separately.
+//! Converts the changes of an import into changes that PostgreSQL stores: with the database's ids, and with refused
+//! values kept separately.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -118,8 +119,9 @@ impl Import<'_> {
         }
     }
 
-    /// Returns whether a binding can be written in one statement with others: its value is small, and no earlier value
-    /// of it becomes history. If two hashes collide, the binding is written separately, which is slower but correct.
+    /// Returns whether a binding can be written in one statement with others: its value is small, and the binding has
+    /// no earlier value that becomes history. If two hashes collide, the binding is written separately, which is slower
+    /// but correct.
     fn is_first(&mut self, row: &BindingRow) -> bool {
         let mut hasher = DefaultHasher::new();
         (&row.name, row.execution_id.unwrap_or(-1)).hash(&mut hasher);
@@ -147,7 +149,8 @@ impl Import<'_> {
             ),
             ("parent_id", odd(row.parent.filter(|_| parent.is_none()))),
         ]);
-        // A row's parent is normally written before it; in an odd run it may come later.
+        // A parent is normally written before its children. In an odd run it comes later, so the id of the parent is
+        // set after both rows are written.
         let later = parent.filter(|parent| *parent >= id);
         self.late.extend(later.map(|parent| (id, parent)));
         let refused = Refused {
@@ -198,7 +201,7 @@ fn of_gate<const N: usize>(id: &str, originals: [(&'static str, Option<Vec<u8>>)
     }
 }
 
-/// Applies [`time`] to a text, which is empty if unknown.
+/// Applies [`time`] to a time as a text, which is empty if the time is unknown.
 fn time_of(value: &mut String) -> Option<Vec<u8>> {
     let mut at = Some(std::mem::take(value));
     let original = time(&mut at);

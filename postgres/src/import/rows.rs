@@ -1,5 +1,5 @@
-//! Groups changes into statements: consecutive rows of one table share a statement, other changes get their own, in the
-//! original order.
+//! Groups the changes of an import into statements, in the original order. Consecutive bindings or executions share a
+//! statement; each other change gets its own.
 //!
 //! A statement for many rows passes each column as an array. COPY would be as fast, but the library prepares it by
 //! name, which a pooler may refuse, and a table with row security refuses it.
@@ -23,7 +23,7 @@ pub(super) struct Planned {
     pub(super) refused: Option<Refused>,
 }
 
-/// Selects the kind of statement that writes a change.
+/// A change, by the kind of statement that writes it.
 pub(super) enum Row {
     /// A binding, written in one statement with other bindings.
     Binding(BindingRow),

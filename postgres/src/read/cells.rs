@@ -10,7 +10,7 @@ use crate::fault;
 use crate::rows::{get, without_zone};
 use crate::shape::{Kind, Shape};
 
-/// The place of a wanted cell in the statement's rows: its length, followed by its value.
+/// A wanted cell: the SQL of its two columns in the statement (length, then value), and how to read these columns.
 pub(super) struct Slot {
     pub(super) sql: String,
     kind: Kind,

@@ -11,7 +11,8 @@ pub(super) fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, 
     const ORDER: &str = "ORDER BY t.\"*at*\"";
     match rows {
         Rows::All => (ORDER.to_owned(), Vec::new()),
-        // The reader was opened for this run only, so its rows need no further condition.
+        // Either the reader was opened for this run only, or the table has no column for the run. So no further
+        // condition is needed.
         Rows::OfRun(run) if shape.run.is_none() || Some(run) == of.run() => {
             (ORDER.to_owned(), Vec::new())
         }

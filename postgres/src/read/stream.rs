@@ -14,7 +14,7 @@ use crate::server::{Bound, Lost, typed};
 /// The interval at which a waiting reader asks its caller whether to stop.
 const ASK: Duration = Duration::from_millis(50);
 
-/// Limit for rows of one run with the same address; a damaged table may have several.
+/// The most rows of one run that may have the same address. Only a damaged table has several such rows.
 const SAME: u32 = 1000;
 
 /// The number of unwanted rows that are skipped at the end of an answer; if more follow, the server is asked to stop.
@@ -106,7 +106,8 @@ impl PostgresRun {
                         self.server.cancel();
                     }
                 }
-                // The server stopped as requested, and its transaction failed.
+                // The server canceled the query as requested, which made the transaction fail. A rollback to the
+                // savepoint makes the snapshot usable again.
                 (Err(error), Some(BEHIND..)) if error.code().is_some() => {
                     return match self.snapshot.get() {
                         true => self.back(),

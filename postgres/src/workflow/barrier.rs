@@ -1,9 +1,9 @@
-//! Finds the id up to which events are settled (errata M0).
+//! Finds the id up to which events are settled: no event with this or a smaller id can appear any more (errata M0).
 //!
-//! A database assigns an id before its row is committed. The newest id is read first, then the transactions that have
-//! the table open for writing. An event with an older id that is not visible yet belongs to one of them, because an
-//! INSERT locks the table before it gets its id. Limit: an id fetched by an earlier statement of a transaction that has
-//! not written yet is not detected.
+//! A database assigns an id before the row is committed. So this module reads the newest id first, and then the
+//! transactions that have the table open for writing. An event with an older id that is not visible yet belongs to one
+//! of these transactions, because an INSERT locks the table before it gets its id. Limit: a transaction that fetches an
+//! id in one statement, and inserts the event in a later one, is not detected in between.
 
 use prosescope_workflow::{Barrier, UnknownOrder, Waiting};
 
@@ -70,7 +70,8 @@ const WRITERS: &str = "
       AND l.pid IS DISTINCT FROM pg_backend_pid()
     GROUP BY l.virtualtransaction ORDER BY 2";
 
-/// Reads the barrier: the newest assigned event id, and the transactions that may still commit an older one.
+/// Reads the barrier: the newest assigned event id, and the transactions that may still commit an event with an older
+/// id.
 pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost> {
     let (Some(name), None) = (&sequence.name, sequence.unknown()) else {
         return Ok(Barrier {
@@ -112,8 +113,8 @@ pub(super) fn still_open(
 ) -> Result<Vec<Waiting>, Lost> {
     let rows = server.ask(WRITERS, &[text(sequence.table.as_str())])?;
     let mut open = waiting(&rows)?;
-    // A prepared transaction gets another name after a restart of the server, so every prepared one may be one of the
-    // given transactions.
+    // A prepared transaction gets another name after a restart of the server. So every prepared transaction may be one
+    // of those in `waits`.
     open.retain(|one| {
         let is_prepared = one.transaction.starts_with("-1/");
         is_prepared

@@ -21,7 +21,7 @@ const TABLES: [Table; 4] = [
     Table::Followers,
 ];
 
-/// Returns the columns of the tables, with the words of enums.
+/// Returns the columns of the tables, with the words that an enum type or a CHECK lists.
 const COLUMNS: &str = "
     SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
            ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = a.atttypid ORDER BY enumsortorder),
@@ -61,7 +61,8 @@ fn schemas(server: &Server) -> Result<Vec<String>, Lost> {
     Ok(schemas?)
 }
 
-/// Returns the schema with the tables, else the first one of the role's search path; `None` if the path is empty.
+/// Returns the schema that contains workflow tables, else the first schema of the role's search path; `None` if the
+/// path is empty.
 pub(super) fn schema(server: &Server) -> Result<Option<String>, Lost> {
     const FIRST: &str = "
         SELECT n.nspname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -90,7 +91,7 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
     let mut of_schema: Option<String> = None;
     for row in &rows {
         let (schema, table): (String, String) = (get(row, 0)?, get(row, 1)?);
-        // All tables must be in one schema: the first that has any.
+        // All tables must be in one schema: the first that contains a workflow table.
         if *of_schema.get_or_insert_with(|| schema.clone()) != schema {
             continue;
         }
@@ -128,7 +129,8 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
     Ok((shape, sequence))
 }
 
-/// Returns OpenProse's words in a CHECK, in its spelling: the column accepts no other words, even in an empty table.
+/// Returns OpenProse's words in the text of a CHECK, in the spelling of the CHECK, such as `ACTIVE`. The column accepts
+/// no other spelling, and an empty table has no row that shows the spelling.
 fn checked_words(check: &str) -> Vec<String> {
     let quoted = check.split('\'').skip(1).step_by(2);
     let known = quoted.filter(|word| {
@@ -188,7 +190,8 @@ impl Dialect for Postgres {
     }
 
     fn place(&self, n: usize, column: &Column) -> String {
-        // A cast to a text of limited length would cut it silently; assignment reports an error.
+        // A cast to a type such as `character(9)` would silently cut a longer text. An assignment to the column reports
+        // an error.
         match column.of.starts_with("character") || column.of == "text" {
             true => format!("${n}::text"),
             false => format!("${n}::text::{}", column.of),
@@ -198,7 +201,7 @@ impl Dialect for Postgres {
     fn value(&self, value: &Value, column: &Column) -> Value {
         match value {
             Value::Word(word) => Value::Text(label(word, column)),
-            // SQLAlchemy stores UUIDs as CHAR(32), without dashes, if they are not native.
+            // SQLAlchemy stores UUIDs as CHAR(32), without dashes, unless the model uses the type `uuid`.
             Value::Text(id) if column.of == "character(32)" && is_uuid(id) => {
                 Value::Text(id.replace('-', ""))
             }

@@ -13,7 +13,7 @@ use tokio_postgres::{AsyncMessage, Client};
 use crate::address::Address;
 use crate::{fault, tls};
 
-/// The channel that the trigger on events notifies.
+/// The statement that listens to the channel which the trigger on the table of events notifies.
 const LISTEN: &str = "LISTEN prose_workflow_events";
 
 /// Time limit for connecting, and for the LISTEN statement.
@@ -34,10 +34,10 @@ impl std::fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// Connects and listens.
+    /// Connects, and listens for notifications of new events.
     ///
     /// # Errors
-    /// If no server answers, or it refuses, as a pooler in transaction mode does.
+    /// If no server answers, or the server refuses to listen, as a pooler in transaction mode does.
     pub fn open(address: &Address) -> Result<Listener, Fault> {
         let unconnected = |cause: std::io::Error| fault::unconnected(address, &cause.to_string());
         let runtime = Builder::new_current_thread()

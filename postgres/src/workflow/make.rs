@@ -1,4 +1,4 @@
-//! Creates the workflow tables of `prosescope workflow setup --apply`.
+//! Creates missing workflow tables, for `prosescope workflow setup --apply`.
 
 use prosescope_core::schema::WORKFLOWS_POSTGRES_SQL;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
@@ -12,7 +12,7 @@ use crate::schema::OLDEST;
 use crate::server::{Lost, Server};
 use crate::shape::quoted;
 
-/// Creates those of the workflow tables that are missing.
+/// Creates the missing workflow tables.
 pub(super) fn make(address: &Address) -> Result<(), WriteError> {
     const SERVER: &str = "SELECT current_setting('server_version_num')::bigint, current_user::text";
     let server = Server::connect(address)?;
@@ -40,9 +40,9 @@ pub(super) fn make(address: &Address) -> Result<(), WriteError> {
             "set a search path: `ALTER ROLE … SET search_path = SCHEMA`",
         ));
     };
-    // The search path contains only PostgreSQL's own schema and then this one, so that functions of other schemas do
-    // not run. The BEGIN in the statements then has no effect. A lock timeout bounds the wait for a table that another
-    // program keeps locked.
+    // The search path contains only PostgreSQL's own schema and then `schema`, so that functions of other schemas do
+    // not run. The BEGIN inside of `WORKFLOWS_POSTGRES_SQL` then has no effect. A lock timeout bounds the wait for a
+    // table that another program keeps locked.
     let sql = format!(
         "BEGIN; SET LOCAL search_path = {}; SET LOCAL lock_timeout = '30s'; SET LOCAL client_min_messages = error;\n{WORKFLOWS_POSTGRES_SQL}",
         quoted(&schema)

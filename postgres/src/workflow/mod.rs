@@ -1,4 +1,4 @@
-//! Workflows in PostgreSQL: the tables of [`PostgresTables::set_up`], or those of another program.
+//! Reads and writes workflows in PostgreSQL, in tables that [`PostgresTables::set_up`] or another program created.
 //!
 //! A command is one transaction. It locks the workflow's row (`FOR NO KEY UPDATE`) before an event gets its id, so that
 //! within a workflow the order of ids is the order of commits. Writers do not wait for uncommitted inserts of other
@@ -33,7 +33,7 @@ use barrier::Sequence;
 use discover::Postgres;
 pub use listen::Listener;
 
-/// Number of events that one transaction removes.
+/// The most events that one transaction removes.
 const BATCH: u32 = 10_000;
 
 /// Begins a reading transaction, with the same settings for times and names as a writing one.
@@ -46,14 +46,14 @@ const READ: &str = concat!(
     )
 );
 
-/// Advice if the tables do not work as expected.
+/// Advice to the user if workflow tables or columns are missing.
 const SETUP: &str =
     "`prosescope workflow setup --apply --state postgres` makes the tables that are missing";
 
 /// Workflow tables in a database.
 pub struct PostgresTables {
     address: Address,
-    /// The connection that is idle between two uses; a lost one is replaced.
+    /// The idle connection; `None` while it is in use, or after it was lost.
     server: RefCell<Option<Server>>,
     shape: Shape,
     sequence: Sequence,
@@ -69,7 +69,7 @@ impl std::fmt::Debug for PostgresTables {
 }
 
 impl PostgresTables {
-    /// Discovers the tables, in the first schema of the role's search path that has any.
+    /// Connects, and discovers the workflow tables in the first schema of the role's search path that contains one.
     ///
     /// # Errors
     /// If the server does not answer, or the tables cannot be used.
@@ -108,7 +108,7 @@ impl PostgresTables {
         Ok(tables)
     }
 
-    /// Takes the idle connection, or a new one if it is lost.
+    /// Takes the idle connection. Connects if there is none, or if it is lost.
     fn server(&self) -> Result<Server, Fault> {
         let kept = self.server.borrow_mut().take();
         match kept.filter(|server| !server.is_closed()) {
@@ -168,7 +168,7 @@ impl Rows for PostgresTables {
         };
         self.asked(|server| {
             let bound = bound(&statement.values);
-            // Times are read in UTC, whatever the role's settings.
+            // `READ` sets the zone UTC for times, because the role may have another one.
             let all = join3(
                 server.client().batch_execute(READ),
                 server.question(&statement.sql, &bound),
@@ -226,7 +226,7 @@ impl Tables for PostgresTables {
                 "WITH gone AS ({} RETURNING 1) SELECT count(*) FROM gone",
                 statement.sql
             );
-            // Triggers or rules of other programs may keep some rows.
+            // This query fails if triggers or rules of other programs kept some of the rows.
             let none = statement
                 .sql
                 .replacen("DELETE", "SELECT 1 / (count(*) = 0)::int", 1);
@@ -298,7 +298,8 @@ type Bounded<'s, 'v> = (&'s str, &'s [Bound<'v>]);
 
 impl PostgresTables {
     /// Executes an idempotent statement in a transaction of its own, and repeats it once if the connection was lost.
-    /// `look` fails by a division unless the statement had its effect; `otherwise` is the error in that case.
+    /// The query `look` divides by zero unless the statement had its effect; `otherwise` returns the fault in that
+    /// case.
     fn written(
         &self,
         begin: &str,
@@ -356,7 +357,7 @@ fn texts(rows: &[tokio_postgres::Row], of: &Statement) -> Result<Vec<Row>, tokio
     rows.collect()
 }
 
-/// Returns a status or kind in OpenProse's spelling: enums of other programs have the names of their members.
+/// Returns a status or kind in OpenProse's spelling, such as `active`. An enum of another program may have `ACTIVE`.
 fn documented(column: &str, cell: String) -> String {
     if !matches!(column, "status" | "kind") {
         return cell;

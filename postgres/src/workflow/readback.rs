@@ -1,9 +1,11 @@
-//! Reads written rows back before the COMMIT. The tables may belong to another program, with triggers, rules and
-//! defaults that run for Prosescope's rows too. They are allowed, unless they change one of these rows.
+//! Compares written rows with the intended values before the COMMIT. The tables may belong to another program, with
+//! triggers, rules and defaults that run for Prosescope's rows too. Such code is allowed, unless it changes one of
+//! these rows.
 //!
-//! Each writing statement stores a digest of its values, as converted to the columns' types, in a setting of the
-//! transaction; at the end, the rows are compared with the digest. So a value is sent only once, and a time in a column
-//! of whole seconds may be rounded. `updated_at` is not compared, because triggers that set it are common.
+//! Each writing statement stores a digest of its values in a setting of the transaction. At the end, each row is
+//! compared with its digest, so no value is sent a second time. Before the digest, values are converted to the columns'
+//! types: a time in a column of whole seconds may be rounded. `updated_at` is not compared, because triggers that set
+//! this column are common.
 
 use prosescope_core::write::WriteError;
 use prosescope_workflow::{Change, Column, Dialect, Table, TableShape, Value};
@@ -77,11 +79,13 @@ fn key(change: &Change) -> Option<Value> {
 }
 
 impl Compared<'_> {
-    /// Returns the extra result columns of the writing statement, which store the digest and the id of an event.
+    /// Returns SQL for additional result columns of the writing statement. They store the row's digest, and the id of a
+    /// new event, in settings of the transaction.
     pub(super) fn leave(&self) -> String {
         let texts = self.columns.iter().map(|(place, column, value)| {
             match (value, column.of.as_str()) {
-                // A cast to a type such as `name` would cut the value as the column does.
+                // A text is not cast to the column's type. A cast to a type such as `name` would cut the text as the
+                // column does, and hide the loss.
                 (Value::Text(_) | Value::Word(_), of) if of != "uuid" => format!("${place}::text"),
                 _ => format!("({})::text", Postgres.place(*place, column)),
             }
@@ -97,7 +101,7 @@ impl Compared<'_> {
         )
     }
 
-    /// Returns the statement that fails unless the row equals the written one.
+    /// Returns the statement that fails unless the stored row has the digest of the written values.
     pub(super) fn look(&self) -> Option<(String, Vec<Value>)> {
         let by = self.table.column("id")?;
         let (place, values) = match is_new_event(self.change) {

@@ -69,7 +69,7 @@ impl PostgresTables {
         }
         let commit = async { client.batch_execute("COMMIT").await.map(|()| None) };
         all.push(commit.boxed_local());
-        // The message contains a COMMIT: if the server is silent, its result is found out separately.
+        // The message contains a COMMIT. If the server is silent, `settle` finds out the result of this COMMIT.
         let Some(answers) = server.wait_commit(in_order(all)) else {
             return Ok(Sent::Unanswered(Lost::Silent));
         };

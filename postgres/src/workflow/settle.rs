@@ -1,7 +1,7 @@
 //! Finds out whether a transaction with an unanswered COMMIT was recorded.
 //!
-//! The server reports by the transaction's id whether it was committed. After an immediate stop, a server assigns
-//! unwritten transaction ids again. So a commit under this id counts only if a row exists as the command wrote it.
+//! PostgreSQL reports for a transaction's id whether it was committed. But after an immediate stop, a server may assign
+//! the same id to another transaction. So a commit counts only if a row exists as the command wrote it.
 
 use prosescope_core::write::{Fault, WriteError};
 use prosescope_workflow::{Change, Dialect, Table, Value};
@@ -100,8 +100,8 @@ impl PostgresTables {
         Ok(None)
     }
 
-    /// Returns the ids of the events that a transaction wrote. Returns none if their texts differ from those of
-    /// `events`, in the same order.
+    /// Returns the ids of the events that the transaction `writer` wrote. Returns no ids if the text of an event
+    /// differs from the text at the same position in `events`.
     fn events_of(
         &self,
         server: &Server,
@@ -146,7 +146,7 @@ fn written<'a>(change: &'a Change, column: &str) -> Option<&'a Value> {
     found.map(|(_, value)| value)
 }
 
-/// Returns the error for an unknown result.
+/// Returns the error for a command of which it is unknown whether it was recorded.
 pub(super) fn unknown(address: &Address, lost: &Lost) -> WriteError {
     fault::undecided(address, lost).hint(LOOK).into()
 }

@@ -72,7 +72,7 @@ impl PostgresTables {
             Err(Failed::Unanswered(_)) => false,
             Err(_) => !server.is_closed() && server.batch("ROLLBACK").is_ok(),
         };
-        // The server ends an open transaction when its session ends.
+        // A connection with an open transaction is dropped. The server then ends the transaction.
         *self.server.borrow_mut() = Some(server).filter(|_| is_over);
         done
     }
@@ -213,7 +213,7 @@ struct PostgresFacts<'a> {
     tables: &'a PostgresTables,
     server: &'a Server,
     workflow: Option<Workflow>,
-    /// The error of the last failed question: the store must know whether a retry can succeed.
+    /// The error of the last failed query, by which the store decides whether a retry may succeed.
     lost: Cell<Option<Lost>>,
 }
 
