@@ -32,7 +32,7 @@ pub(crate) struct Site {
     pub(crate) pool: Arc<Pool>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) metrics: Arc<Metrics>,
-    /// The event id up to which events are settled, for clients that read events by pages.
+    /// The event id up to which events are settled. Clients that read events by pages, and new streams, use this id.
     pub(crate) horizon: Arc<Mutex<Horizon>>,
 }
 
@@ -344,7 +344,7 @@ async fn heartbeat(
     .await
 }
 
-/// Sets or removes preferences; the others stay.
+/// Sets or removes preferences; other preferences stay.
 #[utoipa::path(post, path = "/workflow/prefer/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
     request_body = PreferBody, responses((status = 200, body = DataSet)))]
 async fn prefer(

@@ -20,8 +20,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Body<T>, Problem> {
-        // Only JSON is accepted: a form on a page of another site can send text without the browser's preflight, but
-        // not JSON.
+        // Only JSON is accepted. A form on a page of another site can send text without the browser's preflight
+        // request, but cannot send JSON.
         let of = request.headers().get(header::CONTENT_TYPE);
         let of = of
             .and_then(|of| of.to_str().ok())
@@ -253,7 +253,7 @@ pub(crate) struct StepBody {
     pub(crate) payload: Option<Json>,
 }
 
-/// An event to append.
+/// An event to append to a workflow.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventBody {
@@ -316,13 +316,13 @@ pub(crate) struct ListAsked {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StuckAsked {
-    /// The time without a sign of life: `5m`, `1h30m`.
+    /// The time without a sign of life after which a run is listed, such as `5m`.
     #[serde(default)]
     #[param(pattern = r"^[1-9][0-9]{0,3}[dhms]$")]
     pub(crate) silent: Option<String>,
 }
 
-/// The range of events to return.
+/// The range of events to return: those after a cursor, up to a number.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventsAsked {

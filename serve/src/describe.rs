@@ -1,5 +1,5 @@
-//! Completes the OpenAPI description with the parts that depend on a route's kind: authentication, `If-Match`, and
-//! refusals. Each route describes its own path, method, body and answer, from which this module derives the rest.
+//! Completes the OpenAPI description. Each route describes its own path, method, body and answer. From these, this
+//! module derives the parts that many routes share: authentication, `If-Match`, and refusals.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ struct Has {
     store: bool,
 }
 
-/// A status, its description, and the routes that can return it.
+/// A status code, its description, and a function that selects the routes that can return this status.
 type Refusal = (u16, &'static str, fn(&Has) -> bool);
 
 const REFUSALS: &[Refusal] = &[

@@ -1,7 +1,7 @@
-//! Access control: checks the host, the origin of the page, the token and the rate of a request.
+//! Access control: checks the host, the origin of the page, the token and the rate of each request.
 //!
-//! The rate is checked last, and separately for requests without the token, so that a page without the token cannot
-//! use up the engine's requests.
+//! Requests without the token are counted separately, so that a page without the token cannot use up the rate of the
+//! engine, which has the token.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -24,9 +24,9 @@ use crate::problem::Problem;
 /// The access rules of a server.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// The token to send as `Authorization: Bearer`; without a token, anyone who can connect has access.
+    /// The token that requests must send as `Authorization: Bearer`; `None` gives access to anyone who can connect.
     pub token: Option<String>,
-    /// Allowed host names besides those of loopback, without ports.
+    /// The host names, without ports, that requests may be addressed to. Names of loopback are always allowed.
     pub hosts: Vec<String>,
     /// The origins whose pages have access, such as `https://app.example`.
     pub origins: Vec<String>,

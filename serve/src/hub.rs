@@ -1,4 +1,5 @@
-//! One feed of events for all streams: a single thread reads settled events once and sends them to every stream.
+//! One feed of events for all streams. A single thread reads each settled event once, and sends the event to the
+//! streams of its workflow.
 //!
 //! A stream first reads past events by pages and then joins the feed. The feed answers with the last event it has
 //! sent (`Joined`); the stream reads the pages up to that event and then continues with the events from the feed. So
@@ -24,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The interval between two reads of the feed while the store notifies the feed of changes.
 const WAKE: Duration = Duration::from_millis(500);
 
-/// The interval between attempts to have the store notify the feed.
+/// The interval between attempts to set up notifications of the store, after an attempt has failed.
 const REWAKE: Duration = Duration::from_secs(5);
 
 /// The pause of the feed after a failed read.
@@ -98,7 +99,7 @@ impl Hub {
         receiver
     }
 
-    /// Makes the feed read now, after this server has recorded something.
+    /// Makes the feed read without delay. Called after this server has recorded something.
     pub(crate) fn wake(&self) {
         self.changed.notify_all();
     }
@@ -125,7 +126,7 @@ struct Feeding {
     place: Arc<dyn Workplace>,
     store: Option<Box<dyn Tables + Send>>,
     wake: Option<Box<dyn Wake>>,
-    /// The time of the last attempt to have the store notify the feed.
+    /// The time of the last attempt to set up notifications of the store.
     wake_tried: Option<Instant>,
     horizon: Horizon,
     /// The id of the last event that the feed has sent.
@@ -172,7 +173,7 @@ impl Feeding {
     }
 
     fn pause(&mut self) {
-        // The end of the transaction that holds events back causes no notification, so the feed must poll.
+        // The end of a transaction that holds events back may cause no notification, so the feed polls meanwhile.
         if self.waits.is_empty()
             && let Some(wake) = &mut self.wake
         {
@@ -193,7 +194,7 @@ impl Feeding {
             self.store = Some(self.place.open()?);
             self.wake_tried = None;
         }
-        // The notification is set up before the read, so that a change right after the read wakes the feed.
+        // Notifications are set up before the read, so that a change right after the read wakes the feed.
         if self.wake.is_none() && self.wake_tried.is_none_or(|tried| tried.elapsed() > REWAKE) {
             self.wake = self.place.wake();
             self.wake_tried = Some(Instant::now());
@@ -243,7 +244,7 @@ impl Feeding {
 }
 
 impl Hub {
-    /// Sends a message to streams, and closes the streams whose clients are too slow or gone.
+    /// Sends a message to the streams that `to` selects. Closes streams whose clients are too slow or gone.
     fn hand_on(&self, state: &mut State, to: impl Fn(&Stream) -> bool, what: &Feed) {
         state.streams.retain(|stream| {
             if !to(stream) {

@@ -1,4 +1,4 @@
-//! An HTTP server for workflows: commands, pages, and live events.
+//! An HTTP server for workflows. Clients send commands, read workflows and runs, and follow events live.
 //!
 //! ```text
 //! connection (limits, timeouts) ─► layers (host, origin, token, rate, size) ─► routes ─► Pool: stores on threads of their own
@@ -40,7 +40,7 @@ use prosescope_workflow::Tables;
 pub use guard::Access;
 pub use listen::{Limits, Server};
 
-/// The store of the workflows. All methods block, so the server calls them on threads of their own.
+/// Access to the store of the workflows. All methods may block, so the server calls them on threads of their own.
 pub trait Workplace: Send + Sync + 'static {
     /// Opens the store.
     ///
@@ -56,7 +56,7 @@ pub trait Workplace: Send + Sync + 'static {
     fn failed(&self, fault: &Fault);
 }
 
-/// Reports new events of the store.
+/// A waker, which reports new events of the store.
 pub trait Wake: Send {
     /// Waits for an event, at most for this long; returns false if the store can no longer report events.
     fn wait(&mut self, at_most: Duration) -> bool;

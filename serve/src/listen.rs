@@ -1,4 +1,4 @@
-//! The connections of the server: their limits, and a shutdown that loses no request.
+//! Accepts the connections of the server within limits, and shuts the server down without losing a request.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -36,7 +36,7 @@ pub struct Limits {
     /// The most connections. At this number, a new connection replaces the oldest one that has not yet sent a whole
     /// request.
     pub connections: usize,
-    /// The time in which a connection must send the head of a request; also the longest idle time.
+    /// The time in which a connection must send the head of a request, including the idle time before the request.
     pub head: Duration,
     /// The longest duration of a request; streams are exempt.
     pub request: Duration,

@@ -1,4 +1,5 @@
-//! A pool of stores. Each store works on a thread that may block, because the server's own threads must not.
+//! A pool of open stores for the requests of the server. A store is used on a thread that may block, because the
+//! server's own threads must not block.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

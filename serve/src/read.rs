@@ -25,7 +25,7 @@ type Done<T> = Result<Answer<T>, Problem>;
 /// The most items that one answer contains.
 const MOST: u32 = 1000;
 
-/// The time without a sign of life, in milliseconds, after which `/workflows/stuck` lists a running run by default.
+/// The default time without a sign of life, in milliseconds, after which `/workflows/stuck` lists a running run.
 const SILENT: i64 = 5 * 60 * 1000;
 
 /// Lists workflows, the newest first.

@@ -1,4 +1,4 @@
-//! Streams of events from a cursor: as server-sent events, and over a WebSocket.
+//! Streams the events of a workflow after a cursor: as server-sent events, and over a WebSocket.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,8 +72,8 @@ async fn follow(
     out: tokio::sync::mpsc::Sender<Out>,
 ) {
     let why = loop {
-        // Reads past events before joining, so that few events wait in the queue while the rest up to the feed is
-        // read.
+        // Reads past events before joining the feed. After joining, new events wait in the queue while the remaining
+        // past events are read, so these should be few.
         let mut feed = match past(&site, &workflow, &mut cursor, None, &out).await {
             Ok(()) => site.hub.join(&workflow),
             Err(Gone::Client) => break None,
@@ -106,7 +106,8 @@ enum Gone {
     Store,
 }
 
-/// Sends events from the feed; returns the reason for its end, or `None` if the stream must begin again.
+/// Sends events from the feed until the stream ends. Returns the reason, such as `slow`; `None` means that the stream
+/// must join the feed again.
 async fn joined(
     site: &Arc<Site>,
     workflow: &str,
@@ -199,7 +200,7 @@ fn check_cursor(horizon: &Mutex<Horizon>, rows: &dyn Rows, cursor: i64) -> Resul
     horizon.knows(rows, cursor)
 }
 
-/// Returns whether a cursor is still valid, or true if this cannot be checked now.
+/// Returns whether a cursor is still valid; true if the store does not answer, so that no stream ends by mistake.
 async fn is_cursor_valid(site: &Site, cursor: i64) -> bool {
     let horizon = Arc::clone(&site.horizon);
     let asked = site

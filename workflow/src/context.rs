@@ -21,8 +21,8 @@ struct Message<'a> {
     at: String,
 }
 
-/// A message to append, and the run that it belongs to. The message also records the question that it answers,
-/// because an answered question is removed from its run.
+/// A message to append, and the run that it belongs to. The message also records the question that it answers, because
+/// an answered question is removed from the run's state.
 #[derive(Serialize)]
 pub(super) struct Said<'a> {
     pub(super) role: &'a str,

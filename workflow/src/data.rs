@@ -13,7 +13,7 @@ use prosescope_core::write::WriteError;
 /// An event to append.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Note {
-    /// The id of the run that the event belongs to, if any.
+    /// The id of the run that the event belongs to; `None` if it belongs to no run.
     #[serde(default, alias = "run_id")]
     pub run: Option<String>,
     /// The kind of the event; `progress` by default.
@@ -168,7 +168,7 @@ pub struct Step {
     /// The id of the workflow.
     #[serde(default)]
     pub workflow: String,
-    /// The id of the run that the step belongs to, if any.
+    /// The id of the run that the step belongs to; `None` if it belongs to no run.
     #[serde(default)]
     pub run: Option<String>,
     /// The text of the step, for people.

@@ -1,9 +1,9 @@
 //! Reads events after a cursor without missing or repeating any, and prunes old ones (errata M0).
 //!
-//! A database assigns ids before commit, so a row with a smaller id may appear after one with a larger id. Our writers
-//! lock the workflow first, but other programs take no lock. A reader therefore reads the newest assigned id, then
-//! lists the transactions that have the table open for writing, and delivers events up to that id only after all these
-//! transactions have ended.
+//! A database assigns ids before commit, so a row with a smaller id may appear after a row with a larger id.
+//! Prosescope's writers lock the workflow first, but other programs take no lock. A reader therefore reads the newest
+//! assigned id, and then lists the transactions that have the table open for writing. Events up to that id are
+//! delivered only after all these transactions have ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct Barrier {
     pub waits: Vec<Waiting>,
     /// The reason why ids do not follow the order of events in this database; `None` if they do.
     pub unknown: Option<UnknownOrder>,
-    /// Whether a counter keeps the newest id, so that `until` does not decrease when events are removed.
+    /// Whether the database keeps the newest id in a counter. If so, `until` does not decrease when events are removed.
     pub is_counted: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct UnknownOrder {
 pub struct Horizon {
     settled: i64,
     ahead: Option<Barrier>,
-    /// The newest assigned event id, if a counter keeps this id.
+    /// The newest assigned event id; `None` if the database keeps no counter of ids.
     newest: Option<i64>,
 }
 
@@ -62,12 +62,12 @@ impl Horizon {
         self.settled
     }
 
-    /// Returns the transactions that hold later events back.
+    /// Returns the open transactions because of which later events are held back.
     pub fn waits(&self) -> &[Waiting] {
         self.ahead.as_ref().map_or(&[], |barrier| &barrier.waits)
     }
 
-    /// Updates and returns the settled id; does not wait for open transactions.
+    /// Updates and returns the settled id. Does not wait for open transactions: the id stays the same until they end.
     ///
     /// # Errors
     /// The fault of the store; kind `Damaged` if ids do not follow the order of events.
@@ -250,7 +250,7 @@ pub struct Pruned {
     /// The number of removed events.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub removed: u64,
-    /// The named follower whose cursor limited the removal, if one did.
+    /// The named follower whose cursor limited the removal; `None` if no follower limited it.
     pub held_by: Option<Follower>,
 }
 

@@ -16,7 +16,7 @@
 //! | `context.rs` | the conversation's messages |
 //! | `tables.rs`, `shape.rs` | the interface of a store (rows out, changes in), and the tables found in it |
 //! | `read.rs`, `follow.rs` | list and show; events after a cursor, pruning |
-//! | `window.rs`, `page.rs` | parts of long lists; a workflow as a page shows it |
+//! | `window.rs`, `page.rs` | the visible parts of long lists; the contents of a workflow's page |
 //! | `thread.rs`, `search.rs` | messages, runs and questions as one thread; text search in a workflow |
 //!
 //! Stores apply changes and contain no rules. Tables of other programs (SQLAlchemy models, as OpenProse describes them)

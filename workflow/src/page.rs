@@ -78,7 +78,7 @@ pub struct TurnShown {
     pub status: String,
     /// The person's message that began the run.
     pub input: Option<Shown>,
-    /// The recorded question that is not answered yet, if any.
+    /// The recorded question that is not answered yet; `None` if there is none.
     pub question: Option<String>,
     /// The answer of the run.
     pub output: Option<Shown>,
@@ -290,7 +290,7 @@ fn turn(turn: Turn) -> TurnShown {
     let times = millis(&turn.created_at).zip(millis(&turn.updated_at));
     let took = times.map(|(from, to)| to.saturating_sub(from));
     TurnShown {
-        // A row that was written only once has equal times, from which no duration follows.
+        // A row that was written only once has the same time in both columns, from which no duration follows.
         took_ms: took.filter(|ms| has_ended && *ms > 0),
         question: turn.question(),
         status: word(&turn.status, |text| {

@@ -11,14 +11,14 @@ use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{Fault, WriteError};
 
-/// The conditions and the length of a list of workflows.
+/// The conditions for a list of workflows, and the length of the list.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// The status that the workflows must have; `None` for any.
     pub status: Option<WorkflowStatus>,
     /// Whether the workflows must have a run that waits for input.
     pub waiting: bool,
-    /// The most workflows to list; 0 means the default.
+    /// The most workflows to list. 0 means 50 for [`list`], and no limit for [`workflow_ids`].
     pub limit: u32,
 }
 

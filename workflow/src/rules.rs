@@ -6,7 +6,7 @@ use super::tables::{Facts, Plan};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use prosescope_core::write::WriteError;
 
-/// Returns a plan that changes nothing and has this result.
+/// Returns a plan that changes nothing and returns `done` to the caller.
 pub(super) fn told<D>(done: D) -> Plan<D> {
     Plan {
         changes: Vec::new(),
@@ -14,7 +14,7 @@ pub(super) fn told<D>(done: D) -> Plan<D> {
     }
 }
 
-/// Returns the workflow, if its status allows an action.
+/// Returns the locked workflow, if its status allows an action.
 pub(super) fn workflow<'a>(
     facts: &'a dyn Facts,
     id: &str,

@@ -1,4 +1,5 @@
-//! Searches all texts of a workflow in steps: the first step searches the page's contents, each later step some events.
+//! Searches all texts of a workflow in steps, so that a caller can show hits early. The first step searches the page's
+//! contents, each later step some events.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +9,10 @@ use super::{Rows, events_from};
 use prosescope_core::session::search::Needle;
 use prosescope_core::write::Fault;
 
-/// The most hits that are listed for one kind of text, and for one text.
+/// The most hits that are listed for one kind of text.
 const HITS: usize = 50;
+
+/// The most hits that are listed for one text.
 const HITS_OF_TEXT: usize = 5;
 
 /// The number of events that one step reads.
@@ -87,7 +90,7 @@ pub struct Hit {
 pub struct Group {
     /// The kind of text.
     pub kind: Kind,
-    /// The hits: at most fifty of the kind, and at most five of one text.
+    /// The hits: at most fifty of this kind, and at most five in one text.
     pub hits: Vec<Hit>,
     /// The number of matching lines that `hits` does not list.
     pub more: u64,
@@ -134,7 +137,7 @@ impl Search {
         &self.found
     }
 
-    /// Searches one more step.
+    /// Executes the next step: searches the page, or reads and searches some more events.
     ///
     /// # Errors
     /// The fault of the store.
@@ -252,7 +255,7 @@ impl Search {
         }
     }
 
-    /// Searches a value and its name.
+    /// Searches the name and the value of a member or column.
     fn named(&mut self, kind: Kind, place: &str, to: &To, name: &str, value: &Shown) {
         let place = match name {
             "" => place.to_owned(),

@@ -1,5 +1,5 @@
-//! Describes the workflow tables that a database contains, ours or another program's, and builds SQL statements for
-//! them.
+//! Describes the workflow tables that a database contains, Prosescope's or another program's, and builds SQL statements
+//! for these tables.
 
 use super::tables::{Change, Filter, Op, Select, Table, Value};
 use super::{Kind, Row, Turn, TurnStatus, Workflow, WorkflowStatus};
@@ -378,7 +378,7 @@ fn text(row: &Row, column: &str) -> String {
 }
 
 fn json(row: &Row, column: &str) -> Option<super::Json> {
-    // SQLAlchemy writes None into a JSON column as the JSON word null.
+    // SQLAlchemy writes None into a JSON column as the JSON word null, so null counts as a missing value.
     let text = row.get(column).filter(|text| text.trim() != "null");
     text.map(super::Json::of_column)
 }

@@ -1,5 +1,5 @@
-//! Reads and writes workflow tables in a SQLite database: our file (`.prose/workflows.db`), or a database of another
-//! program. The shell opens the connection.
+//! Reads and writes workflow tables in a SQLite database: Prosescope's file (`.prose/workflows.db`), or a database of
+//! another program. The caller opens the connection.
 
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
@@ -15,7 +15,7 @@ use prosescope_core::database::Limits;
 use prosescope_core::source::SourceError;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
-/// The most bytes of a BLOB that are read; the rest is cut off.
+/// The most bytes of a BLOB that are read; the remaining bytes are left out.
 const SHOWN: usize = 64 << 10;
 
 /// Workflow tables in a SQLite database, open for reading and writing.
@@ -27,8 +27,8 @@ pub struct SqliteTables {
 }
 
 impl SqliteTables {
-    /// Discovers the existing tables. The shell must have guarded the connection (see
-    /// [`prosescope_core::sqlite::guard`]).
+    /// Discovers the existing tables. The caller must have guarded the connection with
+    /// [`prosescope_core::sqlite::guard`].
     ///
     /// # Errors
     /// The fault of the database.
@@ -62,7 +62,7 @@ impl SqliteTables {
         })
     }
 
-    /// Creates the missing tables, adds our missing columns, and discovers the tables again.
+    /// Creates the missing tables, adds Prosescope's missing columns, and discovers the tables again.
     ///
     /// # Errors
     /// The fault of the database.
@@ -111,8 +111,8 @@ impl SqliteTables {
         done
     }
 
-    /// Calls `work` for the changes and applies them, inside the transaction that the shell began and ends. Returns the
-    /// ids of new events.
+    /// Calls `work` for the changes and applies them, inside the transaction that the caller began and ends. Returns
+    /// the ids of new events.
     ///
     /// # Errors
     /// The error of `work`, or the fault of the database.
@@ -170,7 +170,7 @@ impl SqliteTables {
         Ok(self.conn.changes())
     }
 
-    /// Stores the cursor of a follower; a cursor never goes back.
+    /// Stores the cursor of a follower, unless the stored cursor is larger.
     ///
     /// # Errors
     /// The fault of the database.
@@ -213,8 +213,8 @@ impl SqliteTables {
     }
 
     fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
-        // The check refuses statements with which the schema would run code. A SELECT of this module cannot run any,
-        // because it never selects a computed column.
+        // `looked_at` refuses a statement that would run code of the schema, such as a trigger. A SELECT of this module
+        // runs no such code, because it never selects a computed column.
         if statement.sql.starts_with("SELECT") {
             return self.rows(statement);
         }
@@ -393,7 +393,7 @@ fn missing(table: Table) -> Fault {
     .hint("make the table with `prosescope workflow setup --apply`")
 }
 
-/// Converts an error of SQLite to a fault; the shell adds the database's path.
+/// Converts an error of SQLite to a fault. The caller adds the database's path.
 fn fault(error: rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode;
     let kind = match error.sqlite_error_code() {

@@ -9,13 +9,13 @@ use super::tables::{Change, Command, Facts, Plan, Select, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, WorkflowStatus};
 use prosescope_core::write::WriteError;
 
-/// The command that begins a run; also creates a workflow if none is named.
+/// The command that begins a run. Creates a workflow for the run, if `workflow` is `None`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Start {
     /// The id of the workflow to continue; `None` creates a workflow.
     pub workflow: Option<String>,
-    /// The id for a new workflow, if none is named.
+    /// The id of the workflow to create, if `workflow` is `None`.
     #[serde(skip)]
     pub new_workflow: String,
     /// The id of the new run. Repeating the command with the same id and input changes nothing.
@@ -46,7 +46,7 @@ pub struct Started {
     /// The number of the person's message in the context.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub seq: i64,
-    /// Number of messages dropped from the context that no summary covers.
+    /// The number of messages that were dropped from the context although no summary covers them.
     pub dropped: u32,
     /// Whether the run had already begun, so that nothing was changed.
     pub already: bool,

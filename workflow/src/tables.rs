@@ -1,4 +1,5 @@
-//! The interface of a workflow store: a store returns rows and applies changes. The rules are in the commands.
+//! Defines the interface of a workflow store: a store returns rows and applies changes. The rules for changes are in
+//! the commands, not in the store.
 
 use super::shape::Shape;
 use super::{Json, Turn, TurnStatus, Workflow};
@@ -168,8 +169,8 @@ pub struct Change {
     pub table: Table,
     /// The id of the row to update; `None` inserts a row.
     pub row: Option<String>,
-    /// The columns and their new values. Columns that the table lacks are skipped, except those that the command
-    /// checked with [`Shape::has`].
+    /// The columns and their new values. Columns that the table lacks are skipped. A command that needs a column checks
+    /// first with [`Shape::has`] that the column exists.
     pub values: Vec<(&'static str, Value)>,
 }
 
@@ -338,8 +339,8 @@ pub struct Plan<D> {
     pub done: D,
 }
 
-/// Records a command. `version` is the version that the caller read (errata M3); if the current version differs, the
-/// command is refused.
+/// Records a command. `version` is the version of the workflow that the caller read (errata M3). If the current version
+/// differs, the command is refused. `None` skips this check.
 ///
 /// # Errors
 /// See [`Command::plan`] and [`Tables::transact`].

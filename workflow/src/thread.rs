@@ -1,8 +1,8 @@
-//! Arranges a conversation as one thread: which run a message began, between which messages a run belongs, and which
-//! question an answer belongs to.
+//! Arranges the messages, runs and questions of a conversation as one thread. Finds out which message began a run,
+//! between which messages a run belongs, and which message answers a question.
 //!
-//! Messages that our commands wrote record their run and the question that they answer. For messages of other programs,
-//! text and time decide. If neither decides, the position is marked as unknown ([`Part::Run::is_placed`],
+//! Messages that Prosescope's commands wrote record their run and the question that they answer. For messages of other
+//! programs, text and time decide. If neither decides, the position is marked as unknown ([`Part::Run::is_placed`],
 //! [`Part::Message::is_loose`]).
 
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     let mut begun: Vec<usize> = begins.iter().flatten().copied().collect();
     begun.sort_unstable();
     for (run, turn) in runs.iter().enumerate() {
-        // A question that still waits is skipped, because the page shows it at the end of the thread.
+        // A question that still waits is skipped, because the page shows such questions at the end of the thread.
         let waits = turn.known_status() == Some(TurnStatus::WaitingForInput);
         let Some(question) = turn.question().filter(|_| !waits) else {
             continue;
@@ -155,7 +155,7 @@ fn named(messages: &[Message], runs: &[Turn]) -> Vec<Option<usize>> {
     let run = |message: &Message| {
         let id = message.run.as_deref()?;
         let is_it = |at: &usize| runs.get(*at).is_some_and(|run| is_id(&run.id, id));
-        // The messages of one run are adjacent, so the run of the previous message is tried first.
+        // The messages of one run are mostly adjacent, so the run of the previous message is tried first.
         last = last
             .filter(is_it)
             .or_else(|| runs.iter().position(|run| is_id(&run.id, id)));
@@ -221,14 +221,14 @@ fn place(
         let later = said.iter().position(|at| *at > created);
         return (later.unwrap_or(said.len()), true);
     }
-    // The run is placed no later than the next runs, so that runs keep their order.
+    // The run is placed before the message that began a later run, so that runs keep their order.
     let next = (run + 1..runs.len()).find_map(begun);
     (next.unwrap_or(named.len()), named.is_empty())
 }
 
 /// Returns the index of the message that answers a recorded question of a run that no longer waits. If the time of the
-/// question is known, the answer is the first message after it. Otherwise it is the last message of a run that
-/// continued.
+/// question is known, the answer is the person's first message after this time. Otherwise, the answer is the person's
+/// last message in `within`, if the run continued after the question.
 fn answer(
     messages: &[Message],
     turn: &Turn,

@@ -21,10 +21,10 @@ pub struct Turned {
     pub run_id: String,
     /// The run's status after the command.
     pub status: String,
-    /// The number of the message that was appended to the context, if one was.
+    /// The number of the message that was appended to the context; `None` if no message was appended.
     #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub seq: Option<i64>,
-    /// Number of messages dropped from the context that no summary covers.
+    /// The number of messages that were dropped from the context although no summary covers them.
     pub dropped: u32,
     /// Whether the run was already in this state, so that nothing was changed.
     pub already: bool,
@@ -291,7 +291,8 @@ impl Command for Finish {
 pub struct Heartbeat {
     /// The id of the run that is still worked on.
     pub run: String,
-    /// The name of the engine that works on the run, if none is recorded yet; not verified.
+    /// The name of the engine that works on the run, which replaces the recorded name; not verified. `None` keeps the
+    /// recorded name.
     #[serde(default)]
     pub owner: Option<String>,
 }

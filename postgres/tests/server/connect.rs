@@ -49,7 +49,7 @@ fn listened(server: u16) -> (u16, Arc<Mutex<Vec<Vec<u8>>>>) {
     (port, said)
 }
 
-/// Returns the messages of a connection: their kinds and bodies.
+/// Returns the messages that a client sent over a connection, each with its kind and body.
 fn messages(said: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let len = |at: usize| u32::from_be_bytes(said[at..at + 4].try_into().unwrap()) as usize;
     // The first message of a connection has no byte for its kind.
@@ -112,7 +112,7 @@ fn nothing_of_a_session_is_relied_on() {
     assert!(statements > 20, "{statements}");
 }
 
-/// A list reads the rows of all unfinished runs in a fixed number of questions.
+/// A list reads the rows of all unfinished runs in a fixed number of queries.
 #[test]
 fn a_list_by_status_asks_few_questions_of_many_runs() {
     let Some((cluster, url)) = run(PROGRAM) else {
@@ -146,7 +146,7 @@ fn a_list_by_status_asks_few_questions_of_many_runs() {
                     .iter()
                     .filter(|(kind, _)| matches!(kind, b'P' | b'Q'))
                     .count();
-                // The record keeps only the first message, which has no byte for its kind.
+                // Removes the counted messages from the record. The first message stays, because `messages` expects it.
                 connection
                     .truncate(u32::from_be_bytes(connection[..4].try_into().unwrap()) as usize);
             }

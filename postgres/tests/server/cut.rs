@@ -14,7 +14,7 @@ use prosescope_postgres::PostgresStore;
 use super::writing::{PROGRAM, at, put};
 use super::{RUN, address, run};
 
-/// How a connection is cut when it sends COMMIT.
+/// The way in which a proxy cuts a connection that sends COMMIT.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cut {
     /// Whether the proxy passes the COMMIT on to the server.
@@ -112,7 +112,7 @@ fn a_connection_that_is_cut_at_commit_records_once() {
             "2",
             "{cut:?}"
         );
-        // If the command were recorded twice, the second time would keep another earlier value.
+        // If the command were recorded twice, the history would contain a second earlier value.
         let history = format!(
             "SELECT string_agg(value, ' ') FROM openprose.x_binding_history WHERE name = '{name}'"
         );

@@ -61,7 +61,8 @@ fn write(url: &str, name: &str) -> Result<(), WriteError> {
     record(&mut store, &put(name, "recorded"), &at()).map(|_| ())
 }
 
-/// Reads and records; the result must be the run's own data or a clear refusal, and nothing may be recorded in part.
+/// Checks a read and a recording: each must succeed with the run's own data or fail with a clear error, and nothing may
+/// be recorded in part.
 fn holds(cluster: &Cluster, url: &str, what: &str, name: &str) {
     match read(url) {
         Ok(told) => assert!(!told.contains(STRANGE), "{what}"),
@@ -100,8 +101,7 @@ fn a_missing_table_or_column_is_no_other_run_and_no_half_record() {
         let (away, back) = change.split_once('|').unwrap();
         cluster.psql(&url, away).unwrap();
         holds(cluster, &url, away, &format!("later{n}"));
-        // Each binding that the test has added would cost every later reading another question, so these bindings are
-        // removed.
+        // Every later reading would need one more query for each added binding, so the added bindings are removed.
         let back = format!("{back}; DELETE FROM openprose.bindings WHERE name LIKE 'later%'");
         cluster.psql(&url, &back).unwrap();
     }

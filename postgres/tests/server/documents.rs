@@ -4,11 +4,11 @@ use super::run;
 
 /// A block of postgres.md, and the erratum that the block shows, if there is one.
 const BLOCKS: &[(&str, Option<&str>)] = &[
-    // From "Security Warning"; the schema exists already.
+    // From "Security Warning". The schema exists already.
     ("CREATE USER openprose_agent WITH PASSWORD 'changeme'", None),
     ("CREATE SCHEMA openprose AUTHORIZATION openprose_agent", Some("P6")),
     ("GRANT ALL ON SCHEMA openprose TO openprose_agent", None),
-    // Core schema.
+    // From the part on the core schema.
     ("CREATE SCHEMA IF NOT EXISTS openprose", None),
     ("CREATE TABLE IF NOT EXISTS openprose.run (
         id TEXT PRIMARY KEY, program_path TEXT, program_source TEXT,
@@ -52,7 +52,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
       CREATE INDEX IF NOT EXISTS idx_agents_run_id ON openprose.agents(run_id) WHERE run_id IS NOT NULL;
       CREATE INDEX IF NOT EXISTS idx_agents_project_scoped ON openprose.agents(name) WHERE run_id IS NULL;
       CREATE INDEX IF NOT EXISTS idx_agent_segments_lookup ON openprose.agent_segments(agent_name, run_id)", None),
-    // Database interaction, from the virtual machine (VM), OpenProse's word for the main agent.
+    // From the part on database interaction, statements of the VM.
     ("INSERT INTO openprose.run (id, program_path, program_source, status)
       VALUES ('20260116-143052-a7b3c8', '/path/to/program.prose', 'program source...', 'running')", None),
     ("INSERT INTO openprose.execution (run_id, statement_index, statement_text, status, started_at)
@@ -60,7 +60,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
     ("SELECT value FROM openprose.bindings WHERE name = 'research' AND run_id = '20260116-143052-a7b3c9'", None),
     ("SELECT metadata->>'branch' AS branch, status FROM openprose.execution
       WHERE run_id = '20260116-143052-a7b3c9' AND metadata->>'parallel_id' = 'p1'", None),
-    // From subagents.
+    // From the part on database interaction, statements of subagents.
     ("INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement)
       VALUES ('research', '20260116-143052-a7b3c9', NULL, 'let', E'AI safety research covers alignment, robustness...',
               'let research = session: researcher')
@@ -78,12 +78,12 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
       VALUES ('captain', '20260116-143052-a7b3c9', 3, '...', '...')", None),
     ("SELECT memory FROM openprose.agents WHERE name = 'advisor' AND run_id IS NULL", None),
     ("UPDATE openprose.agents SET memory = '...' WHERE name = 'advisor' AND run_id IS NULL", None),
-    // Parallel execution.
+    // From the part on parallel execution.
     ("INSERT INTO openprose.execution (run_id, statement_index, statement_text, status, started_at, metadata)
       VALUES ('20260116-143052-a7b3c9', 5, 'parallel:', 'executing', NOW(),
         '{\"parallel_id\": \"p1\", \"strategy\": \"all\", \"branches\": [\"a\", \"b\", \"c\"]}'::jsonb)
       RETURNING id", None),
-    // The number in this block is a statement's, not the id of a row (errata X2).
+    // The `parent_id` 42 in this block is the number of a statement, not the id of a row (errata X2).
     ("INSERT INTO openprose.execution (run_id, statement_index, statement_text, status, started_at, parent_id, metadata)
       VALUES
         ('20260116-143052-a7b3c9', 6, 'a = session \"Task A\"', 'executing', NOW(), 42, '{\"parallel_id\": \"p1\", \"branch\": \"a\"}'::jsonb)", Some("X2")),
@@ -92,7 +92,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
     ("SELECT COUNT(*) AS pending FROM openprose.execution
       WHERE run_id = '20260116-143052-a7b3c9' AND metadata->>'parallel_id' = 'p1' AND parent_id IS NOT NULL
         AND status NOT IN ('completed', 'failed', 'skipped')", None),
-    // Loops and errors.
+    // From the parts on loops and errors.
     ("INSERT INTO openprose.execution (run_id, statement_index, statement_text, status, started_at, metadata)
       VALUES ('20260116-143052-a7b3c9', 10, 'loop until **analysis complete** (max: 5):', 'executing', NOW(),
         '{\"loop_id\": \"l1\", \"max_iterations\": 5, \"current_iteration\": 0, \"condition\": \"**analysis complete**\"}'::jsonb)", None),
@@ -105,7 +105,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
     ("UPDATE openprose.run SET status = 'failed' WHERE id = '20260116-143052-a7b3c9'", None),
     // This block uses the words of the append-only form (errata P3).
     ("INSERT INTO openprose.execution (run_id, statement_index, status) VALUES ('20260116-143052-a7b3c9', 5, 'started')", Some("P3")),
-    // Scopes.
+    // From the part on scopes.
     ("WITH RECURSIVE scope_chain AS (
         SELECT id, parent_id FROM openprose.execution WHERE id = 43
         UNION ALL
@@ -118,20 +118,20 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
     ("SELECT * FROM openprose.bindings WHERE name = 'result' AND run_id = '20260116-143052-a7b3c9'
         AND (execution_id = 43 OR execution_id = 42 OR execution_id IS NULL)
       ORDER BY execution_id DESC NULLS LAST LIMIT 1", None),
-    // Large outputs.
+    // From the part on large outputs.
     ("INSERT INTO openprose.bindings (name, run_id, kind, value, attachment_path, source_statement)
       VALUES ('full_report', '20260116-143052-a7b3c9', 'let', 'Full analysis report (847KB) - see attachment',
               'attachments/full_report.md', 'let full_report = session \"Generate comprehensive report\"')
       ON CONFLICT (name, run_id) DO UPDATE
       SET value = EXCLUDED.value, attachment_path = EXCLUDED.attachment_path, updated_at = NOW()", Some("P2")),
-    // Resuming.
+    // From the part on resuming.
     ("SELECT statement_index, statement_text, status FROM openprose.execution
       WHERE run_id = '20260116-143052-a7b3c9' AND status = 'executing' ORDER BY id DESC LIMIT 1", None),
     ("SELECT name, kind, value, attachment_path FROM openprose.bindings WHERE run_id = '20260116-143052-a7b3c9'", None),
     ("SELECT name, scope, memory FROM openprose.agents WHERE run_id = '20260116-143052-a7b3c9' OR run_id IS NULL", None),
     ("SELECT metadata->>'branch' AS branch, status FROM openprose.execution
       WHERE run_id = '20260116-143052-a7b3c9' AND metadata->>'parallel_id' IS NOT NULL AND parent_id IS NOT NULL", None),
-    // Extensions.
+    // From the part on extensions.
     ("CREATE TABLE IF NOT EXISTS openprose.x_metrics (
         id SERIAL PRIMARY KEY,
         run_id TEXT REFERENCES openprose.run(id) ON DELETE CASCADE,
@@ -140,7 +140,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
         recorded_at TIMESTAMPTZ NOT NULL DEFAULT NOW(), metadata JSONB DEFAULT '{}'::jsonb)", None),
     ("ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS token_count INTEGER", None),
     ("CREATE INDEX CONCURRENTLY IF NOT EXISTS idx_bindings_created ON openprose.bindings(created_at)", None),
-    // Clean-up.
+    // From the part on cleaning up.
     ("DELETE FROM openprose.agents WHERE run_id = '20260116-143052-a7b3c9'", None),
     ("DELETE FROM openprose.agents WHERE name = 'old_advisor' AND run_id IS NULL", None),
     // The table has the key that postgres.md gives it.

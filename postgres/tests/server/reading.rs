@@ -1,4 +1,4 @@
-//! Tests of reading: a run reads the same from PostgreSQL as from SQLite, and costs only its own rows.
+//! Tests of reading: a run from PostgreSQL reads like the same run from SQLite, without reading the rows of other runs.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use prosescope_test_support::{files, needs};
 use super::pages;
 use super::{RUN, address, run};
 
-/// The files of another source, whose databases are copied into PostgreSQL, column by column.
+/// A source with the files of `other`. Each database of `other` is copied into PostgreSQL, column by column.
 struct Copied {
     other: Rc<dyn Source>,
     cluster: &'static Cluster,
@@ -142,7 +142,7 @@ fn copy_of(db: &dyn Database) -> Option<(String, String)> {
                 .columns
                 .iter()
                 .position(|column| column.name == "id")?;
-            // A database of many runs does not choose one of them, so the copy names the run.
+            // A PostgreSQL database may contain many runs, so its reader needs the id of the copied run.
             run = match rows.as_slice() {
                 [(_, row)] => Some(row.get(id)?.as_text()?.to_owned()),
                 _ => return None,
@@ -178,7 +178,7 @@ fn literal(value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// Returns a page without the name of the store and the types of the columns, which differ between stores.
+/// Returns the lines of a page without the name of the store and the types of columns, which differ between stores.
 fn plain(page: &str, place: &str) -> Vec<String> {
     let id = place.rsplit('/').next().unwrap_or(place);
     page.lines()
@@ -311,7 +311,7 @@ fn reading_is_of_one_moment_and_stops_when_asked() {
     assert_eq!(stop, Err(DecodeError::Stopped));
 }
 
-/// A list asks a fixed number of questions, whatever the number of runs, and shows the newest ones.
+/// A list sends a fixed number of queries, whatever the number of runs, and shows the newest runs.
 #[test]
 fn a_list_asks_for_all_runs_at_once() {
     let Some((cluster, url)) = run("session \"x\"") else {

@@ -1,4 +1,4 @@
-//! Tests of the corrected schema.
+//! Tests of Prosescope's schema `openprose`, which corrects the schema of postgres.md.
 
 use std::thread;
 

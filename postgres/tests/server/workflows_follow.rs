@@ -32,7 +32,7 @@ struct Load {
     held: u32,
 }
 
-/// Number of events that simple followers missed, because they do not wait for open transactions.
+/// The numbers of events that simple followers missed. Such followers do not wait for open transactions.
 #[derive(Default)]
 struct Missed {
     plain: usize,
@@ -51,7 +51,7 @@ fn note(who: &str, begun: Instant) -> Note {
     }
 }
 
-/// Runs a load; returns the number of events that simple followers missed.
+/// Executes a load and checks Prosescope's followers; returns the numbers of events that simple followers missed.
 fn run(load: Load) -> Option<Missed> {
     let (_, url) = database()?;
     let at = address(&url);
@@ -182,7 +182,7 @@ fn hold_open(url: &str, program: u32, load: Load, begun: Instant) {
                 format!("INSERT INTO workflow_events (workflow_id, kind, text) VALUES ('{of}', 'progress', 'foreign {program} {n} {row} {at}')")
             })
             .collect();
-        // Some programs get a transaction id before others, and an event's id later.
+        // Some transactions get their own id early and the ids of their events late, so that the two orders differ.
         if next(2) == 0 {
             session.run("BEGIN; SELECT pg_current_xact_id()").unwrap();
             thread::sleep(Duration::from_millis(next(10)));
@@ -207,7 +207,7 @@ fn follow(
     let store = PostgresTables::open(at).unwrap();
     let mut listener = Listener::open(at).unwrap();
     let mut horizon = Horizon::default();
-    // With many workflows, reads as the server does: all events in one statement.
+    // With many workflows, one statement reads the events of all workflows, as the workflow server does.
     let of = (workflows == 1).then(|| workflow_of(0));
     let (mut got, mut lags) = (Vec::new(), Vec::new());
     let (mut cursor, mut settled, mut quiet) = (0, 0, 0);

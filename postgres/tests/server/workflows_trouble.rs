@@ -49,7 +49,7 @@ fn a_command_that_is_cut_at_commit_is_recorded_once() {
         let begun = record(&mut store, &start(n), None, NOW).unwrap();
         assert!(!begun.already, "{cut:?}");
         arm();
-        // Two events have the same text, as an engine may repeat itself.
+        // Two events have the same text, because an engine may report the same progress twice.
         let texts = ["one", "two", "one"];
         let done = record(&mut store, &append(&of, Some(&run), &texts), None, NOW).unwrap();
         let read = conformance::read(&store, &of, 0);
@@ -112,7 +112,8 @@ fn a_store_goes_on_after_its_server_came_back() {
     assert_eq!(conformance::read(&store, &id(2), 0).len(), 3);
 }
 
-/// Each partition has a row of another workflow at the same physical place.
+/// Pruning one workflow must keep the rows of others. Each partition has a row of another workflow at the same physical
+/// place.
 #[test]
 fn pruning_a_table_with_partitions_removes_what_was_named_alone() {
     let Some((cluster, url)) = database() else {

@@ -283,7 +283,8 @@ fn a_server_that_stops_at_once_loses_nothing_that_was_acknowledged() {
         "{lost:?} of {}",
         told.len()
     );
-    // Each command is recorded only once: a command recorded twice would keep an earlier value of its own.
+    // Each command is recorded only once. A command that was recorded twice would have kept an earlier value as
+    // history.
     let history = cluster.psql(&url, "SELECT count(*) FROM openprose.x_binding_history");
     assert_eq!(history.unwrap(), "0");
 }

@@ -99,8 +99,8 @@ fn who_has_no_token_or_comes_from_elsewhere_is_refused() {
     );
 }
 
-/// Checks that a request with two host names is refused. Programs disagree about which of the two counts, so the server
-/// could check one while a proxy used the other.
+/// Checks that a request with two host names is refused. Programs disagree about which of the two names counts, so the
+/// server could check one name while a proxy used the other name.
 #[test]
 fn a_request_that_names_two_hosts_is_refused() {
     let site = Site::new();
@@ -146,7 +146,7 @@ fn a_page_of_another_site_is_refused_without_an_origin_too() {
     assert_eq!(asked("cross-site", "navigate"), 200);
 }
 
-/// Checks that the declared length is enough to refuse a request without waiting for its body.
+/// Checks that the server refuses a request by its declared length, without waiting for its body.
 #[test]
 fn a_body_that_is_too_long_is_refused_by_its_head() {
     let limits = Limits {
@@ -268,7 +268,7 @@ fn idle_and_slow_connections_leave_others_answered() {
         count("prose_connections_crowded_out_total") >= 500,
         "{metrics}"
     );
-    // The last connection never sends the rest of its head, so the server closes it too.
+    // The last of these connections never sends the rest of its head, so the server closes this connection too.
     let mut last = idle.pop().unwrap();
     let mut byte = [0];
     assert!(matches!(last.read(&mut byte), Ok(0) | Err(_)));

@@ -72,7 +72,7 @@ fn the_description_is_a_valid_document() {
     assert!(out.status.success(), "{said}");
 }
 
-/// Sends requests generated from the description: allowed ones must be answered as described, others refused.
+/// Sends requests generated from the description. Valid requests must be answered as described, invalid ones refused.
 #[test]
 fn the_description_is_true() {
     let Some(schemathesis) = needs::python_tool("schemathesis") else {

@@ -101,7 +101,7 @@ impl Site {
         }));
     }
 
-    /// Stops the server in the way that a signal does.
+    /// Stops the server in the same way as a signal such as SIGTERM.
     pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -160,7 +160,7 @@ impl Site {
         self.ask("POST", path, &headers, &body.to_string())
     }
 
-    /// Begins a workflow; returns its id and that of its run.
+    /// Begins a workflow; returns the workflow's id and its run's id.
     pub(crate) fn begin(&self) -> (String, String) {
         let begun = self.post(
             "/workflow/start",

@@ -1,4 +1,4 @@
-//! Tests of commands and pages.
+//! Tests of the server's routes for commands and pages.
 
 use prosescope_workflow::{Action, TurnStatus, WorkflowStatus, show};
 use serde_json::{Value, json};

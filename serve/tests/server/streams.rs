@@ -92,8 +92,8 @@ fn next(socket: &mut Socket) -> Option<Value> {
     }
 }
 
-/// Follows a stream until it has `wanted` events, and reconnects after every `at_once` events and whenever the server
-/// is gone.
+/// Follows a stream until `wanted` events have arrived; returns their ids. Reconnects after every `at_once` events, and
+/// whenever the connection is lost.
 fn follow(site: &Site, of: &str, wanted: usize, over_ws: bool, at_once: usize) -> Vec<i64> {
     let mut ids: Vec<i64> = Vec::new();
     while ids.len() < wanted {
