@@ -29,7 +29,7 @@ pub(crate) struct Step<'a> {
 pub(crate) enum Check {
     /// Fails by a division by zero if there is foreign code on the tables; see [`crate::foreign`].
     NoCode,
-    /// Returns one row with a truth value for each of these columns; see [`crate::readback`].
+    /// Returns one row with a truth value for each compared column; see [`crate::readback`].
     Row {
         /// The table of the compared row.
         table: &'static str,
@@ -75,7 +75,7 @@ const STATUSES: [&str; 4] = ["running", "completed", "failed", "interrupted"];
 /// The words that the column `bindings.kind` accepts.
 const KINDS: [&str; 4] = ["input", "output", "let", "const"];
 
-/// Returns the stored word for a kind, and the kind itself if it differs (errata P11).
+/// Returns the word that `bindings.kind` stores for `kind`, and `kind` itself if the two differ (errata P11).
 pub(crate) fn kind(kind: &str) -> (&str, Option<&str>) {
     match KINDS.contains(&kind) {
         true => (kind, None),
@@ -83,7 +83,7 @@ pub(crate) fn kind(kind: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the stored word for a run's status, and the word itself if it differs (errata P11).
+/// Returns the word that `run.status` stores for `word`, and `word` itself if the two differ (errata P11).
 pub(crate) fn status(word: &str) -> (&str, Option<&str>) {
     match STATUSES.contains(&word) {
         true => (word, None),
@@ -97,7 +97,7 @@ const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
                            WHEN metadata IS NULL THEN '{}'::jsonb
                            ELSE jsonb_build_object('x_malformed', metadata) END";
 
-/// Returns the expression that reads a bound UTC text as a time; an empty text becomes NULL.
+/// Returns the SQL expression that converts the UTC text bound to `$n` into a time; an empty text becomes NULL.
 pub(crate) fn time(n: usize) -> String {
     format!("(nullif(${n}, '')::timestamp AT TIME ZONE 'UTC')")
 }
@@ -309,7 +309,8 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
         ),
         step(
             format!(
-                // A row with execution -1 becomes a binding of the root, so that readers find the value (errata P11).
+                // An existing row with `execution_id` -1 becomes a binding of the root, whose `execution_id` is NULL,
+                // so that readers find the value (errata P11).
                 "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement, created_at,
                                                  updated_at, attachment_path, x_kind, x_parent_execution_id)
                  VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $8 IS NULL THEN {at} ELSE {} END, {at}, $9, $10, $11)
@@ -348,8 +349,8 @@ pub(crate) const PIECE: usize = 1 << 20;
 pub(crate) const ADD_PIECE: &str =
     "INSERT INTO openprose.x_attachments (run_id, path, piece, bytes) VALUES ($1, $2, $3, $4)";
 
-/// Passes the statements for each piece of an attachment to `write`, in order. An empty attachment is one empty piece,
-/// so that it exists too.
+/// Passes the statements for each piece of an attachment to `write`, in order. An empty attachment gets one empty
+/// piece, so that the database contains the attachment.
 pub(crate) fn pieces(
     run: &str,
     file: &AttachmentFile,

@@ -243,7 +243,7 @@ const TYPES: &str = "
     WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
     ORDER BY c.relname, a.attnum";
 
-/// Returns issues on foreign code, and on columns with wrong types; runs in a transaction.
+/// Returns issues on foreign code, and on columns with wrong types. Must be called inside a transaction.
 pub(crate) fn look_through(server: &Server, name: &str) -> Vec<Issue> {
     let looked = server
         .rows(FOUND, &bound(&WRITTEN, true))

@@ -18,7 +18,7 @@ pub(crate) enum Of {
     Agents(Keeper),
 }
 
-/// The keeper of agents that outlive runs. In their rows, `run_id` is NULL (errata P13).
+/// The keeper of agents that outlive runs. In the rows of these agents, `run_id` is NULL (errata P13).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keeper {
     /// A project: rows with its name, and shared rows without a project. The project's own agent hides a shared agent

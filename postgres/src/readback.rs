@@ -21,7 +21,7 @@ pub(crate) fn at_once<'a>() -> Step<'a> {
     any("SET CONSTRAINTS ALL IMMEDIATE", Vec::new())
 }
 
-/// Returns the statements that compare each row with its last change.
+/// Returns the statements that compare each changed row with the last change of this row.
 pub(crate) fn of_all<'a>(of: &'a Of, changes: &'a [Change]) -> Vec<Step<'a>> {
     let run = of.run().unwrap_or_default();
     let mut seen = HashSet::new();

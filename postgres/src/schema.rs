@@ -14,7 +14,7 @@ use crate::server::{Bound, Lost, Server, text};
 use crate::settle::settled;
 use crate::store::{BEGIN, LOCK_WAIT};
 
-/// The oldest server version that can be used, PostgreSQL 15: older unique indexes cannot treat NULLs as equal.
+/// The oldest usable server version, PostgreSQL 15: unique indexes of older versions cannot treat NULLs as equal.
 pub(crate) const OLDEST: i64 = 150_000;
 
 /// Creates the schema if it is missing, and completes an older one.
@@ -190,7 +190,7 @@ enum Inserted {
     Run,
     /// A run with this id exists already.
     Exists,
-    /// The server did not answer, or refused.
+    /// The server did not answer, or refused the row.
     Not(Lost),
 }
 

@@ -45,7 +45,7 @@ const PACE: u64 = 10_000;
 /// whether the server is alive, or whether the transaction was committed.
 pub(crate) const DOUBT: Duration = Duration::from_secs(4);
 
-/// Time limit for a second connection, and for its answers, that checks on a silent server.
+/// Time limit for connecting and for an answer, on a second connection that checks on a silent server.
 pub(crate) const LOOK: Duration = Duration::from_secs(3);
 
 // A server that never answers is given up within 15 s. The last assertion below covers a command that is retried once:

@@ -1,4 +1,4 @@
-//! The routes of the server, and the handlers of commands.
+//! Lists the routes of the server, and defines the handlers of the routes for commands.
 
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! The inputs of the routes: bodies, queries and ids. An invalid input is refused with a [`Problem`].
+//! Defines and parses the inputs of the routes: bodies, queries and ids. Invalid input is refused with a [`Problem`].
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
@@ -130,7 +130,7 @@ pub(crate) struct StartBody {
     /// The name of the engine that works on the run; not verified.
     #[serde(default)]
     pub(crate) owner: Option<String>,
-    /// The most messages that the context keeps; 0 means the default.
+    /// The most messages that the context keeps; 0 means 100.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
@@ -142,10 +142,10 @@ pub(crate) struct StartBody {
 pub(crate) struct InputBody {
     /// The person's answer.
     pub(crate) text: String,
-    /// The id of the run to answer; needed if several runs wait.
+    /// The id of the run to answer. Without it, the newest run is answered if it waits, else the only waiting run.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
-    /// The most messages that the context keeps; 0 means the default.
+    /// The most messages that the context keeps; 0 means 100.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
@@ -202,7 +202,7 @@ pub(crate) struct FinishBody {
     /// A summary of the conversation so far.
     #[serde(default)]
     pub(crate) summary: Option<String>,
-    /// The most messages that the context keeps; 0 means the default.
+    /// The most messages that the context keeps; 0 means 100.
     #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,

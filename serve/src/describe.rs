@@ -139,7 +139,7 @@ fn without_null(parameter: &mut Parameter) {
     }
 }
 
-/// Returns the schema of an id: a whole id, the beginning of one, or `latest`.
+/// Returns the schema of an id in a path: a whole id, the beginning of an id, or `latest`.
 fn id() -> Object {
     let mut id = Object::with_type(SchemaType::Type(Type::String));
     id.pattern = Some("^[A-Za-z0-9-]{1,64}$".to_owned());

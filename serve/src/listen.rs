@@ -134,7 +134,7 @@ impl Server {
         })
     }
 
-    /// Returns the address, with the port that the system chose.
+    /// Returns the server's address. If the server was bound to port 0, the system chose the port of this address.
     ///
     /// # Errors
     /// If the system does not report the address.

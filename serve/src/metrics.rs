@@ -1,4 +1,4 @@
-//! The metrics that the server reports to Prometheus.
+//! Defines the metrics that the server reports to Prometheus.
 
 use std::sync::atomic::AtomicU64;
 

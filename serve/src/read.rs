@@ -1,4 +1,4 @@
-//! The routes that read: lists, a workflow, a run, events, and the server's own state.
+//! Defines the handlers of the routes that read: lists, a workflow, a run, events, and the server's own state.
 
 use std::sync::{Arc, PoisonError};
 

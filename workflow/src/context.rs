@@ -42,7 +42,7 @@ pub(super) struct Longer {
     pub(super) dropped: u32,
 }
 
-/// Appends a message, and drops the oldest messages if the tail is longer than `most`; 0 means the default.
+/// Appends a message, and drops the oldest messages if the tail is longer than `most`; 0 means [`TAIL`].
 pub(super) fn append(
     context: &Json,
     said: Said<'_>,

@@ -1,4 +1,4 @@
-//! Commands that add or change a workflow's data: events, preferences, important steps.
+//! Defines the commands that add or change a workflow's data: events, preferences, important steps.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

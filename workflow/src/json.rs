@@ -1,4 +1,4 @@
-//! JSON text that keeps numbers and unknown members as they were written.
+//! Defines a type for JSON text that keeps numbers and unknown members as they were written.
 
 use std::collections::BTreeMap;
 use std::fmt;

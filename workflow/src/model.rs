@@ -1,4 +1,4 @@
-//! The rows of workflows, their runs and their events (memoria.md, "Tables").
+//! Defines the rows of workflows, of their runs and of their events (memoria.md, "Tables").
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The command that begins a run.
+//! Defines the command that begins a run of a workflow.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct Start {
     pub parallel: bool,
     /// The name of the engine that works on the run; not verified.
     pub owner: Option<String>,
-    /// The number of messages that the context keeps; 0 means the default.
+    /// The most messages that the context keeps; 0 means 100.
     pub tail: u32,
 }
 

@@ -1,4 +1,5 @@
-//! Commands on the status of a workflow (pause, resume, error, cancel), and the end of a run with its error.
+//! Defines the commands that change the status of a workflow (pause, resume, error, cancel), and the command that ends
+//! a run with an error.
 
 use serde::{Deserialize, Serialize};
 
@@ -153,7 +154,7 @@ impl Command for Cancel {
     }
 }
 
-/// The command that ends a run with its error.
+/// The command that ends a run with an error.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Fail {
     /// The id of the run that failed.

@@ -1,4 +1,4 @@
-//! Commands on runs: ask, input, finish, heartbeat.
+//! Defines the commands on a run of a workflow: ask, input, finish, heartbeat.
 
 use serde::{Deserialize, Serialize};
 
@@ -120,12 +120,12 @@ pub struct Input {
     /// The id of the workflow.
     #[serde(default)]
     pub workflow: String,
-    /// The id of the run to answer; needed if several runs wait (errata M5).
+    /// The id of the run to answer. `None` means the newest run if it waits, else the only waiting run (errata M5).
     #[serde(default)]
     pub run: Option<String>,
     /// The person's answer.
     pub text: String,
-    /// The number of messages that the context keeps; 0 means the default.
+    /// The most messages that the context keeps; 0 means 100.
     #[serde(default)]
     pub tail: u32,
 }
@@ -225,7 +225,7 @@ pub struct Finish {
     /// A summary of the conversation so far.
     #[serde(default)]
     pub summary: Option<String>,
-    /// The number of messages that the context keeps; 0 means the default.
+    /// The most messages that the context keeps; 0 means 100.
     #[serde(default)]
     pub tail: u32,
 }

@@ -11,7 +11,7 @@ use prosescope_core::write::Fault;
 /// The most ids in one statement: a guarded connection accepts 64 values per statement.
 pub(super) const AT_ONCE: usize = 50;
 
-/// The most events of a workflow that are listed; of more, the newest are listed.
+/// The most events of a workflow that are listed. If a workflow has more events, the newest are listed.
 pub const MOST_EVENTS: u32 = 200_000;
 
 /// Returns the ids of the workflows that meet the conditions, the newest first.
@@ -59,7 +59,7 @@ pub fn summaries(rows: &dyn Rows, ids: &[String]) -> Result<Vec<WorkflowSummary>
 /// The ids of a workflow's events, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventIds {
-    /// The ids of all events of the workflow.
+    /// The ids of the events of all runs, and of events without a run.
     pub all: Vec<i64>,
     /// The ids of the events of each run, by the run's id.
     pub by_run: BTreeMap<String, Vec<i64>>,

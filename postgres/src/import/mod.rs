@@ -79,7 +79,8 @@ pub fn import_run(
     }
 }
 
-/// Finds out whether the run exists after its COMMIT was not answered; the run did not exist before the import.
+/// Finds out, after an unanswered COMMIT, whether the run was imported. The run did not exist before, so it was
+/// imported if it exists now.
 fn settle(address: &Address, session: &Session, lost: Lost) -> Result<(), WriteError> {
     match schema::is_there(address, &session.run().id) {
         Some(true) => Ok(()),
@@ -141,7 +142,8 @@ impl Import<'_> {
         Ok(carried)
     }
 
-    /// Adds the run's own row. Its status and time of change are written later, by the run's changes.
+    /// Adds the run's row in the table `run`. The status and the time of the last change are written later, by the
+    /// run's changes.
     fn head(&mut self) -> Result<(), WriteError> {
         let run = self.session.run();
         let mut started = run.started.as_ref().map(ToString::to_string);
@@ -219,7 +221,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Reserves an id for each execution, in order.
+    /// Reserves a database id for each execution, in the order of the original ids.
     fn take_ids(&mut self) -> Result<(), WriteError> {
         let mut ids: Vec<i64> = self
             .session

@@ -10,7 +10,7 @@ use super::original::{Refused, json, nul, scope, some, time};
 use super::rows::{Executed, GROUP, Planned, Row};
 
 impl Import<'_> {
-    /// Converts a change into one that PostgreSQL stores.
+    /// Converts a change into a change that PostgreSQL stores.
     pub(super) fn plan(&mut self, mut change: Change) -> Planned {
         let run = self.run().to_owned();
         let refused = match &mut change {

@@ -58,7 +58,7 @@ pub(super) struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// Adds a change; returns the statements that are complete with this change.
+    /// Adds a change; returns the statements that became complete by this change.
     pub(super) fn add(&mut self, of: &'a crate::of::Of, planned: &'a Planned) -> Vec<Step<'a>> {
         let run = of.run().unwrap_or_default();
         let (bytes, is_binding) = match &planned.change {
@@ -213,7 +213,7 @@ fn executions<'a>(run: &'a str, rows: &[&'a Executed]) -> Option<Step<'a>> {
     (!rows.is_empty()).then(|| compared("execution", columns, sql, bound))
 }
 
-/// Returns a statement for many rows that also reads them back.
+/// Returns a statement that writes many rows and compares the stored rows with the intended values.
 fn compared<'a>(
     table: &'static str,
     columns: Vec<&'static str>,

@@ -36,7 +36,7 @@ pub use listen::Listener;
 /// The most events that one transaction removes.
 const BATCH: u32 = 10_000;
 
-/// Begins a reading transaction, with the same settings for times and names as a writing one.
+/// Begins a reading transaction, with the same settings for times and names as a writing transaction.
 const READ: &str = concat!(
     "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC';
     SET LOCAL DateStyle = 'ISO, YMD'; ",

@@ -133,7 +133,7 @@ pub(super) fn is_new_event(change: &Change) -> bool {
     change.table == Table::Events && change.row.is_none()
 }
 
-/// Returns the refusal of a row that differs from the written one, after its transaction has ended.
+/// Returns the refusal of a command whose stored row differs from the written row. The transaction must have ended.
 pub(super) fn otherwise(server: &Server, table: &TableShape) -> WriteError {
     let address = server.address();
     let named = || {

@@ -35,7 +35,7 @@ pub(super) enum Fate {
     Recorded(Vec<i64>),
     /// The transaction was not committed, and never will be.
     Not,
-    /// The server cannot tell the result.
+    /// It cannot be found out whether the transaction was committed.
     Unknown,
 }
 

@@ -15,7 +15,7 @@ use crate::server::{Lost, Server};
 use crate::settle::settled;
 use crate::store::{LOCK_WAIT, OF_WORKFLOWS};
 
-/// Number of attempts of a command that fails because of other transactions or lost connections.
+/// The most attempts of a command that fails because of other transactions or lost connections.
 const TRIES: u32 = 20;
 
 /// The reason why a command was not recorded.

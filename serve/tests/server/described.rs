@@ -100,7 +100,7 @@ expected-statuses = [400, 401, 403, 404, 405, 409, 412, 415]
         .arg(format!("http://{}/openapi.json", site.address))
         .args(["--header", &format!("Authorization: Bearer {TOKEN}")])
         .args(["--seed", "1", "--max-examples", "10", "--workers", "1"])
-        // These routes are left out, because a stream never ends by itself.
+        // The routes of streams are left out, because a stream never ends by itself.
         .args(["--exclude-path-regex", "/events/(stream|ws)$"])
         .current_dir(folder)
         .env("HOME", folder)

@@ -151,7 +151,7 @@ fn a_question_that_a_run_still_holds_stands_before_its_answer() {
     assert_eq!(with("cancelled", untimed), "m0 r0 ?m1 ?m2 q!:Which? m3 r1");
     let timed = r#"{"pending_input":{"question":"Which?","asked_at":"1970-01-01T00:02:00Z"}}"#;
     assert_eq!(with("failed", timed), "m0 r0 q:Which? m1 ?m2 m3 r1");
-    // A question that still waits is shown at the end.
+    // A question that still waits is not part of the thread, because the page shows it at the end.
     assert_eq!(with("waiting_for_input", untimed), "m0 r0 ?m1 ?m2 m3 r1");
 }
 
