@@ -45,7 +45,8 @@ pub fn sql_with(database: &Path, args: &[&str], script: &str) -> String {
     String::from_utf8_lossy(&out.stdout).into_owned()
 }
 
-/// Builds a database in WAL mode as its writer left it: `first` is in the file, `last` only in the `-wal` beside it.
+/// Builds a database in WAL mode as its writer left it. The effect of the SQL in `first` is in the file, the effect of
+/// `last` only in the `-wal` file beside it.
 pub fn wal(database: &Path, first: &str, last: &str) {
     let busy = database.with_extension("busy");
     let path = |name: &Path, ending: &str| format!("{}{ending}", name.display());
@@ -196,7 +197,7 @@ COMMIT;
     )
 }
 
-/// Returns the SQL for a run with this many consecutive statements.
+/// Returns the SQL that creates the tables and a run with this many consecutive statements.
 pub fn rows(count: usize) -> String {
     format!(
         "{}
@@ -208,12 +209,12 @@ pub fn rows(count: usize) -> String {
     )
 }
 
-/// Returns the tables of sqlite-earlier.md in their own column order: a value is in the middle of its row.
+/// Returns the SQL that creates the tables of sqlite-earlier.md. Their `value` column is in the middle of the row.
 pub fn earlier_schema() -> &'static str {
     include_str!("../../examples/record/sqlite-earlier.sql")
 }
 
-/// Returns the tables of sqlite.md as Prosescope creates them, corrected by the errata.
+/// Returns the SQL with which Prosescope creates the tables of sqlite.md, corrected by the errata.
 pub fn state_schema() -> &'static str {
     include_str!("../../core/src/schema/state.sql")
 }

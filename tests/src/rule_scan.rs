@@ -3,7 +3,7 @@
 //!
 //! A rule's name is a string literal passed to a parameter or field called `rule`: `Issue::warning("name", …)`,
 //! `ledger.note(severity, "name", …)`, `Finding { rule: "name", … }`, `let found = |rule, …|`. If the name is chosen
-//! earlier (`let (rule, …) = match …`), every literal of that function with the form of a rule's name counts.
+//! earlier (`let (rule, …) = match …`), every literal of that function with the form of a rule's name counts as one.
 
 use std::collections::BTreeMap;
 
@@ -90,7 +90,8 @@ struct Calls<'m> {
     functions: &'m BTreeMap<String, usize>,
     path: &'m str,
     used: &'m mut Used,
-    /// The functions around a call: the string literals of each, and whether its caller passes the rule's name.
+    /// The functions around a call: the string literals of each function with their lines, and whether the function
+    /// has a parameter for the rule's name.
     around: Vec<(Vec<(String, usize)>, bool)>,
 }
 

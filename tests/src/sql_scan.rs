@@ -1,6 +1,7 @@
-//! Finds SQL in source text, so that a test can keep SQL out of the shells: only the core queries databases.
+//! Finds SQL in source text. A test uses the result to keep SQL out of the crates around the core: only the core
+//! queries databases.
 //!
-//! In Rust, only string literals are scanned, not comments, names or documentation; and only text with the form of a
+//! In Rust, only string literals are scanned, not comments, names or documentation. Only text with the form of a
 //! statement counts, so that "Select a file" or "update available" pass.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -11,12 +12,12 @@ use syn::visit::{self, Visit};
 pub struct Found {
     /// The line in the source, counted from 1.
     pub line: usize,
-    /// The SQL from that place on, shortened.
+    /// The text from the SQL keyword on, at most 60 characters.
     pub text: String,
 }
 
-/// Returns the SQL in the string literals of a Rust file. Skips code under `#[cfg(test)]`, which may build its test
-/// databases.
+/// Returns the SQL in the string literals of a Rust file. Skips code under `#[cfg(test)]`, because tests may build
+/// databases with SQL.
 ///
 /// # Errors
 /// If the text is not valid Rust.
@@ -49,7 +50,7 @@ impl Literals {
             .extend(statement(text).map(|text| Found { line, text }));
     }
 
-    /// The arguments of a macro are not parsed, so its tokens are scanned for literals.
+    /// Scans the tokens of a macro call for string literals, because `syn` does not parse the arguments of macros.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut attribute = false;
         for token in tokens {
@@ -62,7 +63,7 @@ impl Literals {
                 }
                 _ => {}
             }
-            // A `#` begins an attribute such as `#[doc = "…"]`: documentation inside of a macro.
+            // The group after a `#` is an attribute such as `#[doc = "…"]`, which is documentation.
             attribute = matches!(&token, TokenTree::Punct(p) if p.as_char() == '#');
         }
     }
@@ -93,7 +94,7 @@ impl<'a> Visit<'a> for Literals {
     }
 }
 
-/// Returns the SQL in a text from its first keyword on, shortened; `None` without SQL.
+/// Returns a text from its first SQL keyword on, at most 60 characters; `None` if the text contains no SQL.
 fn statement(text: &str) -> Option<String> {
     let words = words(text);
     let rest = |at: usize| words.get(at..).unwrap_or_default();
@@ -109,7 +110,7 @@ fn statement(text: &str) -> Option<String> {
         })
 }
 
-/// A word or a sign of a text.
+/// A word or a single sign of a text, with its byte offset.
 struct Word<'a> {
     text: &'a str,
     start: usize,
@@ -155,8 +156,8 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Returns whether a statement, or a clause of one, begins here. Keywords in capitals count anywhere; in small
-/// letters only at the beginning of a text, where prose rarely has them.
+/// Returns whether an SQL statement or clause begins with these words. A keyword in capitals counts anywhere. A
+/// keyword in small letters counts only at the beginning of a text (`first`), where prose rarely has one.
 fn begins_statement(words: &[Word<'_>], first: bool) -> bool {
     let [keyword, rest @ ..] = words else {
         return false;

@@ -1,6 +1,6 @@
 //! Write-ahead logs: healthy ones made from two states of a database, and damaged ones.
 //!
-//! SQLite chooses a log's salts at random; here they are always the same.
+//! SQLite chooses a log's salts at random. These logs always have the same salts, so that every log is reproducible.
 
 use crate::dice::Dice;
 use crate::page::{self, put, put32};
@@ -25,7 +25,7 @@ pub(crate) fn between(before: &[u8], after: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut log = Log::new(size);
     for (i, number) in numbers.iter().enumerate() {
         let at = (number - 1) * size;
-        // The last frame is the commit, and contains the new number of pages.
+        // The last frame is the commit, and contains the new number of pages. Other frames contain 0.
         let commit = if i + 1 == numbers.len() {
             page::count(&after)
         } else {
@@ -74,7 +74,7 @@ impl Log {
     }
 }
 
-/// Returns the checksum of a log in big-endian words.
+/// Continues the checksum of a log with these bytes, which are read as big-endian words.
 fn sum((mut a, mut b): (u32, u32), bytes: &[u8]) -> (u32, u32) {
     for at in (0..bytes.len()).step_by(8) {
         a = a.wrapping_add(page::be32(bytes, at)).wrapping_add(b);
@@ -134,7 +134,7 @@ pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
             }
             wal = log.bytes;
         }
-        // The log has another page size, belongs to another database, or is a database file itself.
+        // The log has another page size, or is a database file.
         6 => wal = Log::new(if size == 4096 { 512 } else { 4096 }).bytes,
         7 => wal = after,
         // The log is valid, but the database is damaged.

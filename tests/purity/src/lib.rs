@@ -1,8 +1,8 @@
 //! Builds the core alone as a WebAssembly module, to show that it needs no clock, no randomness and no files.
 //!
-//! SQLite's wasm port requires five services of its host. A shell provides them through `wasm-bindgen`; here they are
-//! stubs that refuse, so any import that remains in the module comes from the core itself. CI asserts that there is
-//! none, and calls [`read`] in a browser with an empty object of imports.
+//! SQLite's wasm port requires five services of its host. The viewer provides them through `wasm-bindgen`. In this
+//! crate they are stubs that refuse, so any import that remains in the module comes from the core itself. CI asserts
+//! that no import remains, and calls [`read`] in a browser with an empty object of imports.
 
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::sqlite::MemorySource;
 
-/// The answer of the last call of [`read`].
+/// The text that the last call of [`read`] produced.
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Allocates `len` bytes for the input of [`read`], and returns their address.
@@ -19,8 +19,8 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     Box::leak(vec![0; len].into_boxed_slice()).as_mut_ptr()
 }
 
-/// Reads a `state.db` of `len` bytes at `input`, which [`room`] returned: decodes it, folds it, builds views and
-/// renders it. Returns the length of the answer.
+/// Opens a `state.db` of `len` bytes at `input`, which [`room`] returned, and produces its overview and its state.md.
+/// Returns the length of this text, which is at [`answer`], in bytes.
 ///
 /// # Safety
 /// `input` must be the result of [`room`] for this `len`, and must not be used again.
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn read(input: *mut u8, len: usize) -> usize {
     answer.len()
 }
 
-/// Returns the address of the last answer of [`read`].
+/// Returns the address of the text that the last call of [`read`] produced.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
     ANSWER

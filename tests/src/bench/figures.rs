@@ -63,7 +63,7 @@ impl Figures {
             .unwrap_or(f64::NAN)
     }
 
-    /// Returns the ratio of each time to the time of `other` that was measured next to it.
+    /// Returns the ratio of each time to the time of `other` that was measured in the same round.
     pub(crate) fn over(&self, other: &Figures) -> Figures {
         Figures(self.0.iter().zip(&other.0).map(|(a, b)| a / b).collect())
     }

@@ -1,4 +1,5 @@
-//! Measures folding rows into a trace, and rendering state.md, for runs of 1,000 to 100,000 statements.
+//! Measures how long it takes to fold rows into a trace and to render state.md, for runs of 1,000 to 100,000
+//! statements.
 
 use std::hint::black_box;
 
@@ -27,7 +28,7 @@ pub(crate) fn measure(effort: Effort) {
             "each",
             "for ten times the work",
         ]);
-        // Runs of all sizes, and all steps, are measured in alternation.
+        // All steps for runs of all sizes alternate, so that a machine that slows down affects all of them.
         let runs: Vec<_> = sizes
             .iter()
             .map(|size| {
@@ -41,7 +42,7 @@ pub(crate) fn measure(effort: Effort) {
         for (run, listing, trace) in &runs {
             let scan = || run.program.source.as_deref().map(program::scan);
             rivals.push(Rival::work("scan", move || drop(black_box(scan()))));
-            // A listing builds its index of statements at the first use, so each repetition needs a new one.
+            // A listing builds its index of statements at the first use, so each repetition needs a new listing.
             rivals.push(Rival::new("fold", move || {
                 let listing = scan();
                 worked(|| drop(black_box(fold(run, listing.as_ref(), None))))

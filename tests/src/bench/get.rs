@@ -73,7 +73,7 @@ fn megabytes(file: &Path) -> String {
     format!("{:.1}", len as f64 / 1e6)
 }
 
-/// Returns a command that ignores the user's settings.
+/// Returns a command that ignores the user's settings, because its home folder does not exist.
 pub(crate) fn command(program: &Path, args: &[&std::ffi::OsStr]) -> Command {
     let mut command = Command::new(program);
     command

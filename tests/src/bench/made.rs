@@ -1,4 +1,4 @@
-//! Builds the runs that are measured, in memory.
+//! Builds, in memory, the runs that the benchmarks measure.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use prosescope_core::model::{Execution, Meta, Program, Run, RunStatus, Status};
 pub(crate) enum Shape {
     /// Each statement has a program line of its own; a tenth of the statements are parallels with branches.
     Lines,
-    /// The statements are the many rounds of a loop of ten lines.
+    /// The statements are those of the many rounds of a loop of ten lines.
     Rounds,
     /// The statements are calls of a block that calls itself, each with one session.
     Frames,

@@ -1,13 +1,13 @@
 //! The program of `cargo xtask bench`: measures ratios of two programs within one run, and how time grows with size.
-//! It has no limits to pass; `docs/contribute/performance.md` explains how to use its figures.
+//! No measurement fails because of a limit; `docs/contribute/performance.md` explains how to use the figures.
 //!
 //! ```text
 //! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving share open browse scroll
 //! size; default: all
 //! ```
 //!
-//! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the other variables of [`prosescope_tests::needs`] select what is measured; a
-//! part with a missing requirement prints this and is skipped.
+//! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the other variables of [`prosescope_tests::needs`] select what is measured. A
+//! part whose requirement is missing prints a message and is skipped.
 
 mod browse;
 mod figures;
@@ -137,7 +137,8 @@ fn main() -> ExitCode {
         }
         println!("\n## {name}: {what}\n");
         let start = Instant::now();
-        // A panic in one part does not end the others. The thread's name appears in messages about skipped parts.
+        // Each part has its own thread, so a panic in one part does not end the others. The thread's name appears in
+        // messages about skipped parts.
         let (measure, name) = (*measure, *name);
         let part = std::thread::Builder::new().name(name.to_owned());
         let ended = part.spawn(move || measure(effort)).map(JoinHandle::join);
@@ -154,7 +155,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Returns a description of the machine.
+/// Returns a text with the number of processors and the machine's load.
 fn machine() -> String {
     let processors = std::thread::available_parallelism().map_or(0, usize::from);
     format!(
@@ -163,7 +164,7 @@ fn machine() -> String {
     )
 }
 
-/// Returns the load of the machine as a text, empty if the system does not report it.
+/// Returns the load of the machine as a text, `unknown` if the system does not report it.
 fn load() -> String {
     let said = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let three: Vec<&str> = said.split(' ').take(3).collect();

@@ -12,17 +12,18 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, time, times};
 
-/// The lengths of values in bytes, used in rotation. One in [`MANY`] values is an attachment.
+/// The lengths of values in bytes, used in rotation. For every [`MANY`] values, the run also has an attachment of
+/// [`ATTACHED`] bytes.
 const LENGTHS: [usize; 10] = [
     200, 2_000, 200, 20_000, 2_000, 200, 20_000, 90_000, 2_000, 200,
 ];
 const ATTACHED: usize = 5_000_000;
 const MANY: usize = 2_000;
 
-/// The tables in which the run has rows, sorted so that none depends on a later one.
+/// The tables in which the run has rows, sorted so that no table refers to a later one.
 const TABLES: [&str; 4] = ["run", "execution", "bindings", "x_attachments"];
 
-/// A project with a run in a file, and a database that does not contain this run yet.
+/// A project with a run in a `state.db`, and a PostgreSQL database that does not contain this run yet.
 struct Moved<'a> {
     cluster: &'a Cluster,
     prose: &'a Path,
@@ -138,7 +139,7 @@ pub(crate) fn measure(effort: Effort) {
     table.print();
 }
 
-/// Builds the run in a file: SQL inserts the rows, and `prosescope put` writes the attachments.
+/// Builds the run in a `state.db`: SQL inserts the rows, and `prosescope put` writes the attachments.
 fn made<'a>(cluster: &'a Cluster, prose: &'a Path, megabytes: usize) -> Moved<'a> {
     let mut moved = Moved {
         cluster,

@@ -1,4 +1,4 @@
-//! Compares how the viewer and a page with npm's sql.js open databases. Both alternate, each in a fresh Chromium.
+//! Compares how fast the viewer and a page with npm's sql.js open databases. Both alternate, each in a fresh Chromium.
 
 use std::cell::RefCell;
 use std::fs;
@@ -24,7 +24,8 @@ struct Opened {
     first: f64,
     /// The seconds until counts and last rows are visible.
     overview: f64,
-    /// The bytes of WebAssembly memory in page and workers, and those of the file if it is kept whole.
+    /// The WebAssembly memory of the page and its workers in bytes, plus the file's size if the page keeps the whole
+    /// file.
     held: u64,
     /// The peak memory of the page's process in bytes.
     process: Option<u64>,
@@ -44,7 +45,7 @@ pub(crate) fn measure(effort: Effort) {
          run's id, program and status. Overview: counts by status and the last rows. Held: WebAssembly memory, and the \
          file's bytes where a page loads them. Process: the most the renderer had.\n"
     );
-    // The measurement waits a second before the drop, as a person does. A script would not wait.
+    // A person takes about a second before the drop. Without a wait, the drop comes as early as from a script.
     let hand = Duration::from_secs(1);
     let sizes = [
         (build::TINY, hand, 7),
@@ -85,7 +86,7 @@ pub(crate) fn measure(effort: Effort) {
     }
 }
 
-/// Returns the seconds that `prosescope` takes for the same database, as a whole process.
+/// Returns the wall-clock seconds that `prosescope show` takes for the same database, with the start of the process.
 fn natively(prose: &Path, database: &Path) -> f64 {
     let begun = Instant::now();
     let out = Command::new(prose).arg("show").arg(database).output();
@@ -93,7 +94,7 @@ fn natively(prose: &Path, database: &Path) -> f64 {
     begun.elapsed().as_secs_f64()
 }
 
-/// Returns the seconds since the page was navigated to.
+/// Returns the seconds since the navigation to the page began.
 pub(crate) fn passed(page: &mut Page) -> f64 {
     let millis = page.eval("performance.now()");
     millis.as_f64().unwrap_or(f64::NAN) / 1000.0
@@ -181,7 +182,7 @@ fn bytes(bytes: f64) -> String {
     }
 }
 
-/// Builds a page with sql.js in one file, like the viewer.
+/// Builds a page with sql.js in one HTML file, because the viewer is one file, too.
 fn sqljs_page(folder: &Path) -> PathBuf {
     let dist = needs::root().join("tests/js/node_modules/sql.js/dist");
     let glue = fs::read_to_string(dist.join("sql-wasm.js")).expect("sql.js");

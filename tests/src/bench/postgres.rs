@@ -1,5 +1,5 @@
-//! Measures `prosescope` on a database with few runs and on one with many, and prints the server's query plans. SQL
-//! creates the runs.
+//! Measures `prosescope` on a PostgreSQL database with few runs and on one with many runs, and prints the server's
+//! query plans. SQL creates the runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ use crate::table::{Table, time, times};
 /// How many statements, and how many bindings, each run has.
 const EACH: usize = 50;
 
-/// The measured commands: a name and the arguments. `RUN` stands for a run in the middle of the others.
+/// The measured commands: a name and the arguments. The id of a run in the middle of the others replaces `RUN`.
 const COMMANDS: [(&str, &[&str]); 4] = [
     ("runs --limit 10", &["runs", "--limit", "10"]),
     ("show", &["show", "RUN"]),
@@ -23,7 +23,7 @@ const COMMANDS: [(&str, &[&str]); 4] = [
     ("gates --pending", &["gates", "--pending"]),
 ];
 
-/// A project with its runs in a database.
+/// A project with its runs in a PostgreSQL database.
 struct Project {
     folder: tempfile::TempDir,
     prose: PathBuf,
@@ -124,7 +124,7 @@ pub(crate) fn measure(effort: Effort) {
     plans(&cluster, many);
 }
 
-/// Prints how the server reads tables for each command.
+/// Prints the server's query plans for each command: how the server reads its tables.
 fn plans(cluster: &Cluster, project: &Project) {
     let name = project.url.rsplit('/').next().unwrap_or_default();
     let logged = format!(

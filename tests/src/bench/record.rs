@@ -12,7 +12,7 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, beside};
 
-/// Returns the value of every write: 2 KB.
+/// Returns the value that every measured write records: a text of 2 KB.
 fn value() -> String {
     "it is 2,000 bytes of a finding. ".repeat(63)
 }
@@ -79,7 +79,8 @@ impl Bench {
         run_with_input(&mut self.prose(&["put", name, "--run", run]), &value())
     }
 
-    /// Writes a value with `sqlite3` as sqlite.md instructs a subagent, with the value in the argument.
+    /// Writes a value with `sqlite3` as sqlite.md instructs a subagent: the value is in the command's argument.
+    /// Returns whether the command succeeded.
     fn by_hand(&self, database: &Path, name: &str, timeout: Option<u32>) -> bool {
         let sql = format!(
             "INSERT OR REPLACE INTO bindings (name, execution_id, kind, value, source_statement, updated_at)
@@ -247,7 +248,7 @@ impl Bench {
         beside(&rivals, &figures).print();
     }
 
-    /// Records `count` rounds of a loop with `loop iterate`.
+    /// Writes the rows of `count` rounds of a loop directly into the run's `state.db` or `x_events.jsonl`.
     fn rounds(&self, folder: &Path, form: &str, count: usize) {
         if form == "sqlite" {
             let database = rusqlite::Connection::open(folder.join("state.db")).expect("a database");

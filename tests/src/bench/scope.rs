@@ -1,4 +1,4 @@
-//! Compares name resolution with the recursive query of sqlite.md, on the same database.
+//! Compares the speed of name resolution with that of the recursive query of sqlite.md, on the same database.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,8 @@ impl Theirs {
         Theirs { conn, begun }
     }
 
-    /// Returns the frame of the binding to which a name resolves; `None` if the query was stopped.
+    /// Returns the frame of the binding to which a name resolves, with the inner `None` for the root. Returns `None`
+    /// if the query was stopped.
     fn find(&self, name: &str, from: usize) -> Option<Option<i64>> {
         *self.begun.lock().expect("a time") = Instant::now();
         let mut statement = self.conn.prepare_cached(QUERY).expect("SQL");

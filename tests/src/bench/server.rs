@@ -18,7 +18,7 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, beside};
 
-/// Returns the value of every write: 2 KB.
+/// Returns the value that every measured write records: a text of 2 KB.
 fn value() -> String {
     "it is 2,000 bytes of a finding. ".repeat(63)
 }
@@ -72,7 +72,7 @@ impl Bench<'_> {
         self.prose(&["put", name, "--run", run], &value());
     }
 
-    /// Writes a value with `psql` as postgres.md instructs a subagent, with the value in the argument.
+    /// Writes a value with `psql` as postgres.md instructs a subagent: the value is in the command's argument.
     fn by_hand(&self, run: &str, name: &str) {
         let run = run.trim_start_matches("postgres:");
         let sql = format!(
@@ -217,7 +217,7 @@ impl Bench<'_> {
     }
 }
 
-/// Measures how many writes per second concurrent writers make.
+/// Runs concurrent writers that each write `each` values; returns the writes per second as a text.
 fn at_once(writers: usize, each: usize, write: &(dyn Fn(usize) + Sync)) -> String {
     let begun = Instant::now();
     thread::scope(|scope| {

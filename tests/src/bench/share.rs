@@ -107,7 +107,8 @@ fn paged(prose: &Path, folder: &Path, effort: Effort) {
     beside(&rivals, &figures).print();
 }
 
-/// Returns the seconds until the overview is visible; a file is dropped as soon as the page is ready.
+/// Opens a page and returns the seconds until its overview is visible. If there is a file to drop, drops the file as
+/// soon as the page is ready.
 fn from_start(chromium: &Path, html: &Path, dropped: Option<&PathBuf>) -> f64 {
     let mut page = Page::alone(chromium, &file_url(html));
     let mut before = 0.0;

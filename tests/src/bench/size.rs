@@ -8,7 +8,8 @@ use prosescope_tests::needs;
 use crate::Effort;
 use crate::table::Table;
 
-/// JavaScript with Node's own compressors, at their highest level.
+/// A script for Node that prints the size of files in bytes: uncompressed, with gzip, and with Brotli, each at its
+/// highest level.
 const SCRIPT: &str = "const { readFileSync } = require('fs'), { gzipSync, brotliCompressSync, constants: c } = require('zlib');
     const bytes = Buffer.concat(process.argv.slice(1).map(file => readFileSync(file)));
     const params = { [c.BROTLI_PARAM_QUALITY]: 11, [c.BROTLI_PARAM_LGWIN]: 24, [c.BROTLI_PARAM_SIZE_HINT]: bytes.length };

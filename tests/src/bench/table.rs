@@ -59,7 +59,7 @@ pub(crate) fn beside(rivals: &[Rival<'_>], figures: &[Figures]) -> Table {
     table
 }
 
-/// Formats a duration in seconds.
+/// Formats a duration that is given in seconds: `2.50 s`, `1.25 ms`.
 pub(crate) fn time(seconds: f64) -> String {
     match seconds {
         s if s.is_nan() => "-".to_owned(),
@@ -72,7 +72,7 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// Formats a ratio.
+/// Formats a ratio: `12.5 ×`.
 pub(crate) fn times(ratio: f64) -> String {
     match ratio {
         r if r.is_nan() => "-".to_owned(),

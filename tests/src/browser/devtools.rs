@@ -10,7 +10,7 @@ use tungstenite::{Error, Message, WebSocket};
 
 use crate::work::PATIENCE;
 
-/// The longest time that one read of the socket blocks. It is short, so that deadlines are noticed.
+/// The longest time that one read of the socket blocks. It is short, so that deadlines are met.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Events of the browser during the test, from the page and its workers.
@@ -26,7 +26,7 @@ pub(super) struct Log {
     pub(super) opened: Vec<String>,
     /// The sessions of the page's workers, the oldest first.
     pub(super) workers: Vec<String>,
-    /// The file input that waits for files, if file dialogs are intercepted.
+    /// The file input whose dialog was intercepted and that waits for files.
     pub(super) chooser: Option<Value>,
     /// The names of files that the page offered for download.
     pub(super) downloads: Vec<String>,
@@ -40,12 +40,12 @@ pub(super) struct DevTools {
 }
 
 impl DevTools {
-    /// Connects to the browser's own endpoint at this port: `/devtools/browser/…`, or `/session`.
+    /// Connects to the browser's endpoint at this port: `/devtools/browser/…` (Chromium) or `/session` (Firefox).
     pub(super) fn connect(port: u16, path: &str) -> DevTools {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("the browser listens");
         stream.set_read_timeout(Some(TICK)).expect("a read timeout");
         stream.set_nodelay(true).expect("no delay");
-        // The handshake requires blocking reads; its answer arrives within milliseconds.
+        // A read timeout interrupts the handshake, so the loop resumes the handshake until the deadline.
         let url = format!("ws://127.0.0.1:{port}{path}");
         let deadline = Instant::now() + PATIENCE;
         let mut handshake = tungstenite::client(url, stream);
@@ -70,7 +70,7 @@ impl DevTools {
     /// Calls a method in a session and returns its result.
     ///
     /// # Errors
-    /// The protocol's error message, or that the browser has gone.
+    /// The protocol's error message, or a message that the connection to the browser is closed.
     pub(super) fn try_call(
         &mut self,
         session: &str,
@@ -89,7 +89,7 @@ impl DevTools {
             if message["id"] == id {
                 return match &message["error"] {
                     Value::Null => Ok(message["result"].clone()),
-                    // BiDi has the message in a field beside the error's name.
+                    // BiDi has the error's name in `error`, and the message in a field beside it.
                     error => {
                         let said = error["message"].as_str().or(message["message"].as_str());
                         Err(format!("{method}: {}", said.unwrap_or("error")))
@@ -171,7 +171,7 @@ impl DevTools {
                 });
                 self.log.errors.push(words.collect::<Vec<_>>().join(" "));
             }
-            // Only this event reports what the CSP or the browser refused, such as files.
+            // Only this event reports resources that the CSP or the browser refused, such as files.
             "Log.entryAdded" if params["entry"]["level"] == "error" => {
                 let entry = &params["entry"];
                 self.log

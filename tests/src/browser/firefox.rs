@@ -1,4 +1,5 @@
-//! A headless Firefox, driven by WebDriver BiDi: files, keys, the mouse, and the page's errors.
+//! Drives a headless Firefox by WebDriver BiDi: evaluates scripts, chooses files, presses keys, and reports the page's
+//! errors.
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,7 +19,7 @@ pub struct Firefox {
 }
 
 impl Firefox {
-    /// Opens an address.
+    /// Starts a Firefox and opens an address in it.
     pub fn open(program: &Path, url: &str) -> Firefox {
         let process = Process::firefox(program);
         let mut bidi = DevTools::connect(process.bidi(), "/session");
@@ -107,7 +108,7 @@ impl Firefox {
 
     /// Fails if the page has reported an error.
     pub fn assert_no_errors(&mut self) {
-        // Reading the answer also reads all events before it.
+        // Waiting for an answer also reads all events that arrive before the answer.
         self.eval("0");
         assert_eq!(self.bidi.log.errors, [] as [String; 0], "errors");
     }

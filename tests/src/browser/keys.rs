@@ -1,4 +1,4 @@
-//! Builds the keyboard events for keys that are given by name.
+//! Builds DevTools keyboard events for a key that is given by its name, such as `Shift+Tab`.
 
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
-//! A headless Chromium, driven over its DevTools socket: real drops of files and folders, real keys, screenshots, and
-//! a log of everything that a page must not do (requests, console errors, dialogs). A headless Firefox ([`Firefox`])
-//! checks that pages work there too.
+//! Drives a headless Chromium over its DevTools socket: real drops of files and folders, real keys, screenshots, and
+//! a log of everything that a page must not do (requests, console errors, dialogs). With a headless Firefox
+//! ([`Firefox`]), tests check that pages also work in Firefox.
 //!
 //! The pages of a test program share one Chromium, each with its own empty profile, because starting a Chromium takes
-//! a second of processor time. A test that measures the browser has its own ([`Page::alone`]).
+//! a second of processor time. A test that measures the browser starts a Chromium of its own ([`Page::alone`]).
 
 mod devtools;
 mod firefox;
@@ -28,7 +28,7 @@ use crate::work::PATIENCE;
 
 /// A page with its own cookies, storage and downloads.
 ///
-/// Its methods are for tests: on errors they panic with the content of the page.
+/// Its methods are for tests: they panic on errors, and the message contains the content of the page.
 pub struct Page {
     devtools: DevTools,
     session: String,
@@ -103,10 +103,10 @@ impl Page {
         ] {
             call(&mut devtools, &session, domain, json!({}));
         }
-        // Workers wait until their domains are enabled, so that none of their requests is missed.
+        // A worker waits until its DevTools domains are enabled, so that the log contains all of its requests.
         let workers = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         call(&mut devtools, &session, "Target.setAutoAttach", workers);
-        // Another page's window may be on top.
+        // The page behaves as focused even if the window of another page is on top.
         let focus = json!({"enabled": true});
         call(
             &mut devtools,
@@ -179,8 +179,8 @@ impl Page {
         answer["result"]["value"].clone()
     }
 
-    /// Waits while reading events. Workers start only when this process answers their event, so sleeping would delay
-    /// them.
+    /// Waits for this time and reads events meanwhile. A worker starts only after this process has answered its event,
+    /// so sleeping would delay the worker.
     pub fn pause(&mut self, time: Duration) {
         let millis = time.as_millis();
         self.eval(&format!("new Promise(done => setTimeout(done, {millis}))"));
@@ -210,7 +210,7 @@ impl Page {
         }
     }
 
-    /// Waits until a condition on the log holds ([`Page::requests`], [`Page::errors`] and others), because events
+    /// Waits until a condition on the log is true ([`Page::requests`], [`Page::errors`] and others). The log's events
     /// arrive a moment after what they report.
     pub fn wait_until(&mut self, what: &str, holds: impl Fn(&mut Page) -> bool) {
         let start = Instant::now();
@@ -267,7 +267,7 @@ impl Page {
         );
     }
 
-    /// Calls a function that makes the page open a file dialog, and chooses these files.
+    /// Calls `ask`, which makes the page open a file dialog, and chooses these files in the dialog.
     pub fn choose_files(&mut self, files: &[&Path], ask: impl FnOnce(&mut Page)) {
         self.call(
             "Page.setInterceptFileChooserDialog",
@@ -326,8 +326,9 @@ impl Page {
         ));
     }
 
-    /// Clicks the element that an expression returns, once it exists and has stopped moving. If the press hits
-    /// another element because a later rendering moved it, the press is kept from the page and retried.
+    /// Clicks the element that an expression returns, once the element exists and has stopped moving. If a later
+    /// rendering moves the element so that the press hits another one, the page does not receive the press. The click
+    /// is then retried.
     fn click_found(&mut self, found: &str) {
         let start = Instant::now();
         loop {
@@ -359,7 +360,7 @@ impl Page {
                     let at = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
                     self.call("Input.dispatchMouseEvent", at);
                 }
-                // If the click led to another page, that page does not have the variable.
+                // The variable is undefined on another page: the click hit and led to that page.
                 if self.eval("window.met") != json!(false) {
                     return;
                 }
@@ -400,7 +401,7 @@ impl Page {
         fs::write(file, png).expect("the picture is written");
     }
 
-    /// Returns all requests of the page and its workers, without the page itself, data URLs and blobs.
+    /// Returns the URLs that the page and its workers requested, without the page itself, data URLs and blobs.
     pub fn requests(&mut self) -> Vec<String> {
         self.catch_up();
         self.requested()
@@ -423,7 +424,7 @@ impl Page {
         self.devtools.log.errors.clone()
     }
 
-    /// Returns the texts of dialogs; each was dismissed.
+    /// Returns the texts of the dialogs that the page opened. Each dialog was dismissed at once.
     pub fn dialogs(&mut self) -> Vec<String> {
         self.catch_up();
         self.devtools.log.dialogs.clone()
@@ -465,7 +466,7 @@ impl Page {
         file
     }
 
-    /// Returns the bytes of WebAssembly memory in the page and its workers.
+    /// Returns the size of the WebAssembly memory of the page and its workers, in bytes.
     pub fn wasm_memory(&mut self) -> u64 {
         self.catch_up();
         self.sessions()
@@ -485,8 +486,8 @@ impl Page {
         self.devtools.log.workers.len()
     }
 
-    /// Evaluates an expression in the page's oldest worker and returns its value; later workers only warm up the
-    /// browser.
+    /// Evaluates an expression in the page's oldest worker and returns its value. Workers that start later only warm
+    /// up the browser.
     ///
     /// # Errors
     /// The exception, such as a trap of WebAssembly, or that there is no worker.
@@ -516,7 +517,7 @@ impl Page {
         processes::page_time(self.chromium.id()).unwrap_or_default()
     }
 
-    /// Returns the sessions of the page and its workers.
+    /// Returns the ids of the DevTools sessions of the page and its workers.
     fn sessions(&self) -> Vec<String> {
         let workers = self.devtools.log.workers.iter().cloned();
         workers.chain([self.session.clone()]).collect()
@@ -548,7 +549,7 @@ impl Page {
         );
         let id = &prototype["result"]["objectId"];
         let memories = call("Runtime.queryObjects", json!({"prototypeObjectId": id}));
-        // Shared memories may appear twice with the same buffer.
+        // A shared memory may appear twice with the same buffer, which counts once.
         let sum = "function() { return [...new Set(this.map(m => m.buffer))].reduce((n, b) => n + b.byteLength, 0) }";
         let id = &memories["objects"]["objectId"];
         let on = json!({"objectId": id, "functionDeclaration": sum, "returnByValue": true});

@@ -1,4 +1,4 @@
-//! A browser process that lives as long as the test program, or as long as one test.
+//! Starts browsers for tests. A browser's process lives as long as the test program, or as long as one test.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use crate::work::PATIENCE;
 
-/// A shell script that starts the browser. When the script's input ends, which also happens if the test program panics
-/// or is killed, it ends the browser and removes the profile. A browser that does not end on request is killed.
+/// A shell script that starts the browser. When the script's input ends, the script ends the browser and removes the
+/// profile. The input also ends if the test program panics or is killed. A browser that does not end within 5 s is
+/// killed.
 const GUARD: &str = r#"profile=$1; shift; "$@" & browser=$!
 cat >/dev/null
 kill $browser; (sleep 5; kill -KILL $browser) & late=$!
@@ -27,13 +28,13 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Returns the Chromium shared by the tests of one program.
+    /// Returns the Chromium that all tests of this test program share. The first call starts it.
     pub(super) fn shared_chromium(program: &Path) -> &'static Process {
         static SHARED: OnceLock<Process> = OnceLock::new();
         SHARED.get_or_init(|| Process::chromium(program))
     }
 
-    /// Starts a Chromium.
+    /// Starts a headless Chromium with a new profile.
     pub(super) fn chromium(program: &Path) -> Process {
         Process::start(program, |profile| {
             let arguments = [
@@ -60,7 +61,7 @@ impl Process {
         })
     }
 
-    /// Starts a Firefox.
+    /// Starts a headless Firefox with a new profile.
     pub(super) fn firefox(program: &Path) -> Process {
         Process::start(program, |profile| {
             let arguments = ["--headless", "--no-remote", "--remote-debugging-port=0"];
@@ -91,7 +92,7 @@ impl Process {
         }
     }
 
-    /// Returns the port and path of Chromium's DevTools, which it writes into its profile when it is ready.
+    /// Returns the port and path of Chromium's DevTools. Chromium writes both into its profile when it is ready.
     pub(super) fn devtools(&self) -> (u16, String) {
         self.written("DevToolsActivePort", |text| {
             let (port, path) = text.split_once('\n')?;
@@ -108,7 +109,7 @@ impl Process {
         })
     }
 
-    /// Returns a value from a file of the profile, once it is written.
+    /// Waits until the browser has written a file of its profile, and returns the value that `read` finds in the file.
     fn written<T>(&self, name: &str, read: impl Fn(&str) -> Option<T>) -> T {
         let file = self.profile.join(name);
         let start = Instant::now();
@@ -125,7 +126,7 @@ impl Process {
         }
     }
 
-    /// Returns the id of the process that is the ancestor of all the browser's processes.
+    /// Returns the id of the guard's process, which is the ancestor of all processes of the browser.
     pub(super) fn id(&self) -> u32 {
         self.guard.id()
     }

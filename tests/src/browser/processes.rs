@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
-/// The thread name of a worker: the beginning of "DedicatedWorker thread".
+/// The thread name of a worker. Linux keeps only the first 15 characters of "DedicatedWorker thread".
 const WORKER: &str = "DedicatedWorker";
 
 /// Returns the largest peak memory (`VmHWM`) of the renderers below a process, in bytes.
@@ -23,8 +23,8 @@ pub(super) fn page_time(browser: u32) -> Option<Duration> {
     threads_time(browser, |is_main, _| is_main)
 }
 
-/// Returns the processor time of selected renderer threads; `chosen` gets whether a thread is its process's first,
-/// and its name.
+/// Returns the processor time of selected renderer threads. `chosen` selects a thread: its arguments are whether the
+/// thread is the main thread of its process, and the thread's name.
 fn threads_time(browser: u32, chosen: impl Fn(bool, &str) -> bool) -> Option<Duration> {
     let mut nanos = 0;
     for id in renderers(browser)? {
@@ -69,7 +69,7 @@ fn renderers(browser: u32) -> Option<Vec<u32>> {
     Some(ours.into_iter().filter(renderer).collect())
 }
 
-/// Returns a number from a process's status file.
+/// Returns the number after a field's name, such as `VmHWM:`, in `/proc/{id}/status`.
 fn status(id: u32, name: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -170,7 +170,7 @@ fn metadata(fill: &mut Fill) -> String {
         "model",
         "error",
     ] {
-        // Each row gets only some of the keys, so that it is a loop, a gate or a branch.
+        // Each row gets only some of the keys, so that some rows are loops, others gates or branches.
         if !(fill.row + key.len()).is_multiple_of(3) {
             object.insert(key.to_owned(), fill.json());
         }
@@ -337,7 +337,7 @@ fn unknown(script: &mut String, fill: &mut Fill) {
     ));
 }
 
-/// Returns the id of the run that is shown. In rows of other runs, returns an id of their own.
+/// Returns a run id that ends with a hostile text and the number of the row.
 fn named(fill: &mut Fill) -> Vec<u8> {
     format!("20260116-143052-{}", fill.name()).into_bytes()
 }

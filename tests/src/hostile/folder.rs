@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Fill, joined, program, write};
 
-/// Builds a folder with state.md: header, trace, constructs, index, call stack, unknown sections; bindings, agents,
+/// Builds a folder with a state.md (header, trace, constructs, index, call stack, unknown sections), bindings, agents,
 /// gates, imports, and unknown files.
 pub fn execution_state(dir: &Path, fill: &mut Fill) {
     write(&dir.join("state.md"), &state_md(fill));

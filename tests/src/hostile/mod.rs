@@ -12,7 +12,7 @@ pub mod web;
 use std::fs;
 use std::path::Path;
 
-/// Supplies the hostile texts for each field of each row.
+/// A supply of hostile texts for each field of each row.
 pub struct Fill {
     texts: Vec<Vec<u8>>,
     /// How many texts one field contains.
@@ -42,8 +42,8 @@ impl Fill {
         (self.row, self.field) = (row, 0);
     }
 
-    /// Returns the next field's text. The fields of a row start at different texts, so that no text always follows
-    /// the same other one: an unclosed comment hides what follows it.
+    /// Returns the texts of the next field. The fields of a row start at different texts, so that no text always
+    /// follows the same other text: an unclosed comment hides the text after it.
     pub fn text(&mut self) -> Vec<u8> {
         self.field += 1;
         let first = self.row * self.many + self.field * 7;

@@ -49,7 +49,7 @@ pub const FORMAT: [char; 46] = [
     '\u{e007f}',
     '\u{e0100}',
     '\u{e01ef}',
-    // These are the other format characters.
+    // These characters also have the Unicode category "format", and belong to no group above.
     '\u{600}',
     '\u{6dd}',
     '\u{13430}',
@@ -156,8 +156,8 @@ pub fn texts() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Returns the first part of a terminal's input, with its surroundings, that is neither printable text nor a line
-/// break, a tab, or one of the program's own styles.
+/// Returns the first part of an output on which a terminal would act, with its surroundings. A terminal does not act
+/// on printable text, a line break or a tab. The program's own styles are allowed, too.
 pub fn acted_on(output: &[u8]) -> Option<String> {
     let text = match std::str::from_utf8(output) {
         // A terminal device writes a line break as two characters.

@@ -148,7 +148,7 @@ const MARKUP: &[&str] = &[
     "<div id=prosescope-wasm>x</div>",
 ];
 
-/// Elements with a place for an event handler, and the handlers.
+/// Elements in which an event handler from [`HANDLERS`] replaces the word `HANDLER`.
 const HOLDERS: &[&str] = &[
     "<img src=x HANDLER>",
     "<IMG SRC=x HANDLER>",
@@ -275,7 +275,7 @@ const ADDRESSES: &[&str] = &[
     "jar:¤!/",
 ];
 
-/// Markdown and HTML with a place for an address.
+/// Markdown and HTML in which an address from [`ADDRESSES`] replaces the word `ADDRESS`.
 const LINKS: &[&str] = &[
     "[x](<ADDRESS>)",
     "[x](ADDRESS)",

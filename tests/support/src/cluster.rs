@@ -1,4 +1,4 @@
-//! A PostgreSQL server for tests: created in a temporary folder, on loopback, and removed with the test.
+//! Starts a PostgreSQL server for tests. The server listens on loopback, and its temporary folder is removed with it.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -17,14 +17,14 @@ pub struct Cluster {
     folder: PathBuf,
     port: u16,
     settings: Vec<String>,
-    /// Stops the server and removes the folder when its input ends, which also happens after a panic, an abort or a
-    /// kill of the test.
+    /// A process that stops the server and removes the folder when the process's input ends. The input also ends after
+    /// a panic, an abort or a kill of the test.
     guard: Child,
     input: Option<ChildStdin>,
 }
 
 impl Cluster {
-    /// Returns the server shared by the tests of one program; `None` if PostgreSQL is missing.
+    /// Returns the server that all tests of this test program share; `None` if PostgreSQL is missing.
     pub fn shared() -> Option<&'static Cluster> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         SHARED.get_or_init(|| Cluster::start(&[])).as_ref()
@@ -75,7 +75,7 @@ impl Cluster {
             folder,
             guard,
         };
-        // Another program may take a port that was free a moment ago.
+        // Another program may take a port that was free a moment ago, so the start is tried again with another port.
         for _ in 0..5 {
             cluster.port = free_port();
             if cluster.up() {
@@ -136,7 +136,7 @@ impl Cluster {
         self.port
     }
 
-    /// Returns the folder of the server's socket.
+    /// Returns the server's folder, which contains its socket, data and log.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -191,7 +191,7 @@ impl Cluster {
         let mut running = psql.spawn().expect("psql runs");
         let mut input = running.stdin.take().expect("it has an input");
         let sql = sql.to_owned();
-        // `psql` may print more than a pipe holds before it has read all its input.
+        // `psql` may print more than a pipe holds before it has read all its input, so another thread writes the input.
         let writing = thread::spawn(move || input.write_all(sql.as_bytes()));
         let done = running.wait_with_output().expect("psql ends");
         let _ = writing.join();

@@ -7,10 +7,10 @@ pub struct Example {
     pub sql: Option<String>,
     /// Whether OpenProse's schema is created in the database before that SQL runs.
     pub schema: bool,
-    /// The files of the example, with paths and texts. If some are below `runs/r1/`, those form the run; otherwise all
-    /// do.
+    /// The files of the example, with paths and texts. If some are below `runs/r1/`, only those form the run; otherwise
+    /// all files do.
     pub files: Vec<(String, String)>,
-    /// A name to resolve, and the frame to resolve it in.
+    /// A name to resolve, and the execution in whose frame it is resolved (`None`: the root).
     pub asked: Option<(String, Option<i64>)>,
 }
 

@@ -1,8 +1,8 @@
 //! A proxy to a PostgreSQL server that makes one question of a client fail, or this question and all later ones.
 //!
-//! A question is a simple query, or an extended one up to its Sync; the first of a connection is its startup. The
-//! proxy replaces a failing question by one that raises the error, so that the server itself keeps the protocol and
-//! its transaction consistent.
+//! A question is a simple query, or an extended query up to its Sync. The first question of a connection is its
+//! startup. The proxy replaces a failing question by a question that raises the error, so that the server itself keeps
+//! the protocol and its transaction consistent.
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Write};
@@ -106,7 +106,7 @@ impl Faulty {
         };
     }
 
-    /// Lets all further questions pass. Returns how many questions have failed.
+    /// Passes all further questions on. Returns how many questions have failed since the proxy was armed.
     pub fn disarm(&self) -> usize {
         let mut state = locked(&self.state);
         state.fault = None;
@@ -141,7 +141,7 @@ enum Passed {
     Whole,
     /// The messages before the second row are passed on, and the end of the answer is not.
     FirstRow,
-    /// Nothing is passed on, and then the session ends with this SQLSTATE.
+    /// No message is passed on, and then the session ends with this SQLSTATE.
     Ended(&'static str),
     Nothing,
     Garbage,
@@ -300,7 +300,7 @@ fn end(client: &mut TcpStream, code: &str) -> io::Result<()> {
     client.shutdown(Shutdown::Both)
 }
 
-/// Returns a question that fails with this SQLSTATE. In place of a COMMIT, the question also ends the transaction.
+/// Returns a question that fails with this SQLSTATE. If it replaces a COMMIT, it also ends the transaction.
 fn raise(code: &str, instead_of: &str) -> Vec<u8> {
     let before = match instead_of {
         "COMMIT" | "END" => "ROLLBACK; ",
@@ -315,7 +315,7 @@ fn raise(code: &str, instead_of: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns the SQL of a question: that of its first Parse message, or of its simple query.
+/// Returns the SQL of a question: the SQL of its first Parse message, or of its simple query.
 fn shown(question: &[u8], is_start: bool) -> String {
     if is_start {
         return "(start)".to_owned();

@@ -1,4 +1,4 @@
-//! Reads and copies the files of a folder.
+//! Reads and copies all files of a folder, for tests.
 
 use std::fs;
 use std::path::Path;

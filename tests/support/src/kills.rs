@@ -5,15 +5,15 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One command in this number is not killed, so that the test also sees complete ones.
+/// One of this many commands is not killed, so that the test also covers complete commands.
 const SPARED: usize = 8;
 
-/// Chooses the moments at which commands are killed.
+/// A schedule of the moments at which commands are killed.
 #[derive(Debug)]
 pub struct Kills {
     /// The estimated time that a command takes if it is not killed.
     whole: Duration,
-    /// The number of the next kill.
+    /// The number of the next command, from 0.
     next: usize,
 }
 
@@ -26,9 +26,9 @@ impl Kills {
         (Kills { whole, next: 0 }, done)
     }
 
-    /// Starts a command with this input, kills it, and returns its output until then. The first command is killed at
-    /// once, later ones between the beginning and a little after the end, in steps that do not repeat. One in eight
-    /// is not killed.
+    /// Starts a command with this input, kills the command, and returns its output. The first command is killed at
+    /// once. Later commands are killed at various moments between the beginning and a little after the estimated end.
+    /// One command in eight is not killed.
     ///
     /// # Panics
     /// If the command does not start.
@@ -47,7 +47,7 @@ impl Kills {
             let part = (n * 61 % 100) as f64 / 85.0;
             thread::sleep(self.whole.mul_f64(part));
             let ended = child.try_wait().expect("asked").is_some();
-            // The estimate follows a machine that became faster or slower.
+            // The estimate is adjusted, because the machine may have become faster or slower.
             match ended {
                 true if part < 0.7 => self.whole = self.whole.mul_f64(0.8),
                 false if part > 0.9 => self.whole = self.whole.mul_f64(1.25),

@@ -1,6 +1,6 @@
 //! Finds the programs and files that a test requires. `cargo xtask test` installs all of them and sets an environment
-//! variable; then none may be missing. With plain `cargo test`, a test that lacks something is skipped and prints a
-//! line on standard error that begins with `skipped:`.
+//! variable, with which a test fails if one is missing. With plain `cargo test`, a test that lacks something is skipped
+//! and prints a line on standard error that begins with `skipped:`.
 
 use std::env;
 use std::io::Write;
@@ -23,7 +23,7 @@ pub fn fixtures(folder: &str) -> PathBuf {
     root().join("tests/fixtures").join(folder)
 }
 
-/// Returns Chromium, which drives the viewer.
+/// Returns Chromium, in which tests open the viewer.
 pub fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     have("Chromium", names.iter().find_map(|name| on_path(name)))
@@ -40,8 +40,8 @@ pub fn sqlite3() -> Option<PathBuf> {
     have("sqlite3", on_path("sqlite3"))
 }
 
-/// Returns the folder of PostgreSQL's programs: the one with the `initdb` on the path, or else the newest of
-/// Debian's.
+/// Returns the folder of PostgreSQL's programs: the folder of the `initdb` on the path, or else the newest folder of
+/// Debian's packages, such as `/usr/lib/postgresql/17/bin`.
 pub fn postgres() -> Option<PathBuf> {
     // The `initdb` on the path may be a link; the other programs are beside its target.
     let beside = |initdb: PathBuf| initdb.canonicalize().ok()?.parent().map(Path::to_owned);
@@ -81,12 +81,12 @@ pub fn script() -> Option<PathBuf> {
     have("script", on_path("script"))
 }
 
-/// Returns the viewer as one HTML file.
+/// Returns the path of the built viewer, which is one HTML file.
 pub fn viewer() -> Option<PathBuf> {
     have("the built viewer", named_by("PROSE_VIEWER_HTML"))
 }
 
-/// Returns the WebAssembly module of the core alone.
+/// Returns the path of the core built alone as a WebAssembly module.
 pub fn purity_wasm() -> Option<PathBuf> {
     have(
         "the core built alone as WebAssembly",
@@ -94,7 +94,7 @@ pub fn purity_wasm() -> Option<PathBuf> {
     )
 }
 
-/// Returns the built JavaScript package.
+/// Returns the folder of the built JavaScript package.
 pub fn package() -> Option<PathBuf> {
     let folder = env::var_os("PROSE_JS_PACKAGE").map(PathBuf::from);
     let built = folder.filter(|folder| folder.join("package.json").is_file());
@@ -119,7 +119,7 @@ pub fn python() -> Option<PathBuf> {
     )
 }
 
-/// Returns a program from a package of tests/python.
+/// Returns a program that a Python package of tests/python installs.
 pub fn python_tool(name: &str) -> Option<PathBuf> {
     let tool = root().join("tests/python/.venv/bin").join(name);
     let what = format!("{name}, of the packages of tests/python");
@@ -139,10 +139,10 @@ pub fn prose() -> Option<PathBuf> {
     have("prosescope", named_by("PROSE_BIN").or_else(beside))
 }
 
-/// Returns a folder or file of the project's shared material by its path there (`corpus/runs`): real programs, real
-/// runs, OpenProse's documents. The material is beside the checkout, or where `PROSESCOPE_SHARED` names it, and not
-/// part of the repository. Tests that read it are skipped elsewhere, even by `cargo xtask test`, so another test must
-/// cover the same behaviour.
+/// Returns a folder or file (`corpus/runs`) of the project's shared material: real programs, real runs, OpenProse's
+/// documents. The material is not part of the repository: it is in the folder `PROSESCOPE_SHARED`, or beside the
+/// checkout. If it is missing, tests that read it are skipped, even by `cargo xtask test`. So another test must cover
+/// the same behaviour.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let named = env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
     let beside = ["../shared", "../../shared"].map(|at| root().join(at));
@@ -159,14 +159,14 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// Prints on standard error, bypassing the capture of output, that the current test is skipped or tests less: with a
-/// captured line, the test would look passed. `why` follows the name of the test.
+/// Prints that the current test is skipped or tests less. `why` follows the name of the test. The line bypasses the
+/// test runner's capture of output, because otherwise the test would look passed.
 pub fn skip(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let _ = writeln!(std::io::stderr(), "skipped: {test} {why}");
 }
 
-/// Returns what was found. If it is missing, skips the test, or fails if nothing may be missing.
+/// Returns `found`. If it is `None`, prints that the test is skipped, or fails if [`REQUIRE_ALL`] is set.
 fn have(what: &str, found: Option<PathBuf>) -> Option<PathBuf> {
     if found.is_none() {
         assert!(

@@ -1,4 +1,4 @@
-//! Makes pages of runs comparable between stores.
+//! Helpers for tests of JSON pages: removes keys that depend on the store, and finds keys that occur twice.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -41,7 +41,7 @@ pub fn without_form(value: Value) -> Value {
 /// Checks that no object in a JSON text has a key twice: readers disagree about which of the two values counts.
 ///
 /// # Panics
-/// If an object has one, or the text is not JSON.
+/// If an object has a key twice, or the text is not JSON.
 #[track_caller]
 pub fn assert_keys_once(json: &str) {
     let checked: Result<Once, _> = serde_json::from_str(json);
@@ -50,7 +50,7 @@ pub fn assert_keys_once(json: &str) {
     }
 }
 
-/// Parses any JSON value, and fails if one of its objects has a key twice.
+/// A parser of any JSON value that fails if an object has a key twice.
 struct Once;
 
 impl<'de> Deserialize<'de> for Once {

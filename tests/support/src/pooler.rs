@@ -1,4 +1,5 @@
-//! A pooler in transaction mode: each transaction of a client runs in a different session of the server.
+//! A stand-in for a PostgreSQL connection pooler in transaction mode: a client's transactions alternate between two
+//! sessions of the server.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -42,13 +43,14 @@ impl Pooler {
         self.port
     }
 
-    /// Returns how many transactions began in a different session than the previous one.
+    /// Returns how many transactions began in a different session than the transaction before.
     pub fn switches(&self) -> usize {
         self.switches.load(Ordering::SeqCst)
     }
 }
 
-/// Reads one message: its kind and all its bytes. The first message of a client has no kind.
+/// Reads one message of PostgreSQL's protocol; returns its kind and all its bytes. A client's first message has no
+/// kind, so 0 is returned.
 fn message(from: &mut TcpStream, first: bool) -> io::Result<(u8, Vec<u8>)> {
     let head = if first { 4 } else { 5 };
     let mut bytes = vec![0; head];
@@ -60,7 +62,7 @@ fn message(from: &mut TcpStream, first: bool) -> io::Result<(u8, Vec<u8>)> {
     Ok((if first { 0 } else { bytes[0] }, bytes))
 }
 
-/// Passes answers on until the server waits for the client; returns the state of the transaction.
+/// Passes answers on until the server waits for the client; returns the state of the transaction: `I`, `T` or `E`.
 fn answers(server: &mut TcpStream, mut client: Option<&mut TcpStream>) -> io::Result<u8> {
     loop {
         let (kind, bytes) = message(server, false)?;

@@ -1,4 +1,5 @@
-//! Groups the commands on the pages of docs/reference/commands and docs/reference/json as the program's own help does.
+//! Parses the groups of commands in the program's help. The pages of docs/reference/commands and docs/reference/json
+//! list the commands in the same groups.
 
 /// A group of commands under one heading of the help.
 pub struct Group {
@@ -30,7 +31,7 @@ pub fn groups(help: &str) -> Vec<Group> {
     groups
 }
 
-/// Returns the anchor of a heading in a link.
+/// Returns the anchor with which a link refers to a heading: `read-a-run` for "Read a run".
 #[must_use]
 pub fn anchor(heading: &str) -> String {
     let lower = heading.to_lowercase();

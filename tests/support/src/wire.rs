@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The place at which a connection is cut.
+/// The moment at which the proxy cuts a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Before the server gets the message with this number, counted over all connections.
     Before(usize),
-    /// After the server has received that message, and before the client gets its answer.
+    /// After the server has received the message with this number, and before the client gets its answer.
     After(usize),
     /// Before the server gets a COMMIT.
     BeforeCommit,
@@ -22,7 +22,7 @@ pub enum Place {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Where the next connection is cut; `None` after the cut.
+    /// The moment at which a connection is cut; `None` after the cut.
     place: Option<Place>,
     /// How many messages the clients have sent since the proxy was armed.
     seen: usize,
@@ -52,7 +52,7 @@ impl Wire {
         self.port
     }
 
-    /// Cuts the next connection at which this place is reached.
+    /// Cuts the first connection that reaches this moment.
     pub fn arm(&self, place: Place) {
         *self.lock() = State {
             place: Some(place),
@@ -93,7 +93,7 @@ pub(crate) fn opened(
     port
 }
 
-/// Reads one message; the first of a client has no kind.
+/// Reads one message of PostgreSQL's protocol. A client's first message has no kind, so its head is shorter.
 pub(crate) fn message(from: &mut impl Read, first: bool) -> io::Result<Vec<u8>> {
     let head = if first { 4 } else { 5 };
     let mut bytes = vec![0; head];
@@ -123,7 +123,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Mutex<State>) -> i
     let mut first = true;
     while let Ok(bytes) = message(&mut client, first) {
         first = false;
-        // The comparison needs the whole statement, because BEGIN contains READ COMMITTED.
+        // The end of the statement is compared, because a BEGIN contains `READ COMMITTED`.
         let is_commit = bytes.ends_with(b"COMMIT\0") && bytes.first() == Some(&b'Q');
         let cut = {
             let mut state = state.lock().expect("no holder of the lock panics");

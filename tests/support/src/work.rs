@@ -1,14 +1,13 @@
-//! Measures work by processor time: a limit in a test must concern the program, and other processes change wall-clock
-//! time.
+//! Measures work by processor time. Tests limit processor time because other processes change the wall-clock time.
 
 use std::time::Duration;
 
 /// The longest time for which a test waits before it fails. It suffices on a busy machine, so that only a program that
-/// hangs reaches it. Limits on work are measured as processor time instead; see [`spent`].
+/// hangs reaches it. Limits on work are limits on processor time instead; see [`spent`].
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The command that makes `sqlite3` wait for other writers. SQLite retries instead of queueing, so on a busy machine
-/// other writers may go first for a long time.
+/// The command that makes `sqlite3` wait up to 600 s for other writers. SQLite retries instead of queueing, so on a
+/// busy machine other writers may go first for a long time.
 pub const SQLITE3_WAITS: &str = ".timeout 600000";
 
 /// Calls a function and returns its result with the processor time that this thread spent on it.
@@ -29,8 +28,8 @@ pub fn pace() -> f64 {
     (took.as_secs_f64() / YARDSTICK.as_secs_f64()).clamp(1.0, 4.0)
 }
 
-/// Returns whether work took longer than a limit, at the machine's present speed. The speed is measured only for work
-/// that needs the allowance.
+/// Returns whether work took longer than a limit, at the machine's present speed. The speed is measured only if the
+/// work took longer than the limit itself.
 pub fn exceeds(took: Duration, limit: Duration) -> bool {
     took > limit && took > limit.mul_f64(pace())
 }

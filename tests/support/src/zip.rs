@@ -1,6 +1,6 @@
 //! Builds zips byte by byte: valid ones, and ones that no tool writes.
 
-/// An entry of a zip. Its parts may contradict each other.
+/// An entry of a zip. Its fields may contradict each other.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The name in the central directory.
@@ -64,7 +64,7 @@ pub fn zip_listing(entries: &[Entry], listed: u16) -> Vec<u8> {
         put(&mut zip, &entry.local);
         zip.extend(&entry.local);
         zip.extend(&entry.bytes);
-        // Made by Unix; the upper half of the attributes contains the permissions.
+        // The 3 means "made by Unix", so the upper half of the attributes contains the permissions.
         list.extend(b"PK\x01\x02\x14\x03");
         put(&mut list, &entry.name);
         list.extend([0; 6]);
