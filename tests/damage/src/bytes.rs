@@ -204,7 +204,7 @@ pub(crate) fn children(bytes: &mut Vec<u8>, dice: &mut Dice) {
             return;
         }
         if inner.is_empty() {
-            // In a database without inner pages, the schema's own page becomes one, with arbitrary children.
+            // In a database without inner pages, one page of a tree becomes an inner page with an arbitrary child.
             let tree = dice.pick(&trees).clone();
             put(bytes, tree.head, &[5]);
             put32(bytes, tree.head + 8, to);
@@ -223,8 +223,8 @@ pub(crate) fn children(bytes: &mut Vec<u8>, dice: &mut Dice) {
 pub(crate) fn overflow(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     let known: Vec<usize> = page::trees(bytes).iter().map(|t| t.page).collect();
-    // A page that is not part of a tree may be a link of a chain: its first four bytes are the number of the next
-    // one.
+    // A page that is not part of a tree may belong to an overflow chain. The first four bytes of such a page are the
+    // number of the next page.
     let links: Vec<usize> = (2..=page::count(bytes))
         .filter(|page| !known.contains(page))
         .collect();
@@ -246,7 +246,7 @@ pub(crate) fn overflow(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Damages the list of free pages (loops, pages in use, wrong counts) and the map of auto-vacuum.
+/// Damages the list of free pages (loops, pages in use, wrong counts) and the pointer map of auto-vacuum.
 pub(crate) fn free_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     let trunk = match page::be32(bytes, 32) as usize {

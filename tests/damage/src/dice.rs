@@ -38,7 +38,7 @@ impl Dice {
         (self.bits() >> 24) as u8
     }
 
-    /// Returns bytes that are as evenly distributed as encrypted ones.
+    /// Returns bytes that are as evenly distributed as encrypted bytes.
     pub fn noise(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.byte()).collect()
     }

@@ -1,4 +1,5 @@
-//! Damaged runs with fixed seeds: files that a user may receive as a run, equal in every test run.
+//! Builds damaged runs: files that a user may receive as a run. The seeds are fixed, so that the files are equal in
+//! every run of the tests.
 //!
 //! There are three sets, each a list of [`Case`]s built on demand:
 //!
@@ -7,8 +8,8 @@
 //! - [`folders()`]: healthy run folders of every form, then damaged: truncated, shuffled, nested, misnamed;
 //! - [`by_hand()`]: one case for each known kind of damage or attack, with the outcome that reading must have.
 //!
-//! [`visit()`] opens the content of a source and builds every page of it, as the shells do. `tests/borne.rs` runs all
-//! cases natively; the end-to-end tests drop them on the viewer.
+//! [`visit()`] opens the content of a source and builds every page of it, as the viewer and the commands do.
+//! `tests/borne` runs all cases natively; the end-to-end tests drop them on the viewer.
 //!
 //! ```
 //! assert_eq!(prosescope_damage::case(317), prosescope_damage::case(317));
@@ -36,7 +37,7 @@ pub const DATABASES: usize = 2_000;
 /// How many folders [`folders`] returns.
 pub const FOLDERS: usize = 500;
 
-/// The largest sparse file, in bytes, that [`Case::in_memory`] also builds.
+/// The size in bytes of the largest sparse file that [`Case::in_memory`] includes.
 const HELD: u64 = 16 << 20;
 
 /// A run as a user may receive it.
@@ -114,7 +115,7 @@ impl Case {
         self
     }
 
-    /// Returns the case's files in memory, whatever their paths, as an archive or a browser may supply them.
+    /// Returns the case's files in memory. Their paths may be invalid, as from an archive or a browser.
     pub fn in_memory(&self) -> MemorySource {
         let files = self.entries.iter().filter_map(|entry| match &entry.what {
             What::File(bytes) => Some((entry.path.clone(), bytes.clone())),

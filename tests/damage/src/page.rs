@@ -1,5 +1,5 @@
-//! Finds the parts of a database file that the tests damage.  Source: SQLite, "Database File Format". The functions
-//! expect a healthy file: a part that is not in its usual place is not found.
+//! Finds the parts of a database file that the tests damage: pages, cells, records. Source: SQLite, "Database File
+//! Format". The functions expect a healthy file: they do not find a part that is not in its usual place.
 
 /// Returns the page size in the header, in bytes; 512 if the header is invalid.
 pub(crate) fn size(bytes: &[u8]) -> usize {

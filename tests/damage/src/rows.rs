@@ -110,7 +110,7 @@ pub(crate) fn rows(conn: &Connection, dice: &mut Dice) {
     }
 }
 
-/// Replaces a table by one without keys that contains all its rows twice.
+/// Replaces a table by a table without keys that contains each row twice.
 fn unkeyed(conn: &Connection, table: &str) {
     let _ = conn.execute_batch(&format!(
         "CREATE TABLE unkeyed AS SELECT * FROM {table} UNION ALL SELECT * FROM {table}; DROP TABLE {table};
@@ -118,7 +118,7 @@ fn unkeyed(conn: &Connection, table: &str) {
     ));
 }
 
-/// Returns an SQL condition that some rows meet. It depends on rowids, so the same rows meet it each time.
+/// Returns an SQL condition that some rows meet. The condition uses rowids, so that the same rows meet it each time.
 fn some_rows(conn: &Connection, table: &str, dice: &mut Dice) -> String {
     let (every, which) = (dice.throw(5) + 1, dice.throw(5));
     let by_rowid = conn.prepare(&format!("SELECT rowid FROM {table}")).is_ok();

@@ -1,4 +1,5 @@
-//! Healthy databases: those made with OpenProse's own SQL, in both dialects, and those of the examples.
+//! Healthy databases, which other modules damage: some made with OpenProse's own SQL in both dialects, some from the
+//! examples.
 
 use std::sync::OnceLock;
 
@@ -137,7 +138,7 @@ pub(crate) fn run(conn: &Connection, script: &str) {
     }
 }
 
-/// Splits a script at the semicolons that end a statement, not at those in texts, names, comments and triggers.
+/// Splits a script at the semicolons that end a statement. Semicolons in texts, names, comments and triggers do not.
 fn statements(script: &str) -> Vec<&str> {
     let mut statements = Vec::new();
     let (mut start, mut at) = (0, 0);

@@ -19,7 +19,7 @@ const WINDOWS: u32 = 4;
 /// How many nodes, bindings, tables and values are opened one by one.
 const OPENED: usize = 16;
 
-/// How many bytes of a value are shown at once, and how many are read in pieces.
+/// How many bytes of a value a page shows, and after how many bytes the reading of a value in pieces stops.
 const SHOWN: usize = 256 << 10;
 const READ: usize = 8 << 20;
 
@@ -44,14 +44,14 @@ pub struct Visited {
     pub largest: (&'static str, usize),
 }
 
-/// Opens the whole content of a source and builds every page of it, like a shell whose user looks at everything.
+/// Opens the whole content of a source and builds every page of it, as if a user opened everything in the viewer.
 pub fn visit(source: &Rc<dyn Source>, options: &Options) -> Visited {
     let mut visited = Visited::default();
     let found = survey(source.as_ref()).found;
     visited.page("list", || list(source, options));
     let mut places: Vec<String> = found.into_iter().map(|f| f.place).collect();
     if places.is_empty() {
-        // A shell describes a single file this way if it is not a run.
+        // If the source is a single file that is not a run, the file itself is opened.
         let lone = match source.files() {
             [file] => file.path.clone(),
             _ => String::new(),
@@ -77,7 +77,7 @@ pub fn visit(source: &Rc<dyn Source>, options: &Options) -> Visited {
 }
 
 impl Visited {
-    /// Builds a page and its JSON, the form in which the shells get it.
+    /// Builds a page and its JSON, and records their time and size.
     fn page<T: Serialize>(&mut self, name: &'static str, page: impl FnOnce() -> T) {
         let started = Instant::now();
         let bytes = serde_json::to_vec(&page()).map_or(0, |json| json.len());
@@ -121,7 +121,7 @@ impl Visited {
         self.tables(session);
     }
 
-    /// Builds the first windows of a list, and its last one.
+    /// Builds the first windows of a list, and its last window.
     fn windows<T: Serialize>(
         &mut self,
         name: &'static str,
@@ -254,7 +254,7 @@ impl Visited {
     }
 }
 
-/// Returns the first [`OPENED`] indexes below `total`, and the last one.
+/// Returns the first [`OPENED`] indexes below `total`, and the last index.
 fn some_indexes(total: usize) -> impl Iterator<Item = u32> + Clone {
     let last = (total > OPENED).then(|| total as u32 - 1);
     (0..total.min(OPENED) as u32).chain(last)

@@ -169,7 +169,6 @@ fn what_only_a_database_can_say_is_told() {
     assert_eq!(unsaid, None, "an empty table is nothing");
     assert!(!project.path().join(".prose/runs/c.md").exists());
     assert_eq!(project.get(&folder, "a"), b"1");
-    // `check` reads the copy like any other run.
     let issues = project.json(&["check", &folder, "--severity", "error"]);
     assert_eq!(issues["counts"]["error"], 0, "{issues}");
 }
@@ -281,8 +280,8 @@ fn what_no_row_says_stays_a_file() {
     for (path, bytes) in kept {
         let read = ["agents/captain/captain-1.md", "gates/broken.pending.json"];
         match read.contains(&path) {
-            // Readers would take such a file for a part of the run that the database does not contain. So it is left
-            // behind and reported.
+            // Readers would take such a file for a part of the run, although the database does not contain this part.
+            // So `convert` leaves the file behind and reports it.
             true => assert_reported(&left, path, "the database beside this file"),
             false => assert_eq!(
                 fs::read(new.join(path)).ok().as_deref(),
@@ -345,7 +344,7 @@ fn a_chain_that_cannot_be_carried_is_told() {
     project.expect(0, &["approve", &run, "go", "--as", "user"], b"");
     let (_, left) = convert(&project, &run, "filesystem");
     assert_eq!(left, []);
-    // A column that OpenProse does not define was part of the sealed row.
+    // A folder cannot contain this column, which is part of the sealed rows. So the copy may lose their chain.
     let other = project.init("sqlite");
     sql(
         &project,

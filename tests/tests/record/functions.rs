@@ -1,6 +1,6 @@
 //! Tests every function and operator of SQLite in every place of a schema that may contain an expression. Each command
-//! ends within 2 s of processor time and 256 MB, and `check` names whatever makes recording refuse (security.md, X3 and
-//! X19).  CI runs a sample; with `PROSE_SWEEP` all combinations run.
+//! ends within 2 s of processor time and 256 MB. If a recording command refuses the run, `check` reports the reason
+//! (security.md, X3 and X19). CI runs a sample; with `PROSE_SWEEP` all combinations run.
 
 use std::path::Path;
 use std::process::Output;
@@ -165,7 +165,7 @@ fn expressions() -> Vec<String> {
     calls.chain(others).collect()
 }
 
-/// Returns an expression with long arguments for `A` and `B`: the columns, or texts that are slow to compare.
+/// Returns an expression with `A` and `B` replaced by two long arguments: columns, or texts that are slow to compare.
 fn filled(expression: &str, [a, b]: [&str; 2]) -> String {
     let mut text = String::new();
     for part in expression.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
@@ -183,7 +183,8 @@ fn filled(expression: &str, [a, b]: [&str; 2]) -> String {
     text
 }
 
-/// Writes the run with an expression in a place of its schema. Returns false if this SQLite has no such place.
+/// Writes the run's database with an expression in a place of its schema. Returns false if this SQLite does not support
+/// the place.
 fn placed(bytes: &[u8], place: &Place, expression: &str, to: &Path) -> bool {
     std::fs::write(to, bytes).expect("a file");
     let conn = Connection::open(to).expect("it opens");
@@ -212,7 +213,8 @@ fn output_of(out: &Output) -> String {
     )
 }
 
-/// Runs commands on the changed run. Returns a description of a command that ended in a wrong way, if any did.
+/// Runs commands on the changed run. Returns a description of the first command that a limit or a crash ended, or of a
+/// refusal whose reason `check` does not report.
 fn wrong_ending(project: &Project, run: &str, what: &str) -> Option<String> {
     let put = limited(project, &["put", "Note", "--run", run], b"007");
     let check = limited(project, &["check", run], b"");
@@ -282,7 +284,7 @@ fn whatever_a_schema_calls_each_command_ends() {
     assert!(done >= 40, "{done}");
 }
 
-/// Checks schema texts that take long to compile, or long to run without a jump.
+/// Checks schema texts that take long to compile, or long to run without a jump. SQLite can interrupt only at a jump.
 #[test]
 fn however_long_a_schema_is_each_command_ends() {
     let Some((project, run, bytes)) = base() else {

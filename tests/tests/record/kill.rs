@@ -1,4 +1,4 @@
-//! Tests with writers that are killed while they record (errata H2).
+//! Tests that a run keeps every acknowledged write when commands are killed while they record (errata H2).
 
 use prosescope_test_support::kills::Kills;
 

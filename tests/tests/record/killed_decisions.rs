@@ -1,5 +1,5 @@
-//! Tests that a decision on a gate is atomic under kills: the gate is pending, or decided with its row in the log,
-//! never one without the other (errata H2).
+//! Tests that a decision on a gate is atomic even if the command is killed: either the gate is pending, or the gate is
+//! decided and the audit log has the row of the decision (errata H2).
 
 use prosescope_test_support::{clock, needs};
 use std::process::Command;

@@ -1,5 +1,5 @@
 //! Puts twenty unexpected things in the place of each file and folder of a run, in both forms, and runs each command.
-//! No command hangs or crashes, and none reports unreadable data as empty (security.md, X4).  CI runs a sample; with
+//! No command hangs or crashes, and none reports unreadable data as empty (security.md, X4). CI runs a sample; with
 //! `PROSE_SWEEP` all combinations run.
 
 use std::fs;
@@ -108,7 +108,7 @@ const EMPTY: &[&str] = &[
     "empty  ",
 ];
 
-/// Returns whether a thing at this path is a valid, but empty file or folder.
+/// Returns whether this thing, at this path in the run, is a valid but empty file or folder.
 fn holds_nothing(part: &str, thing: &str) -> bool {
     let is_folder = [
         "bindings",
@@ -169,8 +169,7 @@ fn place(thing: &str, at: &Path) -> bool {
     true
 }
 
-/// Records a run, and keeps a copy of its folder, from which the tests restore it. The folder contains only files and
-/// folders.
+/// Records a run, and keeps a copy of its folder, from which the tests restore the run.
 fn made(form: &str) -> Option<(Project, String, PathBuf)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init(form);
@@ -248,7 +247,7 @@ fn wrong_ending(
         .map(|arg| if *arg == "RUN" { run } else { *arg })
         .collect();
     let command = project.command(&args);
-    // `timeout` ends a command that waits by a signal.
+    // `timeout` kills a command that waits for ever, which the test then sees as an end by a signal.
     let mut timed = Command::new("timeout");
     timed
         .args(["--signal=KILL", "60"])

@@ -1,4 +1,4 @@
-//! A temporary project in which the tests record runs.
+//! Creates temporary projects in which the tests record runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -48,7 +48,8 @@ impl Project {
         given(&mut self.command(args), input)
     }
 
-    /// Runs a command that must end with this exit code. Returns standard output.
+    /// Runs a command that must end with this exit code. Returns standard output if the code is 0, otherwise standard
+    /// error.
     pub(crate) fn expect(&self, code: i32, args: &[&str], input: &[u8]) -> String {
         let out = self.give(args, input);
         let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
@@ -103,7 +104,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns the number `ci`, or the large number `soak` in `cargo xtask soak`.
+/// Returns `ci`, the number of repetitions in CI, or the larger number `soak` in `cargo xtask soak`.
 pub(crate) fn many(ci: usize, soak: usize) -> usize {
     match std::env::var_os("PROSE_SOAK") {
         Some(_) => soak,

@@ -1,5 +1,5 @@
-//! Tests a `state.db` from someone else whose schema hides objects or runs code. Every command refuses it, or does
-//! exactly what it reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
+//! Tests a `state.db` from someone else whose schema hides objects or runs code. Every command refuses the database, or
+//! does exactly what the command reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,8 +69,8 @@ macro_rules! replaced {
         )
     };
 }
-/// Each case: a name, and SQL that changes the schema of a run's database with `writable_schema` on. No command writes
-/// to the table `stolen`.
+/// Each case: a name, and SQL that changes the schema of a run's database with `writable_schema` on. Only code in the
+/// schema writes to the table `stolen`, so a row in `stolen` proves that such code ran.
 const SCHEMAS: &[(&str, &str)] = &[
     // The next cases add triggers, visible and hidden.
     ("a trigger", trigger!("")),
@@ -226,7 +226,7 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["trace", "RUN"], "", "SELECT 1"),
 ];
 
-/// Returns the run before any change of its schema.
+/// Returns a project, the id of a run, and the bytes of its `state.db` before any change of its schema.
 pub(crate) fn base() -> Option<(Project, String, Vec<u8>)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init("sqlite");
@@ -248,7 +248,7 @@ pub(crate) fn base() -> Option<(Project, String, Vec<u8>)> {
     Some((project, run, bytes))
 }
 
-/// Writes the same run with another schema; an error if SQLite itself rejects it.
+/// Writes the run's database to a file and changes its schema with this SQL. Fails if SQLite rejects the SQL.
 fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> {
     fs::write(to, bytes).expect("a file");
     let conn = Connection::open(to)?;
@@ -302,7 +302,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
         disguised(&bytes, sql, &path).unwrap_or_else(|error| panic!("{name}: {error}"));
         let hostile = fs::read(&path).expect("a file");
         assert!(hostile != bytes, "{name} changes nothing");
-        // Some changes of a schema change rows by themselves. Conditions that this breaks are not checked.
+        // Some changes of a schema also change rows. A condition that is false before any command is not checked.
         let kept: Vec<&str> = KEPT.into_iter().filter(|sql| is_true(&path, sql)).collect();
         for (args, input, holds) in COMMANDS {
             let began = std::time::Instant::now();
@@ -325,7 +325,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
                 text(&out.stderr)
             );
             match out.status.code() {
-                // Code 7: the command recorded, but a later step failed (here: shrinking the file).
+                // Code 7: the command recorded, but a later step failed. In these tests, the step shrinks the file.
                 Some(0 | 1 | 7) => {
                     done += 1;
                     odd.extend(harm(&path, &kept, holds).map(|harm| format!("{harm}: {what}")));
@@ -393,7 +393,7 @@ fn a_heavy_run_is_refused_or_recorded_within_the_limits() {
     assert!(odd.is_empty(), "{}", odd.join("\n"));
 }
 
-/// Checks that a hostile or unreadable run is named, and that the other runs are still checked.
+/// Checks that `check --all` reports an unreadable run, and that it checks the other runs after a hostile one.
 #[test]
 fn checking_all_goes_on_after_a_hostile_run() {
     let Some((project, run, bytes)) = base() else {
@@ -425,7 +425,7 @@ fn checking_all_goes_on_after_a_hostile_run() {
     }
 }
 
-/// Restores the run's folder with the hostile database.
+/// Writes the hostile database again, and removes the folders that an earlier command may have created beside it.
 fn fresh(path: &PathBuf, hostile: &[u8]) {
     fs::write(path, hostile).expect("a file");
     let dir = path.parent().expect("a folder");
@@ -434,15 +434,15 @@ fn fresh(path: &PathBuf, hostile: &[u8]) {
     }
 }
 
-/// Conditions that hold before and after every command.
+/// Conditions that are true before and after every command.
 const KEPT: [&str; 3] = [
     "SELECT status = 'pending' FROM gates WHERE id = 'other'",
     "SELECT count(*) = 0 FROM stolen",
     "SELECT count(*) = 1 FROM bindings WHERE name = 'draft' AND (value = 'a draft' OR value = '1e3')",
 ];
 
-/// Returns a condition that the command's report promised, but that does not hold, or another change that the command
-/// made.
+/// Returns a condition that is false after a command that reported success: its own condition (`holds`), or one that no
+/// command may change (`kept`).
 fn harm(path: &Path, kept: &[&str], holds: &str) -> Option<String> {
     let mut asked = std::iter::once(&holds).chain(kept);
     let harmed = asked.find(|sql| !is_true(path, sql))?;

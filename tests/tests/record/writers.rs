@@ -1,4 +1,4 @@
-//! Tests with several processes that write at the same time (errata H1).
+//! Tests that nothing is lost when several processes record into a run at the same time (errata H1).
 
 use std::process::Command;
 use std::thread;

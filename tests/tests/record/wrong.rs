@@ -1,5 +1,5 @@
-//! Tests that an invalid command is refused, with what is wrong, why, the next step and the right exit code, and
-//! without changing a byte.
+//! Tests that an invalid command is refused and changes no byte. The message contains what is wrong, why, and the next
+//! step; the exit code is the right one.
 
 mod asked;
 
@@ -55,11 +55,11 @@ output report = session "Report"
 /// blanks is in single quotes. The comments list the open executions by their numbers.
 const STAGES: &[(&str, &[&str])] = &[
     ("fresh", &[]),
-    // Execution 1 is the outline.
+    // Execution 1 is the statement that writes `outline`.
     ("begun", &["exec begin --line 13"]),
     // Execution 1 is the parallel block, 2 branch a, 3 branch b.
     ("parallel", &["parallel run --line 16"]),
-    // Execution 1 is the loop, 2 its draft.
+    // Execution 1 is the loop, 2 the session inside of it.
     ("loop", &["exec run --line 21 --in 20"]),
     // Execution 1 is the loop, after its two rounds.
     (
@@ -105,7 +105,7 @@ const STAGES: &[(&str, &[&str])] = &[
 
 /// Each case: the state, the command, the exit code, what is wrong and why, and the next step.
 const WRONG: &[(&str, &str, i32, &str, &str)] = &[
-    // These commands name a line of another kind, and the message names the right command.
+    // These commands have the line of another kind of statement, and the message contains the right command.
     (
         "fresh",
         "exec begin --line 16",
@@ -239,7 +239,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "line 16 is a parallel, not",
         "`prosescope parallel run --line 16`",
     ),
-    // These commands name a line that begins no statement, or name the statement not at all or twice.
+    // In these commands, the line does not begin a statement, or the statement is missing or given twice.
     (
         "fresh",
         "exec begin --line 14",
@@ -283,7 +283,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "the given text is the statement of line 36, not of line 13",
         "the text or --line",
     ),
-    // These commands name a wrong place for a statement.
+    // These commands begin a statement in a wrong place: outside of its loop, branch or call, or with a wrong `--parent`.
     (
         "parallel",
         "exec begin --line 17 --parent 1",
@@ -1149,7 +1149,7 @@ fn asked(project: &Project, now: &str, line: &str, run: &str) -> Output {
         .expect("prosescope runs")
 }
 
-/// Returns what is wrong with the output of an invalid command, if anything is.
+/// Runs an invalid command. Returns what is wrong with its output, exit code or effect, or `None`.
 fn check(
     project: &Project,
     (stage, command, code, says, next): &(&str, &str, i32, &str, &str),

@@ -21,7 +21,7 @@ struct State<'a> {
     leaves: usize,
     rounds: BTreeMap<String, usize>,
     names: usize,
-    /// Whether the failure is passed on to the enclosing statements, until the run is reopened.
+    /// Whether the failure is passed on to the enclosing statements. False again when the run is reopened.
     outwards: bool,
     /// The commands that retried an execution.
     retried: Vec<String>,
@@ -94,8 +94,8 @@ impl State<'_> {
         Ok(!command.starts_with("finish"))
     }
 
-    /// Ends the run as failed. A program that throws ends there. After a failure that the test caused, the run is
-    /// resumed once.
+    /// Ends the run as failed. If the program itself threw, returns false, because the run has ended. If the test
+    /// caused the failure, resumes the run and returns true.
     fn finish_failed(&mut self, command: &str) -> Result<bool, Stop> {
         self.vm.go(command, "")?;
         if self.thrown && !self.outwards {
@@ -167,7 +167,7 @@ impl State<'_> {
         self.chance.one(choices).cloned().unwrap_or(last)
     }
 
-    /// Returns a command that fails a statement instead of ending it, if the plan requires the failure now.
+    /// Returns a command that fails the statement that would write its value next, if the plan requires this now.
     fn failure(&mut self, choices: &[String]) -> Option<String> {
         let id = choices.iter().find_map(|choice| {
             let args = words(choice);

@@ -1,4 +1,4 @@
-//! Compares the recorded run with its interpreter's log.
+//! Compares a recorded run with the log of the interpreter that recorded the run.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A run recorded by an interpreter: each command is a process of the real binary, and its effect is logged.
+//! Records a run for an interpreter: runs each command as a process of the real binary, and logs the command's effect.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,10 +25,10 @@ impl Form {
     }
 }
 
-/// The reason why an interpreter cannot continue.
+/// An error that stops an interpreter, or a difference between a run and the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// What the interpreter tried: a command or a comparison.
+    /// The command or the comparison that failed.
     pub(crate) tried: String,
     pub(crate) error: String,
 }
@@ -83,7 +83,7 @@ impl Vm {
         Ok(vm)
     }
 
-    /// Runs a command, whose words are separated by blanks or quoted, and logs it. Returns its output.
+    /// Runs a command line, logs the command, and returns its output. A word with blanks is in quotes.
     pub(crate) fn go(&mut self, line: &str, input: &str) -> Result<String, Stop> {
         let args = words(line);
         let out = self.ask(&args, input)?;
@@ -140,13 +140,13 @@ impl Vm {
         serde_json::from_str(&out).map_err(|e| Stop::new(line, e.to_string()))
     }
 
-    /// Keeps the folder of the run after the test, and returns its path.
+    /// Keeps the folder of the run after the test. Returns a text with the folder's path and the run's id.
     pub(crate) fn keep(mut self) -> String {
         self.dir.disable_cleanup(true);
         format!("{} (run {})", self.dir.path().display(), self.run)
     }
 
-    /// Approves a gate as a person would: checks who may decide, and approves.
+    /// Approves a gate as a person would: looks up who may decide, and approves under the first of these names.
     pub(crate) fn approve(&mut self, gate: &str) -> Result<(), Stop> {
         let run = self.run.clone();
         let shown = self.json(&format!("gate show {run} {gate}"))?;

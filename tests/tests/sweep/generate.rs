@@ -22,9 +22,9 @@ pub(crate) fn program(seed: u64) -> String {
 #[derive(Debug, Clone, Copy, Default)]
 struct Within {
     depth: usize,
-    /// Whether the statement is in a block. Statements there may not call other blocks.
+    /// Whether the statement is in a block. A statement in a block does not call other blocks.
     block: bool,
-    /// Whether the statement runs several times or in parallel. An input or a gate would make no sense there.
+    /// Whether the statement may run several times or in parallel. Such a statement is never an input.
     many: bool,
     in_try: bool,
 }
@@ -33,7 +33,7 @@ struct Maker {
     chance: Chance,
     text: String,
     names: usize,
-    /// Names that have a value at this place of the program.
+    /// The names that have a value when the next statement runs.
     values: Vec<String>,
     within: Within,
 }
@@ -318,7 +318,7 @@ impl Maker {
         self.body(indent + 1);
     }
 
-    /// Adds a statement that waits for a person: a gate or an input.
+    /// Adds a statement that waits for a person: a gate or an input. May add a session if `within.many`.
     fn asked(&mut self, indent: usize) {
         if self.within.many && self.chance.once_in(2) {
             return self.line(indent, "session \"Wait\"");

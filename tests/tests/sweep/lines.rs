@@ -104,7 +104,8 @@ pub(crate) fn word(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Returns the block or the handle in a line: of `do work(x)`, `block work(a):`, `use "…" as h`, `import "h" from …`.
+/// Returns the name of a block or import in a line such as `do work(x)`, `block work(a):`, `use "…" as h` or
+/// `import "h" from …`.
 pub(crate) fn names(text: &str) -> &str {
     let imports = matches!(word(text), "use" | "import");
     if imports && let Some((_, handle)) = text.rsplit_once(" as ") {
@@ -116,6 +117,6 @@ pub(crate) fn names(text: &str) -> &str {
         .split(|c: char| c.is_whitespace() || ":(\"".contains(c))
         .next()
         .unwrap_or_default();
-    // The handle is the last part of a path.
+    // Of a path such as `@harbour/soundings`, the name is the last part.
     name.rsplit('/').next().unwrap_or_default()
 }

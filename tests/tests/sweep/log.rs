@@ -1,9 +1,9 @@
-//! The facts that a trace must show, collected while a test carries out a program: from the recording commands that it
-//! ran and the ids that they printed.
+//! Collects the facts that a trace must show, while a test carries out a program. The facts come from the recording
+//! commands and the ids that these commands print.
 
 use std::collections::BTreeMap;
 
-/// The facts that the trace must show of one execution.
+/// The facts that the trace must show about one execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Did {
     pub(crate) line: Option<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Did {
     pub(crate) wrote: Vec<String>,
 }
 
-/// The facts that the pages must show of a run.
+/// The facts that the pages must show about a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     pub(crate) by_id: BTreeMap<i64, Did>,
@@ -143,7 +143,7 @@ impl Log {
     }
 }
 
-/// Returns the value of an option.
+/// Returns the value after an option such as `--line`.
 pub(crate) fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
     let at = args.iter().position(|arg| arg == name)?;
     args.get(at + 1).map(|value| &**value)

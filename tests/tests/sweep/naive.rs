@@ -61,7 +61,7 @@ pub(crate) fn interpret(
     }
     naive.vm.go("finish --status failed", "")?;
     if naive.outwards {
-        // `help vm` says how to continue: reopen the run, retry the failed statement, then follow `next`.
+        // `help vm` explains how to continue: reopen the run, retry the failed statement, then follow `next`.
         naive.vm.go("resume --begin", "")?;
         return by_next::interpret(naive.vm, seed, None);
     }
@@ -158,7 +158,7 @@ impl Naive<'_> {
         }
     }
 
-    /// Ends a statement that has no body, with a value.
+    /// Ends a statement that has no body by writing its value, or fails the statement if the plan requires it.
     pub(crate) fn leaf(&mut self, id: i64, line: &Line) -> Result<Flow, Stop> {
         let (name, what) = bound(&line.text);
         self.leaves += 1;
@@ -210,7 +210,8 @@ impl Naive<'_> {
             .map(|(id, _)| id)
     }
 
-    /// Runs a command that prints a number on its first line. Returns that number, and the branches that follow it.
+    /// Runs a command that prints the number of an execution on its first line, and branches on the next lines.
+    /// Returns the number and the branches.
     pub(crate) fn begin(&mut self, command: &str) -> Result<(i64, Vec<(i64, String)>), Stop> {
         let printed = self.vm.go(command, "")?;
         let id = first(&printed).ok_or_else(|| Stop::new(command, "prints no id"))?;
@@ -249,7 +250,7 @@ impl Naive<'_> {
         self.close(id, name, flow)
     }
 
-    /// Creates a gate and approves it. Adds options for what the program does not define.
+    /// Creates a gate and approves it. Adds an option for an id or a prompt that the program does not define.
     fn gate(&mut self, line: &Line) -> Result<Flow, Stop> {
         let mut command = format!("gate create --line {}{}", line.no, self.in_item());
         if names(&line.text).starts_with('*') {

@@ -1,10 +1,10 @@
-//! The control flow of the naive interpreter: conditions, handlers, rounds, branches and items.
+//! Implements the control flow of the naive interpreter: conditions, error handlers, rounds, branches and items.
 
 use crate::driver::Stop;
 use crate::lines::{Line, bound, word};
 use crate::naive::{Flow, Naive};
 
-/// Maximum number of rounds of a loop, and of items.
+/// Maximum number of rounds of a loop, and of items of a list.
 const MOST: usize = 3;
 
 impl Naive<'_> {
@@ -174,8 +174,7 @@ impl Naive<'_> {
         Ok(all)
     }
 
-    /// Ends an item of several lines. No command prints an item's id, so `next` provides the command that ends the
-    /// item.
+    /// Ends an item of several lines with the command that `next` offers, because no command prints an item's id.
     fn end_item(&mut self, flow: Flow) -> Result<(), Stop> {
         let next = self.vm.json("next")?;
         let verb = if flow == Flow::Failed {

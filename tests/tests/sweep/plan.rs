@@ -1,9 +1,9 @@
-//! The failure that an interpreter causes on purpose.
+//! Defines the failure that an interpreter causes on purpose while it records a run.
 
 /// A failure: which statement fails, and how the run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fail {
-    /// The number of the value that is not written, counted from 1; the statement of this value fails.
+    /// Which statement fails: the one that would write the n-th value of the run, counted from 1.
     pub(crate) nth: usize,
     pub(crate) after: After,
 }

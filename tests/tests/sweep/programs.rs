@@ -1,17 +1,17 @@
-//! The programs of a sweep: fixtures, the corpus, and generated ones.
+//! Collects the programs of a sweep: programs in folders (fixtures, the corpus) and generated programs.
 
 use std::path::{Path, PathBuf};
 
 use crate::generate;
 
-/// A program, and the name by which a single test can run it again.
+/// A program, and the name with which `PROSE_SWEEP_ONLY` can run only this program.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
-/// Returns the programs generated from these seeds.
+/// Returns `count` programs, generated from consecutive seeds.
 pub(crate) fn made(seed: u64, count: u64) -> Vec<Program> {
     let seeds = seed..seed.saturating_add(count);
     seeds
@@ -22,7 +22,7 @@ pub(crate) fn made(seed: u64, count: u64) -> Vec<Program> {
         .collect()
 }
 
-/// Returns the programs below a folder, each text once.
+/// Returns the programs below a folder. Of several files with the same text, returns one.
 pub(crate) fn below(folder: &Path) -> Vec<Program> {
     let mut paths = Vec::new();
     collect(folder, &mut paths);

@@ -15,7 +15,7 @@ pub(crate) struct Ended {
     pub(crate) commands: usize,
 }
 
-/// Returns the table of results, and the errors by kind.
+/// Returns a text with the table of results and the errors, grouped by their kind.
 pub(crate) fn table(all: &[Ended]) -> String {
     let mut ways: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut kinds: BTreeMap<String, Vec<(&Ended, &Stop)>> = BTreeMap::new();
@@ -51,8 +51,8 @@ pub(crate) fn table(all: &[Ended]) -> String {
     out
 }
 
-/// Returns what similar errors have in common: a rule, the part of the trace that differs, or the words of a message
-/// without its variable parts.
+/// Returns the kind of an error, which similar errors share: a rule, the part of the trace that differs, or the words
+/// of a message without its variable parts.
 fn kind(stop: &Stop) -> String {
     let start = |words: usize| {
         let words: Vec<&str> = stop.tried.split_whitespace().take(words).collect();

@@ -1,4 +1,4 @@
-//! Records programs in several ways, on two threads.
+//! Runs the sweep: records each program with an interpreter in several ways (form, failure), on two threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -19,13 +19,13 @@ const MADE: (u64, u64) = (40, 300);
 /// The interpreter that records a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// The interpreter that reads indentation and `help vm`.
+    /// The interpreter that knows the indentation of lines and `help vm`.
     Reading,
     /// The interpreter that follows `next`.
     Next,
 }
 
-/// The number of ways in which each interpreter records a program.
+/// How many ways of recording are tried for each program: combinations of a form and a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ways {
     /// Each interpreter records in one form, with or without a failure.
@@ -115,8 +115,8 @@ fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
                 add(forms[program % 2], None);
                 add(forms[(program + 1) % 2], fails[program % 3]);
             }
-            // The two interpreters use different forms. Any six consecutive programs combine each form with each kind
-            // of failure.
+            // The two interpreters record a program in different forms. Any six consecutive programs combine each form
+            // with each kind of failure.
             Ways::One => {
                 let turn = program + usize::from(by == By::Next);
                 add(forms[turn % 2], fails[turn / 2 % 3]);

@@ -133,7 +133,7 @@ pub(super) fn cases() -> Vec<Make> {
             .file("state.db-journal", crate::Dice::new(3).noise(5_000))
     }));
     cases.push(Box::new(|| {
-        // The journal names a master journal, whose folder the sender of the file chose.
+        // The journal contains the path of a master journal. The sender of the file chose this path.
         let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
         journal.resize(512, 0);
         let name = b"/etc/passwd";

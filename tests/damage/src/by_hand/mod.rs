@@ -1,5 +1,5 @@
-//! One case for each kind of damage or attack named in docs/reference/formats.md and docs/contribute/errata.md, and
-//! for some that they imply.
+//! Builds one case for each kind of damage or attack named in docs/reference/formats.md and
+//! docs/contribute/errata.md, and for some kinds that these pages imply.
 
 mod attacks;
 mod files;
@@ -16,7 +16,7 @@ use crate::{Case, Outcome};
 /// Builds a case.
 pub(crate) type Make = Box<dyn Fn() -> Case>;
 
-/// Returns all cases, by the damaged part.
+/// Returns the builders of all cases, grouped by the damaged part.
 pub(crate) fn all() -> Vec<Make> {
     let mut all = Vec::new();
     all.extend(tables::cases());

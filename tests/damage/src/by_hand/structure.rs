@@ -255,7 +255,7 @@ fn own_child(bytes: &mut Vec<u8>) {
     }
 }
 
-/// Makes one leaf the child of every inner page, so that its rows are repeated again and again.
+/// Makes one leaf the child of every inner page, so that the leaf's rows are repeated again and again.
 fn shared_leaf(bytes: &mut Vec<u8>) {
     let (root, leaf) = (root(bytes), leaf(bytes));
     let inner: Vec<usize> = root
@@ -273,7 +273,8 @@ fn shared_leaf(bytes: &mut Vec<u8>) {
     }
 }
 
-/// Adds inner pages so that all children of each are the next page. The number of rows then grows exponentially.
+/// Adds inner pages in a row: all children of an inner page are the next page. The number of rows grows exponentially
+/// with the number of these pages.
 fn shared_levels(bytes: &mut Vec<u8>) {
     let (root, leaf) = (root(bytes), leaf(bytes));
     let first = page::count(bytes) + 1;
@@ -402,7 +403,7 @@ fn record_header(bytes: &mut Vec<u8>, claim: u64) {
     }
 }
 
-/// Returns the first page of the chain with the longest value.
+/// Returns the first overflow page of a value in `bindings` that is longer than a page.
 fn chain(bytes: &[u8]) -> usize {
     let root = page::root_of(bytes, "bindings").expect("bindings");
     let mut leaves = vec![root];
@@ -424,8 +425,8 @@ fn chain(bytes: &[u8]) -> usize {
             if one & 0x80 == 0 || two & 0x80 == 0 {
                 continue;
             }
-            // The length takes three bytes, so it exceeds a page. How much of the value is on the leaf depends on this
-            // length.
+            // A length of three bytes exceeds a page, so the row has overflow pages. How much of the row is on the leaf
+            // depends on this length.
             let usable = 512_usize;
             let payload = (usize::from(one & 0x7f) << 14)
                 | (usize::from(two & 0x7f) << 7)
@@ -457,14 +458,14 @@ fn overflow_end(bytes: &mut Vec<u8>) {
     put32(bytes, at, 0);
 }
 
-/// Adds leaves full of rows whose statement, error and metadata each claim 60 KB in the same overflow chain: a file
-/// of some hundred KB with hundreds of megabytes of text, no two rows alike.
+/// Adds leaves full of rows that share one overflow chain. The statement, error and metadata of each row have 60 KB
+/// each, so a file of some hundred KB has hundreds of megabytes of text. No two rows are alike.
 fn shared_overflow(bytes: &mut Vec<u8>) {
     const SIZE: usize = 512;
     let root = root(bytes);
-    // The record of all rows: id, index, text, status, started, completed, error, parent, metadata. The part on the
-    // leaf ends within the first bytes of the text, and these differ between rows. The length is one of which little
-    // is stored on the leaf.
+    // The columns of a row: id, index, text, status, started, completed, error, parent, metadata. The part on the leaf
+    // ends within the first bytes of the text, and these bytes differ between rows. The length is chosen so that only
+    // a small part of a row is on the leaf.
     let header = |long: usize| {
         let text = varint(2 * long as u64 + 13);
         let mut header = vec![16, 0, 9];

@@ -1,4 +1,4 @@
-//! Opens cases one by one and reports for each the result, the processor time and the memory.
+//! Opens cases one by one and reports the result, the processor time and the memory of each case.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,8 +19,8 @@ use crate::{place, too_slow};
 /// Stack size of the thread, in bytes. A browser gives WebAssembly one megabyte; unoptimised native code needs more.
 const STACK: usize = 4 << 20;
 
-/// How often a case that exceeds its processor time is tried; the shortest time counts. A processor that shares a
-/// core or its memory with busy ones needs more time for the same work.
+/// How often a case that exceeds its processor time is tried; the shortest time counts. The same work takes longer
+/// while other processes use the same core or much memory.
 const TRIES: usize = 4;
 
 /// The report about a case.
@@ -34,7 +34,7 @@ pub(crate) struct Report {
     pub(crate) trouble: Option<String>,
 }
 
-/// The beginning of a report's line.
+/// The text that begins each report in a child's output.
 const MARK: &str = "\u{1}report\t";
 
 impl Report {
@@ -105,7 +105,7 @@ pub(crate) fn run(from: usize, to: usize) {
     }
 }
 
-/// Runs the cases whose names contain a text, and prints what was read.
+/// Runs the cases whose names contain a text, and prints for each the time, the memory and the issues found.
 pub(crate) fn show(named: &str) {
     let cases = 0..prosescope_damage::count();
     for n in cases.filter(|n| prosescope_damage::case(*n).name.contains(named)) {
@@ -191,7 +191,8 @@ fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
     words.unwrap_or("something").to_owned()
 }
 
-/// Returns the result of every way to open the case, and whether the whole case could be written to disk.
+/// Opens the case in every way: as a folder, as a file, from memory. Returns the results, and whether the whole case
+/// could be written to disk.
 fn every_way(case: &Case) -> (Vec<Seen>, bool) {
     let mut seen = Vec::new();
     let folder = tempfile::tempdir().unwrap();
@@ -201,7 +202,7 @@ fn every_way(case: &Case) -> (Vec<Seen>, bool) {
             .map(|disk| Rc::new(disk) as Rc<dyn Source>)
             .map_err(|error| error.to_string())
     }));
-    // The file is also opened directly, to test the files beside it; page damage does not need this.
+    // A database is also opened as a file, to test the files beside it. A case that only damages pages has none.
     let file = case.entries.first().filter(|e| e.path.ends_with(".db"));
     if let Some(file) = file.filter(|_| case.outcome != Outcome::Either || case.entries.len() > 1) {
         seen.push(measured("file", || {
@@ -210,7 +211,7 @@ fn every_way(case: &Case) -> (Vec<Seen>, bool) {
                 .map_err(|error| error.to_string())
         }));
     }
-    // The memory of the source itself is not measured, because it holds the case.
+    // The source is built before the measurement, because its memory is that of the case itself.
     let memory: Rc<dyn Source> = Rc::new(case.in_memory());
     seen.push(measured("memory", || Ok(Rc::clone(&memory))));
     (seen, whole)

@@ -26,7 +26,8 @@ const NOW: i64 = 1_769_349_600_000;
 /// The largest allowed ratio between the costs of 4n and n rows.
 const MOST: f64 = 4.6;
 
-/// A part of the costs that is not compared: the cost of a run without rows, and the error of measurement.
+/// The time and the memory in bytes ([`MEMORY`]) by which a cost may exceed the ratio. They cover the cost of a run
+/// without rows, and the error of measurement.
 const TIME: Duration = Duration::from_millis(150);
 const MEMORY: usize = 2 << 20;
 
@@ -44,8 +45,8 @@ fn rows() -> usize {
 const A: &str = "session \"A\"\n";
 const TIMES: &str = "'2026-01-15 10:00:00'";
 
-/// Kinds of rows in a database: name, a fixed part of the program, its repeated part, and statements in which `N`
-/// contains the numbers from 1 on.
+/// Kinds of rows in a database: name, a fixed part of the program, its repeated part, and SQL statements. The table `N`
+/// in the statements contains the numbers from 1 on.
 const TABLES: &[(&str, &str, &str, &[&str])] = &[
     ("gates without executions", A, "", &["INSERT INTO gates (id, run_id, prompt) SELECT 'g' || i, 'r', 'Go?' FROM N"]),
     ("gates that were decided", A, "", &[
@@ -191,8 +192,8 @@ const STATE: &str = "# Execution State\n\nrun: r\nprogram: program.prose\nstarte
     ## Execution Trace\n\n```prose\nTRACE```\n";
 const GATE: &str = r#"{"id":"g","run_id":"r","prompt":"Go?","allow":["user"],"status":"pending"}"#;
 
-/// Kinds of entries in a folder: name, the path of one or more files, a fixed beginning, and a repeated part. `#`
-/// stands for a number; a path with `#` means one file for each number.
+/// Kinds of entries in a folder: name, the path of one or more files, a fixed beginning, and a repeated part. A number
+/// replaces `#`. A path with `#` means one file for each number.
 const FILES: &[(&str, &str, &str, &str)] = &[
     (
         "lines of gates/audit.jsonl",
@@ -292,8 +293,8 @@ fn pages_of(source: &Rc<dyn Source>) {
     page(&pages::state_page(&session, true));
 }
 
-/// Returns the processor time and the peak memory of building all pages. The least of several tries counts, because
-/// other processes only add to it.
+/// Returns the processor time and the peak memory of building all pages: the least of several tries, because other
+/// processes can only increase the time.
 fn measured(source: &Rc<dyn Source>, tries: usize) -> (Duration, usize) {
     let tries = (0..tries).map(|_| {
         let peak = Peak::start();

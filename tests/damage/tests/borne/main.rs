@@ -1,9 +1,9 @@
-//! Opens every case natively, from disk through the store and from memory, and builds every page: no panic, no abort,
-//! no hang, and no more time and memory than allowed.
+//! Tests that damaged runs do no harm: opens every case natively, from disk and from memory, and builds every page. No
+//! case may panic, abort, hang, or take more time or memory than allowed.
 //!
 //! The cases run in child processes of this test program, so that the test can name a case that crashes its process
 //! and continue with the others. `PROSE_DAMAGE=name` runs the cases whose names contain this text, in this process,
-//! and prints what was read.
+//! and prints their time, memory and issues.
 
 mod child;
 mod growth;
@@ -37,7 +37,7 @@ const MOST_MEMORY: usize = 256 << 20;
 /// The number of cases in one child process.
 const BATCH: usize = 100;
 
-/// The environment variable that tells a child process its cases: `from..to`.
+/// The environment variable with the cases that a child process runs: `from..to`.
 const CASES: &str = "PROSE_DAMAGE_CASES";
 
 /// The environment variable that selects the cases whose names contain its value.
@@ -86,7 +86,7 @@ fn every_case_is_borne() {
     judge(reports);
 }
 
-/// Reruns a case that took too long, with no other beside it: two cases that share a core each take up to twice their
+/// Reruns a case that took too long, while no other case runs. Two cases that share a core each take up to twice their
 /// time.
 fn alone(report: &mut Report) {
     for _ in 0..3 {
@@ -108,7 +108,7 @@ fn child() {
     child::run(from.parse().unwrap(), to.parse().unwrap());
 }
 
-/// Runs cases in child processes; after a child that crashes or hangs, a new one continues with the next case.
+/// Runs cases in child processes. After a child that crashes or hangs, a new child continues with the next case.
 fn run(from: usize, to: usize) -> Vec<Report> {
     let mut reports = Vec::new();
     let mut next = from;
@@ -176,7 +176,7 @@ fn lines(child: &mut Child) -> Receiver<Line> {
         }
         let _ = sender.send(Line::End);
     });
-    // Panic messages are read and dropped, so that they do not fill the pipe. The reports contain them, too.
+    // Panic messages are read and dropped, so that they do not fill the pipe. The reports contain the messages, too.
     let errors = BufReader::new(child.stderr.take().unwrap());
     std::thread::spawn(move || errors.lines().map_while(Result::ok).for_each(drop));
     receiver

@@ -1,4 +1,4 @@
-//! Counts allocated memory: Rust's by a counting allocator, SQLite's by its own counters.
+//! Counts allocated memory: that of Rust with a counting allocator, that of SQLite with SQLite's own counters.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Measures the peak of allocated memory since [`Peak::start`], in bytes.
+/// A measurement of the peak of allocated memory since [`Peak::start`], in bytes.
 pub(crate) struct Peak {
     before: usize,
 }
@@ -52,7 +52,7 @@ impl Peak {
     }
 }
 
-/// Returns SQLite's peak memory since its counter was reset.
+/// Returns SQLite's peak memory in bytes since the last reset of its counter, and optionally resets the counter.
 fn sqlite(reset: bool) -> usize {
     // SAFETY: the call only reads a counter of SQLite, which SQLite protects by a mutex.
     let bytes = unsafe { rusqlite::ffi::sqlite3_memory_highwater(i32::from(reset)) };

@@ -1,9 +1,9 @@
-//! Cases of invalid arguments, numbers, files and names of runs, one per line.
+//! Lists further invalid commands (arguments, numbers, files, names of runs), one per line.
 
 /// Cases in the form of [`super::WRONG`].
 #[rustfmt::skip]
 pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
-    // To skip a line also begins it, so a line that may not begin cannot be skipped.
+    // `exec skip --line` also begins the line's statement, so it refuses a line that may not begin.
     ("fresh", "exec skip", 2, "<EXECUTION|--line <N>>", "--help"),
     ("fresh", "exec skip --line 16", 2, "line 16 is a parallel, not", "`prosescope parallel run --line 16`"),
     ("fresh", "exec skip --line 14", 3, "no statement begins at line 14", "--line 13"),
@@ -23,7 +23,7 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("parallel", "put a --file value --done", 4, "more than one statement is open", "`--execution ID`"),
     ("begun", "put report --file value --done", 4, "whose statement writes outline", "`prosescope put outline --execution 1 --done`"),
     ("finished", "put outline --file value --done", 4, "run finished is completed already", "`prosescope init PROGRAM`"),
-    // A line without `--line` would be recorded as the text of a statement.
+    // Without `--line`, the number of a line would be recorded as the text of a statement.
     ("fresh", "exec run 13", 2, "13 is a number, not the text of a statement", "`--line 13`"),
     // These commands begin statements out of order.
     ("begun", "exec begin --line 36", 4, "line 36 cannot begin yet: execution 1", "`prosescope exec complete 1`"),
@@ -62,7 +62,7 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("fresh", "agent segment add", 2, "--prompt <TEXT>", "--help"),
     ("gate", "approve RUN publish --as editor --reject", 2, "--reason <TEXT>", "--help"),
     ("gate", "reject RUN publish --as editor", 2, "--reason <TEXT>", "--help"),
-    // These paths are not files, or not text, and these runs cannot be created.
+    // These paths are not files, or the files are not text, or the run cannot be created.
     ("fresh", "put outline --file .", 6, "cannot read .", "the path of a file in this directory"),
     ("fresh", "import add research --program .", 6, "cannot read .", "the path of a file in this directory"),
     ("fresh", "import add research --program bytes", 5, "bytes is not UTF-8 text", "`iconv -f UTF-16 -t UTF-8 bytes > NEW`"),
@@ -75,7 +75,7 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("fresh", "init p.prose --state memory", 2, "invalid value 'memory'", "--help"),
     ("fresh", "agent memory get nobody", 3, "agent nobody has no memory", "`prosescope agents RUN`"),
     ("fresh", "agent segment get writer 7", 3, "agent writer has no segments", "`prosescope agents RUN`"),
-    // These commands name no run, two runs, or a run that does not exist.
+    // In these commands, the run or the gate is missing or does not exist, or two runs are given.
     ("fresh", "finish RUN --run other --status failed", 2, "two runs are named: fresh as an argument, and other with --run", "name only one run"),
     ("gate", "approve RUN publish --run other --as editor", 2, "two runs are named", "name only one run"),
     ("gate", "gates expire RUN --run other", 2, "two runs are named", "name only one run"),
