@@ -60,7 +60,7 @@ fn assert_back(project: &Project, run: &str, back: &str) {
     }
     for name in PAGES {
         let (ours, theirs) = (page(project, run, name), named(page(project, back, name)));
-        // A folder has no place for the time of a memory; `convert` reports that.
+        // A folder cannot record the time of a memory, and `convert` reports that loss.
         let (ours, theirs) = match name {
             "agents" => (timeless(ours), timeless(theirs)),
             _ => (ours, theirs),
@@ -108,7 +108,7 @@ fn timeless(mut page: Value) -> Value {
     page
 }
 
-/// Asserts that a run in the other form has the same content.
+/// Asserts that a run's copy in the other form has the same content.
 fn assert_same(project: &Project, run: &str, copy: &str, traced: bool) {
     let of = |run: &str, page: &str| project.json(&[page, run]);
     let (a, b) = (of(run, "show"), of(copy, "show"));
@@ -246,7 +246,7 @@ fn gates(project: &Project, run: &str) -> Vec<String> {
         "resolved_by",
         "comment",
     ];
-    // `gates` prints either a list of all gates, or an object with those of one run.
+    // `gates` prints either a list of all gates, or an object with the gates of one run.
     let gates = page
         .as_array()
         .cloned()
@@ -254,7 +254,7 @@ fn gates(project: &Project, run: &str) -> Vec<String> {
     gates.iter().map(|gate| pick(gate, &keys)).collect()
 }
 
-/// Copies a folder of runs into the project.
+/// Copies all runs of a folder into the project; returns their ids.
 fn copied(project: &Project, runs: &Path) -> Vec<String> {
     let to = project.path().join(".prose/runs");
     std::fs::create_dir_all(&to).expect("a folder");

@@ -1,6 +1,6 @@
 //! Tests OpenProse's own SQL and shell examples on a database made by `prosescope init`, and OpenProse's queries on
-//! data recorded by `prosescope`. The documents are read from the shared material; tests/fixtures/sqlite.md has
-//! examples of the same kinds.
+//! data recorded by `prosescope`. The documents are read from the shared material. tests/fixtures/sqlite.md has
+//! examples of the same kinds, so that these tests also run without the shared material.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -29,7 +29,7 @@ fn read(path: PathBuf) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Returns the examples of the fixture.
+/// Returns the text of tests/fixtures/sqlite.md.
 fn fixture_examples() -> String {
     read(needs::fixtures("sqlite.md"))
 }
@@ -39,7 +39,7 @@ fn document() -> Option<String> {
     needs::shared("spec/sqlite.md").map(read)
 }
 
-/// Returns the fenced blocks in a language.
+/// Returns the content of a document's fenced code blocks in this language.
 fn blocks(document: &str, language: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Option<String> = None;
@@ -160,7 +160,7 @@ fn shell_works(document: &str) {
     };
     let mut ran = 0;
     for block in blocks(document, "bash") {
-        // Placeholders, and a schema that is only mentioned, are not commands.
+        // Placeholders and a shortened schema are replaced, because a shell cannot run them.
         let block = block
             .replace("CREATE TABLE IF NOT EXISTS...", "SELECT 1")
             .replace("<run_id>", RUN)
@@ -174,7 +174,8 @@ fn shell_works(document: &str) {
             .output()
             .expect("sh runs");
         let said = text(&out.stderr);
-        // sqlite.md approves a gate and then rejects it. The second decision is refused (errata G3).
+        // sqlite.md approves a gate and then rejects it. The second decision is refused, so its error is expected
+        // (errata G3).
         let ours: Vec<&str> = said
             .lines()
             .filter(|line| line.contains("error") && !line.contains("production_deploy"))
@@ -318,8 +319,8 @@ session "Send"
   retry: 3
 "#;
 
-/// Records a run. Each command is followed by the line of the statement that the document's query then finds, or 0
-/// for none. `@N` is the most recent execution of line N.
+/// Records a run by these steps. A step is a command, and the line of the statement that the document's query finds
+/// after the command, or 0 for none. `@N` is the most recent execution of line N.
 fn resumed(project: &Project, steps: &[(&str, usize)]) -> String {
     let run = project.init("sqlite");
     std::fs::write(project.path().join("value"), "a value").expect("written");
@@ -456,7 +457,7 @@ fn no_statement_is_under_way_in_a_run_that_failed_or_was_forced_to_its_end() {
             assert_whole(&project, &run);
         }
     }
-    // The queries also fit a construct that is ended early, or whose condition is not met.
+    // The queries also give the right line after a construct that is ended early, or whose condition is not met.
     for steps in [
         &[
             ("parallel run --line 3", 5),

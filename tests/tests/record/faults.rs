@@ -101,8 +101,8 @@ const WRITERS: &[(&[&str], &str, &str)] = &[
     (&["check", "r1", "--fix"], "", NOW),
 ];
 
-/// The commands that read. The flag is true if a command may print less, provided that its output names the missing
-/// part.
+/// The commands that read. The flag is true if a command may print less, provided that its output reports which part is
+/// missing.
 const READERS: &[(&[&str], bool)] = &[
     (&["show", "r1"], true),
     (&["trace", "r1"], false),
@@ -152,7 +152,8 @@ fn files_that_cannot_be_read_are_never_said_to_be_empty() {
     sweep("filesystem", false);
 }
 
-/// Makes the commands of a kind fail; in CI only at some of the system calls, evenly spread.
+/// Makes all recording commands (`writing`) or all reading commands fail at each system call; in CI only at some of
+/// the calls, evenly spread.
 fn sweep(form: &'static str, writing: bool) {
     let Some(place) = Place::new(form) else {
         return;
@@ -183,8 +184,8 @@ fn sweep(form: &'static str, writing: bool) {
 /// Counts how the tried faults ended.
 #[derive(Default)]
 struct Counts {
-    /// The number of faults that were skipped since the last one that was tried. The count continues over all commands,
-    /// so that not only the first calls of each command are tried.
+    /// How many faults of the next command to skip before the first one that is tried. The spacing continues from
+    /// command to command, so that not only the first calls of each command are tried.
     passed: usize,
     kept: usize,
     done: usize,
@@ -219,7 +220,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
     let now = tried.place.facts();
     match tried.out.status.code() {
         Some(0) if now == *tried.after => Verdict::Done,
-        // The command recorded, but could not render its files. It reports that, and the next command renders them.
+        // The command recorded, but could not render the run's files and reports that. The next command renders them.
         Some(0 | 7) if said.contains("was not brought up to date") => {
             let (mut now, mut after) = (now, tried.after.clone());
             for facts in [&mut now, &mut after] {
@@ -236,8 +237,8 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
         Some(7) if now == *tried.after => Verdict::Done,
         // Code 1 of `check --fix`: the repaired copy exists, and still has issues.
         Some(1) if now == *tried.after && now != *tried.before => Verdict::Done,
-        // `clean` removed the run, except for files that no list of runs shows, and the message names their place. Or
-        // `gates expire` recorded the time-outs of one run, and could not read another.
+        // `clean` removed the run, except for files that no list of runs shows, and the message contains their path. Or
+        // `gates expire` recorded the time-outs of one run, and could not read another run.
         Some(5 | 6)
             if now == *tried.after
                 && [
@@ -290,12 +291,12 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
     }
 }
 
-/// Judges a reading command: the same answer, or an error or a remark that names what was not read.
+/// Judges a reading command: its output must be the same, or an error or a remark must report what was not read.
 fn answered(tried: &Tried<'_>, partly: bool) -> Verdict {
     let said = text(&tried.out.stderr);
     let same = tried.out.stdout == tried.plain.stdout;
     match tried.out.status.code() {
-        // Code 1 means that the run has issues of severity error; the answer itself is complete.
+        // Code 1 means that the run has issues of severity error; the output itself is complete.
         Some(0 | 1) if same => Verdict::Done,
         Some(5 | 6) if names_something(&said) => Verdict::Kept,
         Some(5 | 6) => Verdict::Odd("does not say what failed".to_owned()),
@@ -475,13 +476,13 @@ impl Place {
         let tried = faults.iter().skip(counts.passed).step_by(step);
         counts.passed = (counts.passed + tried.len() * step).saturating_sub(faults.len());
         for fault in tried {
-            // A command that reads must leave everything unchanged.
+            // The project is restored only if the command changes it. A reading command must leave it unchanged.
             if std::mem::replace(&mut changed, before != after) {
                 self.restore();
             }
             let out = fault.run(&command, input.as_bytes());
-            // The fault hit libfaketime, the library that changes the clock, in a child process. Such a fault says
-            // nothing about the command.
+            // The fault hit libfaketime, the library that changes the clock, in a child process. Such a fault does not
+            // test the command.
             if out.stderr.starts_with(b"libfaketime: ") {
                 continue;
             }

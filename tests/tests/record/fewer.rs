@@ -1,5 +1,6 @@
-//! Records OpenProse's larger program twice in each form: with commands that name everything, and with commands that
-//! take as much as possible from the program. Both give the same run, and the second way needs half as many commands.
+//! Records the program of `whole.rs` twice in each form: with commands that spell out everything, and with commands
+//! that take as much as possible from the program. Both ways give the same run, and the second needs half as many
+//! commands.
 
 use prosescope_test_support::{clock, needs};
 use serde_json::Value;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use crate::project::{FORMS, Project, given, text};
 use crate::whole::PROGRAM;
 
-/// Returns the program of `whole.rs`, with a gate that contains everything needed to create it.
+/// Returns the program of `whole.rs`, with a gate whose lines contain everything that creating the gate needs.
 fn program() -> String {
     let prompt = "  prompt: \"Publish it?\"\n";
     let terms = "  allow: [\"legal\", \"raymond\"]\n  timeout: \"2h30m\"\n  on_reject: throw \"Not published\"\n";
@@ -64,7 +65,8 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// Records with the commands that take everything from the program.
+/// Records with commands that take everything from the program. Returns the run's id, and the numbers of commands and
+/// of characters.
 fn briefly(project: &Project, form: &str) -> (String, usize, usize) {
     let mut r = Recording::new(project, form);
     r.to_files();
@@ -127,7 +129,7 @@ fn briefly(project: &Project, form: &str) -> (String, usize, usize) {
     (r.run, r.commands, r.characters)
 }
 
-/// Records with the commands that name everything themselves.
+/// Records with commands whose arguments spell out everything. Returns the same as [`briefly`].
 fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
     let mut r = Recording::new(project, form);
     r.to_files();
@@ -252,12 +254,12 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
     (r.run, r.commands, r.characters)
 }
 
-/// Returns the content of a run, without its name.
+/// Returns the content of a run, without the run's id and the hashes that depend on the id.
 fn content_of(project: &Project, run: &str) -> Value {
     let pages = ["trace", "bindings", "agents", "gates", "audit"];
     let pages = pages.map(|page| {
         let mut view = project.json(&[page, run]);
-        // The hashes depend on the name of the run, too, so only the rows are compared.
+        // Outside of the rows, the page contains the run's head, which also depends on the id.
         if page == "audit" {
             view = view["rows"].clone();
         }

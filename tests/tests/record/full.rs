@@ -43,7 +43,7 @@ impl Drop for Mount {
     }
 }
 
-/// Checks a disk that has room for more bytes, but not for another file.
+/// Checks that a disk which has room for more bytes, but not for another file, is reported as full.
 #[test]
 fn a_disk_that_takes_no_further_file_is_said_to_be_full() {
     let Some(project) = Project::new("session \"Work\"\n") else {
@@ -198,7 +198,7 @@ fn whichever_write_fails_the_old_state_is_there() {
     }
 }
 
-/// Returns the statements, values, gates and status of a run, all at one time.
+/// Returns the statements, values, gates and status of a run, as they are at one fixed time.
 fn content_of(project: &Project, run: &str) -> Vec<String> {
     let parts = ["trace", "bindings", "audit", "gates", "show"];
     let told = parts.map(|what| {
@@ -206,8 +206,8 @@ fn content_of(project: &Project, run: &str) -> Vec<String> {
         command.env("PROSE_NOW", "2040-01-01 00:00:00");
         let out = command.output().expect("prosescope runs");
         let view: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
-        // The remains of a failed write are an issue of the run until the next write removes them, so only the status
-        // is compared.
+        // The remains of a failed write are an issue of the run until the next write removes them. So only the status
+        // of the overview is compared.
         let part = if what == "show" {
             &view["overview"]["status"]
         } else {

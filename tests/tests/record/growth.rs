@@ -1,5 +1,5 @@
-//! Tests that the cost of a command does not grow with the size of the run, except for lists that it reads and writes
-//! completely.
+//! Tests that the number of a command's system calls does not grow with the size of the run, except for lists that the
+//! command reads and writes completely.
 
 use std::fs;
 
@@ -138,7 +138,7 @@ fn reading_takes_as_many_locks_for_many_bindings_as_for_few() {
         &["audit", "verify", "r"],
         &["resume", "r"],
     ];
-    // The smaller sample already finds one lock for every twenty bindings.
+    // The smaller number already reveals one lock for every twenty bindings.
     let many = match std::env::var_os("PROSE_SWEEP") {
         Some(_) => 10_000,
         None => 1_000,

@@ -1,5 +1,5 @@
-//! Makes system calls fail. `strace` lets the N-th call of a kind in a command return an error, once or from that call
-//! on.
+//! Makes system calls of a command fail. `strace` lets the N-th call of a kind return an error: only this call, or also
+//! all later calls.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) struct Fault {
     nth: u32,
     /// The name of the error, such as `EIO`.
     error: &'static str,
-    /// How often the call fails, in strace's syntax.
+    /// How often the call fails, in strace's syntax: empty for once, `+` for this call and all later ones.
     times: &'static str,
     /// The call as strace printed it.
     seen: String,
@@ -62,8 +62,8 @@ impl Fault {
     }
 }
 
-/// Runs a command without a fault, and returns its output and the faults to try: each call below `folder` fails once,
-/// and permanently.
+/// Runs a command without a fault. Returns its output, and the faults to try: each call on a path below `folder` fails
+/// once in one fault, and permanently in another.
 pub(crate) fn faults(
     command: &Command,
     input: &[u8],
@@ -118,7 +118,7 @@ pub(crate) fn faults(
     (out, faults)
 }
 
-/// Counts the system calls of a command by kind, after the command has run once.
+/// Runs a command and returns the number of its system calls of each kind.
 pub(crate) fn calls(command: &Command, input: &[u8], log: &Path) -> BTreeMap<String, usize> {
     let out = given(
         &mut strace(command, &["-f", "-o", &log.to_string_lossy()]),

@@ -1,5 +1,5 @@
-//! Tests that creating or copying a run is atomic under kills: the new run is either complete or does not exist, and no
-//! command takes the remains for a run (errata H2).
+//! Tests that creating or copying a run is atomic even if the command is killed: the new run is either complete or does
+//! not exist, and no command takes the remains for a run (errata H2).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -138,7 +138,7 @@ fn a_copy_is_there_whole_or_not_at_all_and_takes_no_others_place() {
                     assert_eq!(said, "", "{name} was acknowledged");
                     killed += 1;
                 }
-                // A command that would replace a good run is refused, whenever it is killed.
+                // A command that would replace a complete run must not change the run, whenever the command is killed.
                 others.kill(&mut project.command(&again), b"");
             }
             assert!(files(&project.run_dir(&good)) == before, "{what}, {form}");

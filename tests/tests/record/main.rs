@@ -1,7 +1,7 @@
-//! Tests recording with the `prosescope` binary: whole programs, OpenProse's own SQL beside it, concurrent writers,
-//! killed writers, full disks.
+//! Tests recording with the `prosescope` binary: whole programs, OpenProse's own SQL in the same runs, concurrent
+//! writers, killed writers, full disks.
 //!
-//! Small enough for CI; `cargo xtask soak` sets `PROSE_SOAK` and runs the same tests with large numbers.
+//! The tests are small enough for CI; `cargo xtask soak` sets `PROSE_SOAK` and runs them with large numbers.
 
 mod convert;
 mod convert_odd;

@@ -1,4 +1,4 @@
-//! Tests that rows or files which someone else adds to a run hide nothing, decide nothing, and block nothing
+//! Tests that rows or files which someone else adds to a run do not hide data, decide a gate, or block a command
 //! (security.md, X5, X7, X10, X11, X13, X14).
 
 use std::fs;
@@ -119,7 +119,7 @@ fn a_default_decides_no_gate() {
     project.expect(0, &["check", &run], b"");
 }
 
-/// Puts something that is not a file at a path.
+/// Puts a folder, a link, a socket or a named pipe at a path at which a file is expected.
 #[cfg(unix)]
 fn put_odd(what: &str, place: &Path) {
     match what {
@@ -133,7 +133,7 @@ fn put_odd(what: &str, place: &Path) {
     }
 }
 
-/// Runs a command under `timeout`, which ends a command that waits. No command may wait.
+/// Runs a command under `timeout`, which ends the command if it waits. No command may wait.
 #[cfg(unix)]
 fn at_once(project: &Project, args: &[&str], input: &[u8]) -> Output {
     let command = project.command(args);

@@ -269,7 +269,7 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
         project.line(&["finish", run, "--status", "interrupted"]);
         project.expect(4, &["exec", "begin", "--line", "38", "--run", run], b"");
 
-        // In the middle of the program, the run is reopened and recorded to its end.
+        // The run is reopened in the middle of the program, and recorded to its end.
         project.expect(0, &["resume", run, "--begin"], b"");
         let report = project.line(&["exec", "begin", "--line", "38", "--run", run]);
         project.expect(

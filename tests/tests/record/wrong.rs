@@ -283,7 +283,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "the given text is the statement of line 36, not of line 13",
         "the text or --line",
     ),
-    // These commands begin a statement in a wrong place: outside of its loop, branch or call, or with a wrong `--parent`.
+    // These commands begin a statement in a wrong place: outside of its loop, branch or call, or with a wrong parent.
     (
         "parallel",
         "exec begin --line 17 --parent 1",

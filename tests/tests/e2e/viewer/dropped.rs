@@ -90,7 +90,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     if cfg!(target_os = "linux") {
         viewer.wait_main("file-not-given");
     }
-    // A complete run shows no such note.
+    // A run without missing files has no issue about hidden names.
     let whole = dir.path().join("whole");
     fs::create_dir(&whole).unwrap();
     fs::write(whole.join("state.md"), "# Execution State\n\nrun: y\n").unwrap();

@@ -136,7 +136,7 @@ fn a_wrong_file_leaves_the_open_run_open_and_is_named() {
     viewer.drop_run(&[&example(FAILED).join("state.db")]);
     viewer.key("1");
     viewer.wait_page("Trace");
-    // The value contains compressed data, whose bytes look random.
+    // The files contain compressed data, whose bytes look random.
     let noise: Vec<u8> = (0..4096_u32)
         .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
@@ -214,7 +214,8 @@ fn the_number_beside_gates_counts_those_that_wait() {
     viewer.assert_quiet();
 }
 
-/// Checks a run whose last write was in January: nothing of it is shown as running, whatever its rows record.
+/// Checks that no part of a silent run is shown as running, although its rows record a running statement. The last
+/// write was in January.
 #[test]
 fn a_run_that_went_silent_is_not_shown_as_under_way() {
     let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {

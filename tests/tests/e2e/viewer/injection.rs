@@ -175,7 +175,7 @@ fn nothing_of_a_file_s_name_or_of_a_link_runs_or_is_asked_for() {
             viewer.wait("document.querySelector('.trouble').innerText.length > 20");
             viewer.assert_own();
         }
-        // A link from someone else may name an item that does not exist yet when the page opens.
+        // A link from someone else may contain the id of a run or an item that does not exist.
         let text = json!(String::from_utf8_lossy(&fill.text()));
         viewer.eval(&format!(
             "location.hash = `#/run/${{encodeURIComponent({text})}}/files/${{encodeURIComponent({text})}}?from=${{encodeURIComponent({text})}}`"

@@ -25,7 +25,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
         }
         panic!("Tab does not come to “Open folder…”");
     });
-    // The address still names the previously open run, which this folder also contains.
+    // The address still contains the previously open run, which is also in this folder.
     viewer.wait_page("Trace");
     for name in ["heat-the-school", "ship-tax-rules"] {
         viewer.key("g");

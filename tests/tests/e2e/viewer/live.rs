@@ -67,7 +67,8 @@ impl Project {
     }
 }
 
-/// Marks the page, and collects the texts of all rows that are marked as new, because a mark lasts only four seconds.
+/// JavaScript that sets a variable, which a reload would lose. Also collects the texts of all rows that are marked as
+/// new, because a mark lasts only four seconds.
 const ONCE: &str = "window.loaded_once = true; window.fresh = new Set();
     new MutationObserver(() => document.querySelectorAll('.row.fresh').forEach(row => fresh.add(row.innerText)))
         .observe(document, { subtree: true, childList: true, attributes: true, characterData: true })";
@@ -85,7 +86,7 @@ fn open(paths: impl Fn(&Project) -> PathBuf) -> Option<(Project, String, Served,
     Some((project, run, served, viewer))
 }
 
-/// Sets a flag to false when it is dropped.
+/// A guard that sets a flag to false when the guard is dropped.
 struct Unset<'a>(&'a AtomicBool);
 
 impl Drop for Unset<'_> {

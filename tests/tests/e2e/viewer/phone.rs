@@ -1,4 +1,4 @@
-//! Tests a run on a narrow screen: a single touch opens each part that is hidden there.
+//! Tests a run on a narrow screen, which hides some parts: a single touch opens each hidden part.
 
 use super::screenshots::shoot;
 use super::{FAILED, Viewer, WAITING, example, examples};

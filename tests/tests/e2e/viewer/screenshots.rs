@@ -135,7 +135,7 @@ fn screenshots_of_following() {
     viewer.key("w");
     viewer.wait("document.querySelector('.follow.off')");
     shoot(&mut viewer, "follow-paused");
-    // The address still names the previously open page.
+    // The address still contains the previously open page.
     viewer.drop_files(&[&database]);
     viewer.wait_page("Trace");
     viewer.wait("!document.querySelector('.follow')");

@@ -19,7 +19,7 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.key("1");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelectorAll('.lane .stretch').length > 5");
-    // The first label is a time of day; later ones count from it.
+    // The first label of the axis is a time of day; later labels count from this time.
     viewer.wait("/^\\d\\d:\\d\\d$/.test(document.querySelector('.lane .tick').innerText)");
     viewer.wait("document.querySelectorAll('.lane .tick')[1].innerText.startsWith('+')");
     let words = viewer.eval("document.querySelector('.lane[title]').title");

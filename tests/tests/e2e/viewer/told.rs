@@ -1,4 +1,4 @@
-//! Tests that the viewer's statements are true, and that a key without effect gets a message.
+//! Tests that the viewer's texts about a run are true, and that a key without effect shows a message.
 
 use std::fs;
 
@@ -125,7 +125,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     viewer.wait("location.hash.endsWith('/trace')");
     assert_eq!(viewer.eval("!document.querySelector('.detail')"), true);
 
-    // Nothing of an interrupted run is shown as running, and its position is shown.
+    // No statement of an interrupted run is shown as running. The statement that was running is marked.
     viewer.drop_run(&[&example(FOLDER)]);
     viewer.wait_main("interrupted");
     viewer.wait_main("was executing");
@@ -213,8 +213,7 @@ fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     let picture = folder.path().join("photo.png");
     fs::write(&picture, b"\x89PNG\r\n\x1a\nand so on").unwrap();
     let prose = folder.path().join(".prose");
-    // One wrong file is dropped while the folder is listed, one while its runs are read, and then a file of another
-    // kind twice.
+    // A wrong file is dropped right after the folder, and twice more once the notice about it is shown.
     viewer.drop_files(&[&prose]);
     viewer.drop_files(&[&picture]);
     let notice = "document.querySelector('.notice')?.innerText.includes('photo.png')";
