@@ -1,5 +1,5 @@
-//! Tests of runs as models record them, with the expected interpretation of each. Our own runs imitate the style of
-//! real ones; the real ones are read in place if the project's corpus is present.
+//! Tests of runs as models record them, with the expected interpretation of each. The runs in tests/fixtures/runs
+//! imitate the style of real runs. The real runs are read in place if the project's corpus is present.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -63,7 +63,7 @@ const OURS: &[Reading] = &[
         6,
         "4 let, 1 output",
     ),
-    // The run: three receipts. One is of a session, and its binding names its statement.
+    // The run: three receipts. One is that of a session, whose binding contains its statement.
     read(
         "20260301-130000-receipts",
         "Receipts",
@@ -72,11 +72,11 @@ const OURS: &[Reading] = &[
         "1 session (anonymous)",
     )
     .told(&["unknown-kind"]),
-    // The run: two sessions, known from receipts; the second receipt does not name the first as its predecessor.
+    // The run: two sessions, known from receipts. The second receipt does not refer to the first as its predecessor.
     read("chain-that-broke", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
     // The log has only a header: the run began, and everything else is unknown.
     read("20260301-140000-", "CompactLog", "", 0, ""),
-    // Only a program.
+    // The folder contains only a program.
     read("20260301-150000-alone", "Bare", "", 0, "").told(&["no-state-file"]),
     // The log: three numbered lines, the second without a name, and an end line.
     read(
@@ -146,7 +146,7 @@ const READ: &[Reading] = &[
         6,
         "4 let, 1 output",
     ),
-    // The run: three receipts. One is of a session, and its binding names its statement.
+    // The run: three receipts. One is that of a session, whose binding contains its statement.
     read(
         "20260716-082519-hak1oi",
         "Receipts",
@@ -155,13 +155,13 @@ const READ: &[Reading] = &[
         "1 session (anonymous)",
     )
     .told(&["unknown-kind"]),
-    // The run: two sessions, known from receipts, which are a table rather than a trace; neither a program nor a
-    // binding shows their statements. The second receipt does not name the first as its predecessor.
+    // The run: two sessions, known from a table of receipts; neither a program nor a binding shows their statements.
+    // The second receipt does not refer to the first as its predecessor.
     read("broken-chain", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
     // The log has only a header: the run began, and everything else is unknown.
     read("20260213-064959-", "CompactLog", "", 0, ""),
     read("20260213-105319-63068c", "CompactLog", "", 0, ""),
-    // Only a program.
+    // The folder contains only a program.
     read("20260213-102121-d28237", "Bare", "", 0, "").told(&["no-state-file"]),
     // The log: three numbered lines, the second without a name, and an end line.
     read(
@@ -305,13 +305,13 @@ fn understood(dir: &Path, readings: &[Reading]) -> usize {
             kinds.join(", ")
         );
         println!("{name}: {found}");
-        // Finds the expectation by the run's name, or by its place if two runs share the name; prints runs without one.
+        // Finds the expectation by the run's name, or by its place if two runs share the name. A run may have none.
         let known = readings.iter().find(|reading| reading.run == name);
         if let Some(known) = known.filter(|known| known.says() != found) {
             wrong.push(format!("{name}: {found}\n  wanted {}", known.says()));
         }
 
-        // Reading the state file that we render must give the same run.
+        // Reading the rendered state file must give the same run.
         let text = render::state_md::from_run(
             &run,
             &folded,
@@ -343,7 +343,7 @@ fn understood(dir: &Path, readings: &[Reading]) -> usize {
     roots.len()
 }
 
-/// Files in `.prose/programs/`, and loose files beside that folder, are not runs.
+/// Checks that programs in `.prose/programs/`, and programs beside that folder, are not runs.
 #[test]
 fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     let program = |path: &str| (path.to_owned(), b"session \"Sail\"\n".to_vec());
@@ -360,7 +360,7 @@ fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     );
 }
 
-/// Four run folders of the corpus contain only their program; each is a run of unknown status.
+/// Checks that the four run folders of the corpus that contain only a program are runs of unknown status.
 #[test]
 fn a_real_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     let Some(dir) = needs::shared("corpus/programs") else {
@@ -394,7 +394,7 @@ fn lone_programs_are_runs(files: Vec<(String, Vec<u8>)>, count: usize) {
     }
 }
 
-/// The example folder in the repository equals the output of our writer, including its nested runs.
+/// Checks that the example folder in the repository equals the output of Prosescope, including its nested runs.
 #[test]
 fn the_folder_example_is_what_we_write() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");

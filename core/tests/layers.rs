@@ -1,4 +1,5 @@
-//! Tests that the core's modules have a fixed order and that each uses only earlier ones, so that there is no cycle.
+//! Tests that the core's modules have a fixed order and that each module uses only earlier modules, so that there is no
+//! cycle.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ fn a_module_uses_only_those_below_it() {
         // Leaves out the tests at the end of a file, which may use all modules.
         let code = text.split("#[cfg(test)]\nmod tests {").next();
         for (number, line) in (1..).zip(code.unwrap_or_default().lines()) {
-            // TypeScript types are named for a tool that no release contains.
+            // `ts(as = …)` contains a type for a tool that no release contains, so this type does not count.
             let line = line.split("//").next().unwrap_or_default();
             let line = line.split("ts(as = ").next().unwrap_or_default();
             for used in used(line) {
@@ -47,7 +48,7 @@ fn place(module: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| *layer == module)
 }
 
-/// Returns the modules that a line names after `crate::`.
+/// Returns the modules after each `crate::` in a line.
 fn used(line: &str) -> impl Iterator<Item = &str> {
     line.split("crate::").skip(1).flat_map(|rest| {
         let list = rest.strip_prefix('{');

@@ -202,7 +202,7 @@ fn a_question_that_never_ends_is_stopped() {
     };
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("pattern too complex"), "{refused}");
-    // Interrupted by the caller.
+    // The caller interrupts this query.
     let limits = Limits {
         stop: Some(std::sync::Arc::new(|| true)),
         ..Limits::default()

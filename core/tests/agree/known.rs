@@ -1,9 +1,10 @@
-//! Known disagreements between pages. The list can only get shorter: a test fails if a listed one no longer occurs.
+//! Lists known disagreements between pages, which do not fail the tests. A test fails if a listed disagreement no
+//! longer occurs, so that the list gets shorter.
 
 /// Pairs of a run's name and the beginning of the report of its disagreement.
 const KNOWN: &[(&str, &str)] = &[];
 
-/// Removes known disagreements, and adds a report for each known one that no longer occurs.
+/// Removes the known disagreements of a run, and adds a report for each of them that no longer occurs.
 pub(crate) fn without(run: &str, told: Vec<String>) -> Vec<String> {
     let known = KNOWN.iter().filter(|(of, _)| *of == run);
     let gone = known

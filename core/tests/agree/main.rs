@@ -20,7 +20,8 @@ mod story;
 mod tell;
 mod views;
 
-/// The type that the generators shared with the dump tests return; here it is an opened run, whose pages are compared.
+/// Replaces the module `text` of the dump tests, whose generators return a `Dumped`. In this test program, a `Dumped`
+/// is an opened run, whose pages are compared.
 mod text {
     pub(crate) use crate::runs::Opened as Dumped;
 }

@@ -100,7 +100,8 @@ impl Pages {
             .filter(|p| matches!(p.how, Stop::Open | Stop::Gate))
             .filter_map(|p| Some(p.node.as_ref()?.node))
             .collect();
-        // If the last statement of an open node failed, the run continues at that statement.
+        // A position of show may be missing in resume. If the last statement of an open node failed, resume continues
+        // at that statement instead.
         let failed = self
             .resume
             .positions
@@ -245,7 +246,7 @@ impl Pages {
         let mut notes = self.resume.notes.iter();
         let whole = self.resume.ahead_count as usize == self.resume.ahead.len()
             && !notes.any(|note| note.contains("unknown"));
-        // After a rejected gate, the statements ahead follow from the rejection.
+        // After a rejected gate, the effect of the rejection decides which statements come next.
         let refused = self.resume.positions.iter().any(|p| p.how == Stop::Refused);
         let whole = whole && !refused;
         let lines = self.program.lines.iter();
@@ -275,7 +276,7 @@ impl Pages {
         self.told.extend(told);
     }
 
-    /// Checks the rendered state file.
+    /// Checks that the rendered state file agrees with the other pages: its status, and the statuses of its lines.
     fn state(&mut self, text: &str, session: &Session) {
         let (file, _) = state_md::parse(text);
         let said = file.status.as_ref().map(RunStatus::word);

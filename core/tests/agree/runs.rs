@@ -1,4 +1,4 @@
-//! Opens the runs of golden files and folders.
+//! Opens the runs whose pages are compared: those of golden files, of folders, and of generators.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use prosescope_test_support::files;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
-/// 2026-03-01 12:00:00 UTC.
+/// The time at which pages are built: 2026-03-01 12:00:00 UTC, in milliseconds since 1970.
 pub(crate) const NOW: i64 = 1_772_366_400_000;
 
 /// Limit for the runs of one source.

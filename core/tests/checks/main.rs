@@ -76,7 +76,7 @@ fn every_rule_says_what_it_means_why_that_is_bad_and_what_to_do() {
     }
 }
 
-/// Reading does not notice damaged index pages; `PRAGMA quick_check` does.
+/// Checks that damaged index pages are reported. Reading does not notice them, but `PRAGMA quick_check` does.
 #[test]
 fn damage_that_reading_does_not_see_is_looked_for() {
     let rows = "INSERT INTO run (id) VALUES ('r1');
@@ -140,7 +140,7 @@ fn damage_breaks_neither_check_nor_plan() {
     assert!(opened > 200, "{opened}");
 }
 
-/// The log for the examples of all rules meets the requirements of SARIF 2.1.0 readers.
+/// Checks that the SARIF log for the examples of all rules meets the requirements of SARIF 2.1.0 readers.
 #[test]
 fn sarif_of_every_rule_is_whole() {
     let mut runs = Vec::new();
@@ -199,7 +199,7 @@ fn sarif_of_every_rule_is_whole() {
     }
 }
 
-/// A rule without a small example must name a test that exists and mentions the rule.
+/// Checks that a rule without a small example refers to a test that exists and mentions the rule.
 #[test]
 fn what_shows_a_rule_speaks_of_it() {
     let mut name = "";

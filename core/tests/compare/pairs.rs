@@ -1,4 +1,4 @@
-//! Tests of pairs of runs with known differences: each is reported, and nothing else.
+//! Tests of pairs of runs with known differences: each difference is reported, and nothing else.
 
 use crate::make::{compared, database, example_after, example_with, told};
 

@@ -1,4 +1,4 @@
-//! Random runs in each format: as rows, as compact logs, and as state files with bindings.
+//! Generates random runs in each format: as rows, as compact logs, and as state files with bindings.
 
 use prosescope_core::model::{Program, Run, RunStatus, Status};
 
@@ -93,8 +93,8 @@ impl Told {
         opened(&format!("log {seed}"), files)
     }
 
-    /// Returns the run as a state file, which marks the status of each line's last row, and bindings, some of which the
-    /// index lacks.
+    /// Returns the run as a state file and bindings. The state file marks the status of each line's last row. Its index
+    /// lacks some of the bindings.
     fn into_state(mut self, seed: u64) -> Vec<Dumped> {
         let mut files = Vec::new();
         let mut file = |path: String, text: String| files.push((path, text.into_bytes()));

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::make::run_of;
 use crate::text::{Dumped, of_trace};
 
-/// 2026-03-01 12:00:00 UTC.
+/// The time at which runs are opened: 2026-03-01 12:00:00 UTC, in milliseconds since 1970.
 pub(crate) const NOW: i64 = 1_772_366_400_000;
 
 /// Limit for the runs of one source.
@@ -68,7 +68,7 @@ pub(crate) fn below(dir: &Path, name: &str) -> Vec<Dumped> {
     opened(name, files::below(dir))
 }
 
-/// Opens each seed of the fuzzer.
+/// Dumps the run that each seed of the fuzzer gives, with and without a program.
 pub(crate) fn fuzz_seeds() -> Vec<Dumped> {
     let mut seeds = files::below(&needs::root().join("fuzz/seeds"));
     seeds.sort();
@@ -90,7 +90,7 @@ pub(crate) fn fuzz_seeds() -> Vec<Dumped> {
             ],
             "sqlite" => vec![file("state.db", &bytes)],
             "state_md" => vec![file("state.md", &with_head("# Execution State\n"))],
-            // Golden files with scripts of commands or with durations do not contain runs.
+            // The seeds of other targets, such as scripts of commands or durations, are not files of a run.
             _ => continue,
         };
         let with_program = |files: &Files| files.iter().all(|(path, _)| path != "program.prose");
@@ -107,7 +107,7 @@ pub(crate) fn fuzz_seeds() -> Vec<Dumped> {
     runs
 }
 
-/// Returns the cases of the damage generator.
+/// Dumps the runs of these cases of the damage generator.
 pub(crate) fn of_cases(cases: impl Iterator<Item = Case>) -> Vec<Dumped> {
     let source =
         |case: Case| -> (String, Rc<dyn Source>) { (case.name.clone(), Rc::new(case.in_memory())) };

@@ -135,7 +135,7 @@ impl Story {
 
 fn number(step: &mut Step, last: &mut i64, counts_all: bool) {
     step.number = *last;
-    // A log numbers a branch by its parallel block's number and a letter.
+    // Branches get no number of their own: in a log, a branch has its parallel block's number and a letter.
     let bodies: Vec<&mut Step> = match &mut step.what {
         What::Loop(_, body) | What::If(body) => body.iter_mut().collect(),
         What::Try(body, catch) => body.iter_mut().chain(catch).collect(),

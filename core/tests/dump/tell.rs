@@ -1,5 +1,5 @@
-//! Simulates runs of random programs: no program is executed, dice decide how each statement ends. Each run is recorded
-//! both as rows and as a log.
+//! Simulates runs of random programs. No program is executed: a random number decides how each statement ends. Each run
+//! is recorded both as rows and as a log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::story::{Step, Story, What};
 /// Limit for the depth of nested calls.
 const DEEPEST: usize = 3;
 
-/// Limit for the rows of a run; the run ends there, even if statements are left.
+/// Limit for the rows of a run. A run with more rows ends, even if statements are left.
 const MOST: usize = 200;
 
 /// The style in which a run is recorded.
@@ -41,7 +41,7 @@ pub(crate) struct Told {
     pub(crate) truth: Truth,
 }
 
-/// The ends that the dice decided, by line: how often a session, branch or gate ended with each status.
+/// How often a session, branch or gate of each line ended with each status, as the random numbers decided.
 pub(crate) type Truth = BTreeMap<(u32, String), usize>;
 
 /// The place where a statement is executed.

@@ -12,9 +12,9 @@ use prosescope_core::trace::{NodeKind, Trace, fold};
 use crate::forms::{Whole, whole_stories};
 use crate::tell::Truth;
 
-/// Counts the generated runs that are interpreted correctly, partly (every matched line is right, others are
-/// unmatched), and wrongly. An unknown line must stay unmatched, but leaving every line unmatched is not acceptable, so
-/// both numbers are tested. `PROSE_STORIES=1` prints the runs that are not correct.
+/// Counts of the generated runs that are interpreted correctly, partly, and wrongly. Partly means that every matched
+/// line is right, and other lines are unmatched. An unknown line must stay unmatched, but not every line may. So both
+/// numbers are tested. `PROSE_STORIES=1` prints the runs that are not interpreted correctly.
 #[derive(Debug, Default, PartialEq)]
 struct Came {
     right: usize,
@@ -97,11 +97,12 @@ fn seen(trace: &Trace, story: &Whole) -> Truth {
             NodeKind::Branch { .. } | NodeKind::Gate { .. } => true,
             _ => false,
         };
-        // Neither a condition that holds nor an entered `try` is a session.
+        // The row of an `if` whose condition is true is not a session.
         let line = node.line.unwrap_or_default();
         let text = story.program.lines().nth((line as usize).wrapping_sub(1));
         let is_head = text.is_some_and(|text| text.trim().starts_with("if "));
-        // The gates table has only one row for a gate that is reached twice.
+        // A gate that is reached twice has only one row in the table of gates. So a visit may be shown as approved or
+        // as completed, and both count as completed.
         let end = match node.status.word() {
             "completed" | "approved" => "completed",
             "failed" | "rejected" => "failed",

@@ -1,5 +1,5 @@
-//! Compares the scanner's results for real programs with an independent count: lines that begin with a keyword, after
-//! texts, conditions and comments are removed.
+//! Compares the scanner's results for realistic and real programs with an independent count. The count removes texts,
+//! conditions and comments, and counts the lines that begin with a keyword.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -172,7 +172,7 @@ fn understood(programs: &[Program]) -> BTreeMap<Kind, usize> {
     all
 }
 
-/// The first words of lines, each with the kinds of statements that it begins.
+/// The first words of lines, each with the kinds of statements that begin with the word.
 const COUNTED: [(&str, &[Kind]); 20] = [
     // An arrow statement (a chain of sessions) also begins with the word `session`.
     ("session", &[Kind::Session, Kind::Arrow]),
@@ -267,7 +267,7 @@ fn properties_of_real_programs_have_their_types() {
     }
 }
 
-/// Fails if a property does not have its type; returns how often each occurs with each type.
+/// Fails if a property does not have its type; returns how often each property occurs with each type.
 fn typed(programs: &[Program]) -> BTreeMap<String, usize> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (file, text) in programs {

@@ -1,4 +1,4 @@
-//! Tests of matching texts of rows and annotations with statements of programs.
+//! Tests that the texts of rows and annotations are matched with the right statements of a program.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ fn plain(text: &str) -> String {
     text.trim_end_matches([':', ' ']).to_owned()
 }
 
-/// Checks that a match reported as certain is the statement itself, or one with exactly the same text.
+/// Checks that a match reported as certain is the statement itself, or a statement with the same text.
 fn honest(listing: &Listing, of: usize, text: &str, tie: Option<Tie>) -> Result<(), TestCaseError> {
     let Some(tie) = tie.filter(|tie| !tie.guessed) else {
         return Ok(());
@@ -178,7 +178,7 @@ fn found_by_text(programs: &[Program]) {
     }
 }
 
-/// The trace lines of state files are found in their program, in its order.
+/// Checks that most trace lines of state files are matched with statements of their program, in the program's order.
 #[test]
 fn state_files_tie_to_their_program() {
     state_files_tie(&ours());
@@ -335,7 +335,7 @@ proptest! {
         let mut ties = listing.ties();
         ties.learn(rows.iter().copied());
         for (of, (text, index)) in rows.iter().enumerate() {
-            // A row without its own statement index has that of its enclosing construct.
+            // A statement without a number is skipped, because its row has the number of the enclosing construct.
             let Some(index) = *index else { continue };
             honest(&listing, of, text, ties.tie(text, Some(index)))?;
             let cut: String = text.chars().take(part).collect();

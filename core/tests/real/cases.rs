@@ -1,4 +1,4 @@
-//! Reads and checks the cases.
+//! Reads the cases of `real.json` and `real-more.json`, and compares the facts of each run with the expected facts.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ fn differs(key: &str, want: &Value, facts: &Facts) -> Option<String> {
         _ => panic!("no check for {key}"),
     };
     let want = match want {
-        // A case names a position either by its line or by its text.
+        // In a case, a position is either a line number or a text.
         Value::Array(list) if key == "positions" => list
             .iter()
             .map(|at| Value::from(at.as_str().map_or_else(|| at.to_string(), str::to_owned)))

@@ -42,7 +42,7 @@ pub(crate) struct Facts {
     pub(crate) rules: BTreeSet<String>,
 }
 
-/// An event of the run.
+/// A node of the run's trace.
 #[derive(Debug)]
 pub(crate) struct Fact {
     pub(crate) kind: String,

@@ -1,4 +1,4 @@
-//! Tests of the style of real runs, in small cases (`fixtures/real.json`): the facts that a session derives from each.
+//! Tests the facts that a session derives from small cases in the style of real runs (`fixtures/real.json`).
 //! `cli/tests/real.rs` tests the printed output of the same cases.
 
 mod cases;

@@ -18,7 +18,7 @@ const KEYWORDS: [&str; 10] = [
 /// Lines that [`shifted`] inserts before a program.
 const BEFORE: &str = "# written by a stranger\n\n# who left lines blank\n\n";
 
-/// Number of these lines.
+/// The number of lines that [`shifted`] inserts.
 pub(crate) const SHIFT: u32 = 4;
 
 /// The replacement of each name.

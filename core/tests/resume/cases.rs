@@ -488,7 +488,7 @@ fn a_failed_run_that_was_taken_up_again_stands_at_its_first_cause() {
     let rows = "INSERT INTO execution (id, statement_index, statement_text, status, error_message, parent_id) VALUES
            (1, 3, 'do translate(\"a\")', 'failed', 'translate failed', NULL),
            (2, 2, 'session \"Translate {text}\"', 'failed', 'cut off', 1);";
-    // The same holds if the run's row still says `running` although a statement failed.
+    // The result is the same if the run's row still has the status `running` although a statement failed.
     for status in ["failed", "running"] {
         let view = pages::resume(&database(program, status, rows), Some(NOW));
         let stands = told(&view);

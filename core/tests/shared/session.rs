@@ -7,7 +7,7 @@ use prosescope_core::session::{Options, Session};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 
-/// 2026-01-25 16:00 UTC.
+/// The time at which runs are opened: 2026-01-25 16:00 UTC, in milliseconds since 1970.
 pub(crate) const NOW: i64 = 1_769_356_800_000;
 
 /// Opens a run in a database of OpenProse's schema, filled by `fill`.

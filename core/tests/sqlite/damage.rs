@@ -1,4 +1,4 @@
-//! Tests of damaged databases: readable parts are read, without a panic and without unbounded work.
+//! Tests that of damaged databases the readable parts are read, without a panic and without unbounded work.
 
 use std::time::Duration;
 
@@ -190,7 +190,8 @@ fn any_damage_is_borne() {
                     let end = (at + dice.throw(200)).min(bytes.len());
                     bytes[at..end].fill([0, 0xff, 0x2e][dice.throw(3)]);
                 }
-                // Changes the file header, the schema and the page headers more often, because most depends on them.
+                // The file header, the schema and the page headers are changed more often than other bytes, because
+                // reading depends on them most.
                 _ => bytes[at / 1024 * 1024 + dice.throw(120)] = dice.throw(256) as u8,
             }
         }

@@ -1,12 +1,13 @@
-//! Tests of the deviations of a `state.db` that docs/reference/formats.md lists, one by one: each is read, and reported
-//! if it contradicts OpenProse. (The last one, rows only in `state.db-wal`, is tested in `oddities`.)
+//! Tests each deviation of a `state.db` that docs/reference/formats.md lists. The database is read, and a deviation
+//! that contradicts OpenProse is reported. (`oddities` tests the last deviation, rows only in `state.db-wal`.)
 
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::trace::{NodeKind, fold};
 
 use crate::support::Db;
 
-/// Returns the facts of a database as text: instances with their status, bindings and gates.
+/// Returns the facts of a database as text (nodes of the trace with their status, bindings, gates), and the rules of
+/// its issues.
 fn shown(db: &Db) -> (String, Vec<String>) {
     let run = db.read();
     let trace = fold(&run, None, None);

@@ -1,4 +1,4 @@
-//! Tests of OpenProse's own SQL, executed by the `sqlite3` program and read by us.
+//! Tests that Prosescope reads the databases that the `sqlite3` program creates from OpenProse's own SQL.
 
 use prosescope_core::decode::rows;
 use prosescope_core::model::{
@@ -242,7 +242,8 @@ fn x14_rows_without_times_are_said_to_have_none() {
     );
 }
 
-/// Of two rows with one name at the root, the later one counts; a row in a frame is separate (errata S2, B5).
+/// Of two rows with the same name at the root, the later row counts. A row in a frame is another binding (errata S2,
+/// B5).
 #[test]
 fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     let Some(db) = as_documented(&[APPEND_ONLY, VALUES]) else {
@@ -310,7 +311,8 @@ fn b7_b8_large_outputs() {
     assert!(ours.piped(VALUES).errors.contains("UNIQUE"));
 }
 
-/// OpenProse's upsert loses the earlier value (errata B6); our writer keeps it, and readers find it.
+/// OpenProse's upsert loses the earlier value of a binding (errata B6). Prosescope keeps earlier values in a table of
+/// its own, in which readers find them.
 #[test]
 fn b6_earlier_values_are_found_where_they_were_kept() {
     let db = Db::of(&format!(
@@ -446,8 +448,8 @@ fn g8_the_log_is_in_order_of_id() {
     assert_eq!(ids, [1, 2, 3]);
 }
 
-/// OpenProse's key of a gate is its id, ours is run and id (errata G1); both are read, and `id#2` is a second visit to
-/// a gate.
+/// In OpenProse's tables, the key of a gate is its id; in Prosescope's tables, it is run and id (errata G1). Both are
+/// read. The id `deploy#2` is a second visit to the gate `deploy`.
 #[test]
 fn g1_either_key_of_gates_is_read() {
     let insert = "INSERT INTO gates(id, run_id) VALUES ('deploy', 'r1'), ('deploy#2', 'r1')";
@@ -492,7 +494,7 @@ fn g5_deadlines_in_both_forms_are_the_same_instant() {
     assert_said(&run, "mixed-times", "`timeout_at` mixes two forms of time");
 }
 
-/// OpenProse's query joins gates to run, so it would hide a gate without a run row (errata G11); we show it.
+/// OpenProse's query joins gates to runs, so it hides a gate without a run row (errata G11). Prosescope shows the gate.
 #[test]
 fn g11_a_gate_without_a_run_row_is_shown() {
     let db = Db::of(
@@ -520,7 +522,8 @@ fn g11_a_gate_without_a_run_row_is_shown() {
     );
 }
 
-/// The triggers of our schema prevent UPDATE, DELETE and REPLACE in the log, also in the sqlite3 program (errata G7).
+/// The triggers of Prosescope's schema prevent UPDATE, DELETE and REPLACE in the audit log, also by the `sqlite3`
+/// program (errata G7).
 #[test]
 fn g7_the_log_of_our_schema_is_only_appended_to() {
     if needs::sqlite3().is_none() {
@@ -586,7 +589,7 @@ fn a1_agents_and_their_segments() {
     );
 }
 
-/// Readers find earlier memories that our writer kept, and agents in stores outside the run (errata A1).
+/// Readers find the earlier memories that Prosescope keeps, and agents in databases outside of the run (errata A1).
 #[test]
 fn a1_agents_that_outlive_a_run() {
     let db = Db::of(&format!(

@@ -1,8 +1,8 @@
 //! Tests of a large run: 100,000 executions and 20,000 bindings of 4 KB to 1 MB.
 //!
-//! `PROSESCOPE_LARGE_MB=1000 cargo test -p prosescope-core --release --test sqlite large -- --nocapture` creates it
-//! with that many megabytes of values and measures. Without the variable, the run has a tenth of the rows, with small
-//! values.
+//! `PROSESCOPE_LARGE_MB=1000 cargo test -p prosescope-core --release --test sqlite large -- --nocapture` creates a run
+//! with 1,000 MB of values, and prints the time and memory of reading it. Without the variable, the run has a tenth of
+//! the rows, with small values.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -124,7 +124,7 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
     );
 }
 
-/// A list reads only the beginning of a large database, and must agree with a full reading where possible.
+/// Checks that a list reads only the beginning of a large database, and agrees with a full reading where possible.
 #[test]
 fn a_list_reads_the_head_of_a_large_database() {
     let rows = |n: u32| {

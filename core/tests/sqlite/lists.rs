@@ -1,4 +1,5 @@
-//! Tests that a list never reads a large value (errata R8), by removing the pages of the values.
+//! Tests that a list never reads a large value (errata R8): the list stays the same after the pages with the values are
+//! overwritten.
 
 use prosescope_core::decode::rows;
 use prosescope_core::model::{Agent, Binding, Run, Stored, ValueAt};
@@ -43,7 +44,8 @@ fn with_values(page_size: u32, schema: &str) -> Db {
     db
 }
 
-/// Overwrites every overflow page: a page with a part of a value too long for its row's own page.
+/// Overwrites every overflow page of bindings and agents: a page with a part of a value that is too long for its row's
+/// own page. These pages must have more than `least` bytes in all. Returns their number.
 fn take_values_away(db: &Db, least: i64) -> usize {
     let conn = Connection::open(db.path()).unwrap();
     let size: i64 = conn
@@ -111,13 +113,13 @@ fn a_list_touches_no_page_of_a_value() {
             take_values_away(&db, 2_000_000);
             let after = db.read();
             assert_eq!(after, before, "{shape}, pages of {page_size}");
-            // Only if the page has 489 bytes for it is the beginning of a value in the row's own page; a table without
-            // rowids has no handles to read the rest.
+            // The beginning of a value is in the row's own page only if this page has 489 bytes for the row. A table
+            // without rowids has no handles with which the rest could be read.
             if page_size >= 4096 && shape != WITHOUT_ROWID {
                 let again = rows::table_rows(&db.open(), "bindings", 0, 100, 40).unwrap();
                 assert_eq!(again, list, "{shape}, pages of {page_size}");
             }
-            // Checks that the values are really lost, so a correct list cannot have read them from a cache.
+            // The values are really lost, so a correct list cannot have read them from a cache.
             let conn = db.open();
             let large = &after.bindings[3];
             let read = rows::value_bytes(&conn, "bindings", "value", &large.value, 0, 400_000);
@@ -145,7 +147,7 @@ fn the_beginning_of_a_value_costs_its_rows_page_only() {
     }
 }
 
-/// A list leaves out the columns after a large value; they are read only when the row is opened.
+/// Checks that a list leaves out the columns after a large value, which are read only when the row is opened.
 #[test]
 fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
     let db = with_values(4096, &shapes()[1].1);

@@ -1,4 +1,4 @@
-//! Tests of tables of any shape, rows of any type, and files that are not our databases.
+//! Tests of tables with unusual columns, rows with unusual types, and files that are not databases of a run.
 
 use prosescope_core::database::{CellAt, Database, DecodeError, Limits};
 use prosescope_core::decode::rows;
@@ -184,7 +184,7 @@ fn any_type_in_any_column_is_shown() {
     assert_said(&run, "unreadable-time", "`started_at` is “soon”");
 }
 
-/// X13: each row has its own issue.
+/// Checks that each row with malformed metadata has an issue of its own (errata X13).
 #[test]
 fn x13_malformed_metadata_is_an_issue_of_its_row() {
     let db = Db::of(&format!(
@@ -231,8 +231,8 @@ fn a_utf16_database_reads_like_any_other() {
     }
 }
 
-/// A view with the name of an OpenProse table is not read: it would let the file execute SQL (one used 3.4 GB of
-/// memory).
+/// A view with the name of an OpenProse table is not read, because it would let the file execute SQL. One such file
+/// made a reader use 3.4 GB of memory.
 #[test]
 fn a_view_under_a_documents_name_is_not_read() {
     let db = Db::of(
@@ -613,7 +613,7 @@ fn a_value_beside_a_computed_column_is_read_all_the_same() {
     assert_eq!(value(&conn, &run.bindings[0]).len(), 100_000);
 }
 
-/// A value longer than the 64 MB read at once is listed, and read in parts.
+/// Checks that a value longer than 64 MB, the most that is read at once, is listed and read in parts.
 #[test]
 fn a_value_beyond_the_limit_is_listed_and_read_in_parts() {
     let Some(db) = Db::large(&format!(
@@ -647,7 +647,8 @@ fn a_value_beyond_the_limit_is_listed_and_read_in_parts() {
 
 const SCHEMA_OF_BINDINGS: &str = "CREATE TABLE bindings(name, value, kind, source_statement);";
 
-/// A row without a rowid is found by its place among all rows, rather than among those of its run.
+/// Checks that a row without a rowid is found by its position among all rows of the table, not among the rows of its
+/// run.
 #[test]
 fn a_value_of_one_run_of_several_is_its_own_without_rowids() {
     let db = Db::of(

@@ -29,7 +29,7 @@ impl Source for Copied {
     }
 
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
-        // Stores recognize a single database by its first bytes, so they may read only these.
+        // A file is recognized as a database by its first bytes, so only these bytes may be read directly.
         assert!(!path.ends_with(".db") || len <= 4096, "{path} is no file");
         self.0.read(path, offset, len)
     }
@@ -287,7 +287,7 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
         let (rows, own) = (handed.rows[&run], many.memory.len(&run));
         match on_page.contains(&n) {
             true => assert!(rows > 5 && rows <= 2 * own, "{run}: {rows} of {own}"),
-            // A run that is completed or off the page costs at most two rows: its own row, and a waiting gate.
+            // A run that is completed, or is not on the page, costs at most two rows: its own row, and a waiting gate.
             false => assert!(rows <= 2, "{run}: {rows}"),
         }
     }

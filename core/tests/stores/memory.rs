@@ -1,4 +1,4 @@
-//! A store that is not SQLite: runs as lists of rows in memory, with a count of what was read.
+//! A store for tests that is not SQLite: it has runs as lists of rows in memory, and counts how much is read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use prosescope_core::database::{
 };
 use prosescope_core::model::Stored;
 
-/// The rows of all runs.
+/// A store with the rows of all runs in memory.
 #[derive(Default)]
 pub(crate) struct Memory {
     tables: Vec<Found>,
@@ -24,18 +24,18 @@ pub(crate) struct Memory {
 /// The cells of a row, in the order of its table's columns.
 pub(crate) type Cells = Vec<Value<'static>>;
 
-/// The amount that was read.
+/// Counts of the rows and bytes that were read.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Handed {
     /// Rows, by their run.
     pub(crate) rows: BTreeMap<String, u64>,
-    /// How many bytes were read from list cells that are longer than a name, a time or a statement.
+    /// How many bytes were read from cells of more than [`SMALL`] bytes while rows were listed.
     pub(crate) large: u64,
     /// How many bytes were read from cells that were requested one by one.
     pub(crate) pieces: u64,
 }
 
-/// The size in bytes up to which a cell does not count as large.
+/// The size in bytes up to which a cell does not count as large: names, times and statements are shorter.
 const SMALL: usize = 1 << 10;
 
 impl Memory {
@@ -67,7 +67,7 @@ impl Memory {
         }
     }
 
-    /// Sets the cells of these columns, `table.column`, of a run.
+    /// Sets the cells of these columns (each given as `table.column`) in all rows of a run.
     pub(crate) fn set(&mut self, run: &str, columns: &[&str], text: &'static [u8]) {
         for found in &self.tables {
             let name = &found.info.name;
@@ -244,7 +244,7 @@ impl Database for OfRun {
             .ok_or_else(|| missing(format!("row {}", cell.at)))?;
         let bytes = row[column].clone().into_bytes();
         let at = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
-        // Hands out small pieces, so that readers must join them.
+        // The pieces are small, so that readers must join them.
         for piece in bytes[at(range.start)..at(range.end)].chunks(7) {
             self.memory.handed.lock().unwrap().pieces += piece.len() as u64;
             if !each(piece) {
@@ -272,7 +272,7 @@ impl<'a> OfTable<'a> {
         self.cells.get(place(self.scan.table, column)?)
     }
 
-    /// Returns whether a list reads a column: it is near the row's beginning, and not of a kind that is left out.
+    /// Returns whether a list reads a column: at most `want.within` bytes come before the column in the row.
     fn is_near(&self, want: &Want<'_>) -> bool {
         let stored = self.scan.table.stored_order();
         let before = stored.iter();

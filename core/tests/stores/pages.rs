@@ -1,4 +1,4 @@
-//! Prints every page of a run as text.
+//! Builds every page of a run as text, so that tests can compare two stores.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

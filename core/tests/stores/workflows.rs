@@ -1,4 +1,4 @@
-//! Tests that hold for every workflow store. The tests of each store, and those of the commands, include this file.
+//! Tests that every workflow store must pass. The tests of each store, and those of the commands, include this file.
 #![allow(dead_code)]
 
 use prosescope_core::write::WriteError;
@@ -92,8 +92,8 @@ pub(crate) fn bring_about(
     Some((of, run))
 }
 
-/// Returns whether the tables refuse an action: an output or error that differs from the recorded one, or a second run
-/// beside an open one.
+/// Returns whether an action is refused in these statuses. An output or error that differs from the recorded one is
+/// refused, too, and a second run beside an open one.
 pub(crate) fn is_refused(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
     allowed_by_workflow(action, workflow) == Allowed::No
         || matches!(allowed_by_run(action, turn), Allowed::No | Allowed::Same)
@@ -248,7 +248,7 @@ pub(crate) fn read(store: &dyn Tables, of: &str, mut after: i64) -> Vec<Event> {
     }
 }
 
-/// Tests the other guarantees.
+/// Tests the guarantees besides the life cycle: texts, contexts, waiting runs, pruning, lists, versions, errors.
 pub(crate) fn promises(store: &mut dyn Tables) {
     texts_come_back(store);
     the_context_keeps_what_it_does_not_know(store);
@@ -488,7 +488,7 @@ fn events_are_pruned_as_far_as_they_were_read(store: &mut dyn Tables) {
     assert_eq!(late[0].payload.as_ref().unwrap().value()["late"], true);
 }
 
-/// Events of more runs than fit into one SQL statement are pruned.
+/// Checks that the events of more runs than fit into one SQL statement are pruned.
 fn events_of_many_runs_are_pruned(store: &mut dyn Tables) {
     let first = start(5000);
     let of = record(store, &first, None, NOW).unwrap().workflow_id;

@@ -99,7 +99,7 @@ fn any_rows() -> impl Strategy<Value = Vec<Execution>> {
         let mut id = 0;
         rows.into_iter()
             .map(|(step, parent, index, text, status, meta)| {
-                // Uses an id twice from time to time; tables without a key allow that.
+                // Some rows get the same id, because tables without a key allow that.
                 id += step - i64::from(step == 2 && parent == Some(-1)) * 2;
                 Execution {
                     index,
@@ -169,7 +169,7 @@ proptest! {
                 prop_assert!(kept || !node.status.is_open(), "{node:?}");
             }
         }
-        // Every execution has a finite way to the root, and name resolution follows it.
+        // Name resolution follows the frames of each execution to the root, and must come to an end.
         for row in &run.executions {
             let found = resolve(&run, &trace, "x", Some(row.id));
             let mut chain = found.chain.clone();

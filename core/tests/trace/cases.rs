@@ -1,5 +1,5 @@
-//! Runs the cases of `fixtures/trace.json`, the project's golden file, and of `trace-more.json`, our additions. Fields
-//! that a case does not list may have any value.
+//! Runs the cases of `fixtures/trace.json`, the project's golden file, and of `trace-more.json`, which adds cases.
+//! Fields that a case does not list may have any value.
 
 use prosescope_core::issue::Issue;
 use prosescope_core::model::Run;
@@ -149,7 +149,7 @@ fn siblings(
                 }
             }
         }
-        // The expectation lists only children that exist.
+        // A node without a list of children in the case must not have children.
         let children: Vec<NodeId> = trace.children(Some(*at)).collect();
         let none = Vec::new();
         let listed = want["children"].as_array().unwrap_or(&none);

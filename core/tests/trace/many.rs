@@ -71,7 +71,7 @@ fn hostile_rows_are_folded_as_well() {
             ..Meta::default()
         }))
     };
-    // Four billion rounds in two rows.
+    // Two rows record a loop in its round 4,294,967,295.
     let endless = loop_of("a", i64::from(u32::MAX));
     let trace = folded(&running(vec![
         made(1, None, 1, "loop", Status::Executing, &endless),
@@ -82,7 +82,8 @@ fn hostile_rows_are_folded_as_well() {
     let round = trace.nodes[trace.positions[0]].parent.expect("in a round");
     assert_eq!(trace.nodes[round].kind, NodeKind::Round { n: u32::MAX });
 
-    // Makes orphans, each with its own missing parent; the trace only counts them after the first thousand.
+    // Each of these rows has a parent that does not exist. The trace reports a thousand such rows one by one, and only
+    // counts further rows.
     let orphans = (1..=MANY)
         .map(|id| made(id, Some(id + MANY), 1, "x", Status::Completed, &None))
         .collect();
@@ -90,7 +91,7 @@ fn hostile_rows_are_folded_as_well() {
     assert_eq!(trace.issues.len(), 1_001);
     assert_eq!(trace.issues[1_000].message, "and 99000 more of the same");
 
-    // Makes one cycle of all rows, then loops without an end, then a parallel block that is announced again and again.
+    // The next runs are: one cycle of all rows, loops without an end, a parallel block that begins again and again.
     let circle = (1..=MANY)
         .map(|id| {
             made(

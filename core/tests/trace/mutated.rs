@@ -18,7 +18,7 @@ fn a_tree_does_not_depend_on_names() {
             let all = of_row.chain(meta["branches"].as_array().into_iter().flatten());
             names.extend(all.filter_map(Value::as_str).map(str::to_owned));
         }
-        // A gate's id may be a word with a suffix: `g#2`.
+        // An id with a suffix, such as a gate's `g#2`, is not a name of its own. Only its word is renamed.
         let names: BTreeSet<String> = names
             .into_iter()
             .filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))

@@ -1,4 +1,4 @@
-//! Invariants of every trace.
+//! Checks the invariants of every trace.
 
 use prosescope_core::model::Run;
 use prosescope_core::trace::{NodeId, Trace, fold};

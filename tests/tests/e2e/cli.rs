@@ -1,5 +1,5 @@
-//! Tests the `prosescope` binary as scripts use it: naming of runs, exit codes, bytes, and that reading changes
-//! nothing.
+//! Tests the `prosescope` binary as scripts use it: how a run is given as an argument, exit codes, exact output, and
+//! that reading changes no file.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -111,7 +111,7 @@ fn a_run_is_named_by_id_beginning_latest_or_path() {
     assert_eq!(shown(db.to_str().expect("UTF-8")).as_deref(), Some(NEW));
     assert_eq!(shown(&format!(".prose/runs/{OLD}")).as_deref(), Some(OLD));
     assert_eq!(shown(&format!(".prose/runs/{OLD}/")).as_deref(), Some(OLD));
-    // Without RUN, and from a subfolder.
+    // The argument RUN is left out, and the command runs in a subfolder of the project.
     let below = project.dir.path().join("src/deep");
     fs::create_dir_all(&below).expect("a folder");
     let out = project

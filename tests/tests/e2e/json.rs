@@ -87,7 +87,7 @@ enum At {
     Nowhere,
 }
 
-/// Checks that a value has the form of a struct, and returns the struct's name.
+/// A function that checks that a value has the form of a struct, and returns the struct's name.
 type Shape = fn(&mut Types, Option<&Value>) -> String;
 
 /// Checks that a value has exactly the fields of a struct: parsing the value and serializing the result must give the
@@ -141,7 +141,7 @@ impl Example {
     }
 }
 
-/// Returns the first word of a command. The page of the command is named after it.
+/// Returns the first word of a command, which is also the name of the command's page.
 fn family(command: &str) -> &str {
     command.split(' ').next().unwrap_or(command)
 }
@@ -192,7 +192,7 @@ output receipt = session "Send the letter"
 
 const RUN: &str = "20260126-090000-k3x8qd";
 
-/// The ids of a workflow, and of a run in it.
+/// The ids of a workflow and of two runs.
 const WORKFLOW: &str = "019bf9c1-2000-7000-8000-000000000001";
 const TURN: &str = "019bf9c1-2000-7000-8000-000000000002";
 const SECOND: &str = "019bf9c1-2000-7000-8000-000000000003";

@@ -1,5 +1,5 @@
-//! Builds the pages of docs/reference/json: one for each command or family of commands, with the types that only this
-//! page needs.
+//! Builds the pages of docs/reference/json: one page for each command or family of commands. A page declares the types
+//! that no other page needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! The end-to-end tests, in one binary: the viewer in a real browser, the purity of the core, the sources of the
-//! shells.
+//! Runs the end-to-end tests, in one binary: the commands, the viewer in a real browser, the purity of the core, the
+//! JavaScript package, and rules about the sources.
 
 mod bench;
 mod check;

@@ -1,5 +1,5 @@
-//! Tests that shells contain no SQL, because the core makes every query of a database. Only stores that write have SQL
-//! of their own, with which they apply the core's changes.
+//! Tests that the shells, which are the crates around the core, contain no SQL: the core makes every query of a
+//! database. Only stores that write have SQL of their own, with which they apply the core's changes.
 
 use std::fs;
 use std::path::Path;

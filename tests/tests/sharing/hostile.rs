@@ -1,5 +1,5 @@
-//! Opens malicious and damaged shared files with the program itself. The program takes at most 2 s of processor time
-//! and 256 MB, names the reason of an error, and writes nothing outside of the place for unpacking.
+//! Opens malicious and damaged shared files with the `prosescope` binary. The binary must take at most 2 s of processor
+//! time and 256 MB, report the reason of an error, and write nothing outside of the folder for unpacking.
 
 use std::fs;
 use std::io::Write;

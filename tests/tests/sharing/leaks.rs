@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// The number of bytes of a searched text by which the text is looked up.
+/// The number of bytes at the beginning of a searched text by which the text is looked up.
 const HEAD: usize = 8;
 
 /// A searched text: the number of the planted secret, the name of its encoding, and its bytes.

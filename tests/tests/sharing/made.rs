@@ -48,7 +48,7 @@ pub(crate) enum Made {
 }
 
 impl Made {
-    /// Returns the run's name as commands take it.
+    /// Returns the argument with which commands open the run.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Made::Workflows => "workflows.db",

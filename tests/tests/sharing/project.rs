@@ -1,4 +1,4 @@
-//! A temporary folder in which the tests run commands.
+//! Creates temporary folders in which the tests run commands.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ pub(crate) fn parts(zip: &[u8]) -> Parts {
     paths.map(|path| (path.clone(), whole(&path))).collect()
 }
 
-/// Returns every file of the zip in a page, and the page without that zip.
+/// Returns every file of the zip in a page.
 #[track_caller]
 pub(crate) fn page_parts(page: &[u8]) -> Parts {
     let packed = page::packed(page).expect("a page").expect("sound");

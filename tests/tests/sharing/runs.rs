@@ -44,8 +44,8 @@ fn below(folder: &Path, runs: &mut Vec<PathBuf>) {
     entries.iter().for_each(|entry| below(entry, runs));
 }
 
-/// Copies a run to a place without `.env` and without agents of the project, because a shared file has neither. Returns
-/// its name.
+/// Copies a run out of its project, because a shared file contains neither the `.env` nor the agents of the project.
+/// Returns the run's name.
 pub(crate) fn alone(project: &Project, run: &Path) -> String {
     let name = run.file_name().expect("a name").to_string_lossy();
     let to = project.at(&*name);
@@ -54,7 +54,8 @@ pub(crate) fn alone(project: &Project, run: &Path) -> String {
     name.into_owned()
 }
 
-/// Returns the output of all commands about a run, independent of its place; `None` if they cannot read it.
+/// Returns the output of the reading commands about a run, without the parts that depend on the run's place. Returns
+/// `None` if the commands cannot read the run.
 pub(crate) fn told(project: &Project, run: &str, name: &str) -> Option<Vec<(&'static str, Value)>> {
     let reads = project.command(&["show", run]).output().expect("it runs");
     if !matches!(reads.status.code(), Some(0 | 1)) {

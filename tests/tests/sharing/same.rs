@@ -1,5 +1,5 @@
-//! Compares a redacted run with the original: equal ids, statuses, times, references, rounds and positions, and texts
-//! with equal numbers of lines.
+//! Tests that a redacted run differs from the original only in replaced texts. Ids, statuses, times, references,
+//! rounds, positions and the number of lines of each text are equal.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Plants secrets: decides which kind goes to which place, and which part of it must not remain.
+//! Chooses the secrets to plant: which kind of secret in which place, and which part of the secret must not remain.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::planted::{Kind, kinds, plant};
 /// the rules measure how many kinds and secrets are found.
 const TRIES: u64 = 20;
 
-/// Kinds of secrets that are found in no place, as docs/reference/sharing.md says.
+/// Kinds of secrets that are not found in any place, as docs/reference/sharing.md documents.
 pub(crate) const UNFOUND: [&str; 1] = ["mailgun-signed"];
 
 /// A secret that was planted in a place.
@@ -20,7 +20,7 @@ pub(crate) struct Sown {
     pub(crate) kind: &'static str,
 }
 
-/// Decides which secrets are planted in which place in this share.
+/// A record of the secrets that one share contains, which also chooses the secrets for further places.
 pub(crate) struct Sower {
     /// The number of this share, and the number of shares that together cover all combinations of kinds and places.
     turn: usize,
@@ -48,7 +48,7 @@ impl Sower {
         self.fitting(place, |_| true)
     }
 
-    /// Returns texts for a place that does not accept every text.
+    /// Returns the texts for a place that accepts only some texts (`fits`).
     pub(crate) fn fitting(&mut self, place: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
         let next = self.places.len();
         let place_number = *self.places.entry(place.to_owned()).or_insert(next);
@@ -89,8 +89,8 @@ fn name(kind: &Kind) -> &'static str {
     kind.0
 }
 
-/// Returns the parts of a secret that must not remain: its words of at least 12 characters, or all of it. Text that
-/// every secret of the kind contains is left out.
+/// Returns the parts of a secret that must not remain: its words of at least 12 characters, without words that every
+/// secret of the kind contains. Returns the whole secret if it has no such word.
 fn pieces(secret: &str, known: impl Fn(&str) -> bool) -> Vec<&str> {
     let between = |c: char| c.is_whitespace() || matches!(c, ';' | ',' | '.' | '=');
     let words = secret.split(between).filter(|word| word.len() >= 12);

@@ -25,7 +25,8 @@ const TEXTS: [(&str, &str); 13] = [
     (".hidden", ""),
 ];
 
-/// Files with one text each.
+/// Files that get one secret each: the path, the text before and after the secret, and the name of the place. A number
+/// replaces `{n}`.
 const ONE_EACH: [(&str, &str, &str, &str); 6] = [
     (
         "bindings/value{n}.md",

@@ -1,5 +1,5 @@
-//! Plants secrets in databases: in each column of each table, as text and as bytes, and in JSON as a value, a key and
-//! in escapes.
+//! Plants secrets in databases: in each column of each table, as text, as bytes, and in JSON (as a value, as a key, and
+//! in escapes).
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -42,7 +42,7 @@ const PUTS: [(&str, Put); 6] = [
     }),
 ];
 
-/// Adds unknown tables and columns.
+/// Adds the tables of [`UNKNOWN`], and a column that OpenProse does not define to each table in `of`.
 pub(crate) fn unknown(conn: &Connection, of: &[&str]) {
     conn.execute_batch(UNKNOWN).expect("made");
     for table in of {

@@ -16,7 +16,8 @@ const MARK: &str = "@@@@ ";
 struct Terminal {
     dir: tempfile::TempDir,
     prose: PathBuf,
-    /// A shell script: all commands share one terminal, because starting one takes longer than most commands.
+    /// A shell script with all commands. They share one terminal, because starting a terminal takes longer than most
+    /// commands.
     script: Vec<u8>,
     commands: Vec<String>,
 }
@@ -57,7 +58,7 @@ impl Terminal {
             .extend(format!(" &\n{wait}\nkill $! 2>/dev/null\nwait\n").bytes());
     }
 
-    /// Prints the mark of a command, and begins the command's line in the script.
+    /// Adds a line to the script that prints the mark of a command, and begins the line of the command itself.
     fn note(&mut self, args: &[&[u8]]) {
         let (n, prose) = (self.commands.len(), self.prose.display());
         let line = format!("printf '\\n{MARK}%s\\n' {n}\n'{prose}'");

@@ -1,5 +1,5 @@
-//! Tests `npx prosescope`: the npm package starts the program that another package contains, one for each system. In
-//! the tests, a shell script replaces the program.
+//! Tests `npx prosescope`: the npm package starts the program, which another package contains. Each system has such a
+//! package. In the tests, a shell script replaces the program.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

@@ -1,4 +1,4 @@
-//! Tests each row of the README's table of environments, with the code in that row.
+//! Tests each row of the table of environments in pkg/README.md, with the code in that row.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -183,7 +183,7 @@ fn database() -> PathBuf {
     needs::root().join(RUN).join("state.db")
 }
 
-/// Puts a page and a database into the project.
+/// Puts the example's database into the project's `public` folder.
 fn app(project: &Project) {
     let public = project.path().join("public");
     fs::create_dir(&public).unwrap();

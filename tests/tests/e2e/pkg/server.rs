@@ -1,4 +1,4 @@
-//! A small HTTP server for the files of a folder.
+//! Serves the files of a folder by HTTP, so that tests can open built pages in a browser.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

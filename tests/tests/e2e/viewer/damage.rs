@@ -1,5 +1,5 @@
-//! Tests damaged inputs in the viewer's worker, in a real Chromium: opens every page of each. Requires no trap, the
-//! limits of errata R4 and R5, and the same messages as natively.
+//! Tests damaged inputs in the viewer's worker, in a real Chromium: opens every page of each input. WebAssembly must
+//! not trap, the limits of errata R4 and R5 must hold, and the messages must equal those of a native build.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -21,13 +21,14 @@ const VISIT: &str = include_str!("damage.js");
 /// The most processor time that the worker may take to open a case and all its pages, on a machine of usual speed.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// How often a case that takes longer is tried. The fastest try counts, because other tests may slow a case down.
+/// How often a case that takes longer than [`MOST_TIME`] is tried. The fastest try counts, because other tests may slow
+/// a case down.
 const TRIES: usize = 4;
 
 /// The most wasm memory of the worker over all cases, in bytes. wasm memory only grows.
 const MOST_MEMORY: u64 = 256 << 20;
 
-/// One in this number of randomly damaged cases is opened; with `PROSE_DAMAGE_ALL=1`, all of them are.
+/// Of this many randomly damaged cases, one is opened. With `PROSE_DAMAGE_ALL=1`, all are opened.
 const STEP: usize = 25;
 
 /// Cases that SQLite treats differently natively and in WebAssembly, because the versions differ.
@@ -110,7 +111,7 @@ fn damaged_inputs_are_borne_in_the_worker() {
     viewer.assert_quiet();
 }
 
-/// Returns the files in the form for the script; `None` if one of the files cannot exist in a browser.
+/// Returns the files of a case as JSON for the script in the worker; `None` if a file cannot exist in a browser.
 fn entries(case: &Case) -> Option<Value> {
     let entries = case.entries.iter().map(|entry| match &entry.what {
         What::File(bytes) => Some(json!([entry.path, BASE64.encode(bytes)])),
@@ -133,7 +134,7 @@ fn judge(case: &Case, seen: &Value) -> Result<(), String> {
         }
         _ => {}
     }
-    // On disk, a copy is rolled back; in memory and in a browser this is impossible.
+    // Only on disk can a copy of the database be rolled back with its `-journal`, so the outcomes are not compared.
     if said.contains("-journal") || OTHERWISE.contains(&case.name.as_str()) {
         return Ok(());
     }
@@ -146,7 +147,7 @@ fn judge(case: &Case, seen: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the number of runs that open natively from the same files, and the errors for the others.
+/// Returns the number of runs that open natively from the same files, and the errors of the other runs.
 fn natively(case: &Case) -> (u64, Vec<String>) {
     let source: Rc<dyn Source> = Rc::new(case.in_memory());
     let (mut opened, mut refused) = (0, Vec::new());

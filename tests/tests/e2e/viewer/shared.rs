@@ -110,7 +110,7 @@ fn shared_files_are_dropped_as_folders_are() {
     viewer.wait("document.querySelector('main .rows')");
     assert_eq!(viewer.rows(), 4);
     viewer.wait_main("two.html: as shared on");
-    // The message names a damaged file, and the other files are opened anyway.
+    // A message contains the name of a damaged file, and the other files are opened anyway.
     let cut = dir.path().join("cut.zip");
     fs::write(&cut, &fs::read(&named).unwrap()[..900]).unwrap();
     viewer.eval("location.hash = '#/'");
