@@ -1,8 +1,8 @@
 //! Tests that trace, program page, resume, state and show agree about a run: its status, its positions, its statements
 //! that finished, failed, are open or come next, and the counts.
 //!
-//! The runs come from the golden files (ours, and the project's if present), the examples, runs in the style of real
-//! ones, random runs, and the project's corpus if present.
+//! The runs come from the golden files of this repository and of the project, the examples, runs in the style of real
+//! runs, random runs, and the project's corpus. Files of the project are used if they are present.
 #![allow(clippy::disallowed_methods)] // a test makes the databases that it reads
 
 #[path = "../dump/forms.rs"]

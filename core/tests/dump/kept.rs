@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::text::{Dumped, joined};
 
-/// Compares dumps with the stored ones; if they differ, writes both to files.
+/// Compares dumps with the stored dumps; if they differ, writes both to files.
 #[track_caller]
 pub(crate) fn check(name: &str, runs: &[Dumped]) {
     let text = joined(runs);

@@ -1,4 +1,5 @@
-//! Collects realistic programs: our own, and the real ones of the project's corpus, read in place.
+//! Collects programs for tests: realistic programs of this repository, and the real programs of the project's corpus,
+//! which are read in place.
 
 use std::path::{Path, PathBuf};
 

@@ -151,7 +151,7 @@ fn mostly_certain(programs: &[Program]) {
     assert!(share("text and index") >= Some(99));
 }
 
-/// Every statement of every program is found by its own text and its line.
+/// Checks that every statement of every program is found by its own text and its line.
 #[test]
 fn statements_of_programs_are_found_by_their_text() {
     found_by_text(&ours());

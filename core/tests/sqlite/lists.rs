@@ -170,7 +170,7 @@ fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
     let full = rows::agent_tail(&conn, &run.agents[3]).unwrap();
     assert!(full.updated.is_some() && full.created.is_some());
 
-    // Our own schema places the values last, so a list does not leave out any column.
+    // Prosescope's schema places the values last, so a list does not leave out any column.
     let ours = with_values(4096, &shapes()[0].1).read();
     assert_eq!(known(&ours), [true; 4]);
     assert_eq!(times(&ours.agents), [true; 4]);

@@ -1,5 +1,5 @@
-//! Tests of decoding real SQLite files: those that the `sqlite3` program creates from OpenProse's own SQL, and odd
-//! ones. The name of a test for an erratum begins with the erratum's number.
+//! Tests of decoding real SQLite files: files that the `sqlite3` program creates from OpenProse's own SQL, and odd
+//! files. The name of a test for an erratum begins with the erratum's number.
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,

@@ -54,7 +54,7 @@ impl Db {
     }
 
     /// Creates a database with large values, through the `sqlite3` program. SQLite's limit of memory ([`Guard::heap`])
-    /// counts for the whole process, so that writing large values here could fail while other tests read. Returns
+    /// counts for the whole process, so writing large values in this process could fail while other tests read. Returns
     /// `None` if the program is missing.
     pub(crate) fn large(sql: &str) -> Option<Db> {
         needs::sqlite3()?;

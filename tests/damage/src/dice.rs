@@ -28,7 +28,7 @@ impl Dice {
     /// Returns one of these items.
     ///
     /// # Panics
-    /// If there are none.
+    /// If there are no items.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.throw(from.len())]
     }

@@ -151,8 +151,8 @@ pub fn folders() -> impl ExactSizeIterator<Item = Case> {
     (0..FOLDERS).map(folders::folder)
 }
 
-/// Returns one case for each kind of damage or attack named in docs/reference/formats.md and
-/// docs/contribute/errata.md.
+/// Returns one case for each kind of damage or attack that docs/reference/formats.md and docs/contribute/errata.md
+/// describe.
 pub fn by_hand() -> impl ExactSizeIterator<Item = Case> {
     by_hand::all().into_iter().map(|make| make())
 }

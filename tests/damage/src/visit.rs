@@ -13,7 +13,7 @@ const NOW: i64 = 1_769_349_600_000;
 /// How many rows a page requests at once, as in the viewer.
 const WINDOW: u32 = 200;
 
-/// How many windows of a list are read before its last one.
+/// How many windows at the beginning of a list are read. The last window is read, too.
 const WINDOWS: u32 = 4;
 
 /// How many nodes, bindings, tables and values are opened one by one.

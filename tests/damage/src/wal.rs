@@ -1,4 +1,4 @@
-//! Write-ahead logs: healthy ones made from two states of a database, and damaged ones.
+//! Builds write-ahead logs: healthy logs from two states of a database, and damaged logs.
 //!
 //! SQLite chooses a log's salts at random. These logs always have the same salts, so that every log is reproducible.
 

@@ -321,7 +321,7 @@ fn shown(question: &[u8], is_start: bool) -> String {
         return "(start)".to_owned();
     }
     let text = match question.first() {
-        // The name of the prepared statement, which is empty here, precedes the SQL.
+        // The name of the prepared statement precedes the SQL. Prosescope's statements have an empty name.
         Some(b'P') => question.get(6..).unwrap_or_default(),
         _ => question.get(5..).unwrap_or_default(),
     };

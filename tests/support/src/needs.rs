@@ -126,7 +126,7 @@ pub fn python_tool(name: &str) -> Option<PathBuf> {
     have(&what, tool.is_file().then_some(tool))
 }
 
-/// Returns the `prosescope` binary: the one that xtask built, or else the one that cargo put beside this test.
+/// Returns the `prosescope` binary: the binary that xtask built, or else the binary that cargo put beside this test.
 pub fn prose() -> Option<PathBuf> {
     let beside = || {
         let test = env::current_exe().ok()?;

@@ -1,4 +1,4 @@
-//! Builds zips byte by byte: valid ones, and ones that no tool writes.
+//! Builds zips byte by byte, for tests: valid zips, and zips that no tool writes.
 
 /// An entry of a zip. Its fields may contradict each other.
 #[derive(Debug, Clone)]

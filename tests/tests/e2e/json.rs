@@ -1,6 +1,6 @@
 //! Generates and tests docs/reference/json, which shows the output of every command with `--json`: examples from
-//! the runs in `examples/` and from a run recorded here, and the structs of the output. `PROSE_WRITE_DOCS=1` (`cargo
-//! xtask docs`) rewrites the pages; read the difference before you commit it.
+//! the runs in `examples/` and from a run that this test records, and the structs of the output. `PROSE_WRITE_DOCS=1`
+//! (`cargo xtask docs`) rewrites the pages; read the difference before you commit it.
 //!
 //! `cli/src/args` tests that every command has a section.
 

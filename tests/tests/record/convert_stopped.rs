@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::project::{FORMS, Project, text};
 
-/// The most conversions that may end before the test interrupts one.
+/// The most conversions that may end before the test succeeds in interrupting a conversion.
 const TRIES: usize = 20;
 
 /// Builds a run that is large enough to be interrupted while it is converted.
@@ -106,7 +106,7 @@ fn what_is_killed_leaves_no_run_and_goes_with_the_next_cleaning() {
         let ours = |row: &&serde_json::Value| row.to_string().contains(&run);
         assert_eq!(listed.iter().filter(ours).count(), 1, "{form}: {listed:?}");
         assert_eq!(project.json(&["bindings", &run]), before, "{form}");
-        // The copy looks like one that is still being written, so `clean` does not remove it.
+        // The copy looks as if `convert` were still writing it, so `clean` removes it only with `--force`.
         project.expect(0, &["clean", "--status", "completed", "--yes"], b"");
         assert!(runs.join(&left[0]).exists(), "{form}: {left:?}");
         project.expect(

@@ -13,7 +13,7 @@ use crate::project::{Project, assert_whole, text};
 const RUN: &str = "20260125-125506-002755";
 
 /// Examples that are not valid SQL, identified by words in them. (SQLite rejects the primary key in the schema
-/// (errata S1), but accepts the schema here, because all its tables already exist.)
+/// (errata S1), but accepts the schema in these tests, because all its tables already exist.)
 const ERRATA: &[(&str, &str)] = &[
     (
         "timeout, timeout_at, ...)",

@@ -214,7 +214,8 @@ enum Verdict {
     Odd(String),
 }
 
-/// Judges a recording command: the state must be the old or the new one, and the exit code must match the state.
+/// Judges a recording command: the project must be in the old or in the new state, and the exit code must match the
+/// state.
 fn recorded(tried: &Tried<'_>) -> Verdict {
     let said = text(&tried.out.stderr);
     let now = tried.place.facts();
@@ -260,7 +261,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
             if !names_something(&said) {
                 return Verdict::Odd("does not say what failed".to_owned());
             }
-            // No temporary files remain, unless the failing call is one that removes them.
+            // After a failing sync, no temporary files remain. Other failing calls may be calls that remove such files.
             let files = tried.place.files();
             if tried.place.form == "filesystem"
                 && tried.fault.call.contains("sync")
@@ -268,7 +269,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
             {
                 return Verdict::Odd(format!("left behind: {files:?}"));
             }
-            // The failed command must not block the next one.
+            // The failed command must not block the next command.
             let again = given(&mut again(tried.command), tried.input.as_bytes());
             if !again.status.success() || tried.place.facts() != *tried.after {
                 return Verdict::Odd(format!(

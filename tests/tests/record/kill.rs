@@ -22,7 +22,7 @@ fn what_was_acknowledged_is_there_however_writers_are_killed() {
                 acknowledged.retain(|(known, _)| *known != name);
                 acknowledged.push((name, value));
             } else if let Some(at) = acknowledged.iter().position(|(known, _)| *known == name) {
-                // After a kill, the value is either the complete old one or the complete new one.
+                // After a kill, the binding has either the complete old value or the complete new value.
                 let (_, old) = &acknowledged[at];
                 let now = project.get(&run, &name);
                 assert!(
@@ -47,7 +47,7 @@ fn what_was_acknowledged_is_there_however_writers_are_killed() {
         if form == "sqlite" {
             assert_whole(&project, &run);
         }
-        // The killed writer must not block the next one.
+        // The killed writer must not block the next writer.
         project.put(&run, "last", b"last");
         let issues = project.json(&["check", &run, "--severity", "error"]);
         assert_eq!(

@@ -48,7 +48,7 @@ fn a_run_that_is_opened_is_there_whole_or_not_at_all() {
             } else {
                 assert_eq!(said, "", "{form}: it was acknowledged");
                 killed += 1;
-                // The killed command must not block the next one.
+                // The killed command must not block the next command.
                 project.line(&args);
             }
             if n % 25 == 24 {

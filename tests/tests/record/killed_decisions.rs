@@ -92,7 +92,7 @@ fn a_gate_is_decided_with_its_row_or_not_at_all() {
                 _ => (LATE, &["gates", "expire", &run], "timeout"),
             };
             let said = kills.kill(&mut at(&project, now, args), b"");
-            // The gate is read before any other command, so that its state is the one that the killed writer left.
+            // The gate is read before any other command runs, so that its state is what the killed command left.
             let (status, events) = gate_and_log(&project, &run, &gate);
             if status == "pending" {
                 assert_eq!(events, ["created"], "{form}: {gate}");

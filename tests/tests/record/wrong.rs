@@ -1073,7 +1073,7 @@ const NOON: &str = "2026-01-25 12:00:00";
 const LATE: &str = "2026-01-25 15:00:00";
 
 /// Splits a command into words. `RUN` is replaced by the id of the run. The run is added as an option if neither the
-/// command nor its environment names it.
+/// command nor its environment contains it.
 fn words(command: &str, run: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (set, command) = environment(command);

@@ -79,8 +79,8 @@ const MB: usize = 1 << 20;
 fn zips() -> Vec<(String, Vec<u8>, Comes)> {
     let mut cases = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>, comes| cases.push((name.to_owned(), bytes, comes));
-    // These are the largest files that are unpacked from a small zip and read. A file that takes more memory than its
-    // length is smaller here.
+    // These are the largest files that are unpacked from a small zip and read. Files that take more memory than their
+    // length are smaller in this list.
     for (file, text, size) in [
         ("r/state.md", "\0", 60),
         ("r/state.md", "1→ a ✓\n", 60),

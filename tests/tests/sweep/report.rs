@@ -1,4 +1,4 @@
-//! Reports how many programs were recorded, and what blocks the others.
+//! Reports how many programs of a sweep were recorded, and which errors stopped the others.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -6,7 +6,8 @@ use crate::seeds::{self, make};
 
 const NOT_READ: Outcome = Shown(&["table-not-read"]);
 
-/// Each case: name, required outcome, and the SQL that runs after OpenProse's tables and one row of each were created.
+/// Each case: name, required outcome, and SQL. The SQL runs after OpenProse's tables and the rows of [`RUN`] were
+/// created.
 const SCRIPTS: &[(&str, Outcome, &str)] = &[
     ("a view in place of a table", NOT_READ,
         "DROP TABLE bindings; CREATE VIEW bindings AS SELECT name, sql AS value, 'let' AS kind FROM sqlite_schema"),

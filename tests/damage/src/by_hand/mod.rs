@@ -1,5 +1,5 @@
-//! Builds one case for each kind of damage or attack named in docs/reference/formats.md and
-//! docs/contribute/errata.md, and for some kinds that these pages imply.
+//! Builds one case for each kind of damage or attack that docs/reference/formats.md and docs/contribute/errata.md
+//! describe, and for some kinds that these pages imply.
 
 mod attacks;
 mod files;

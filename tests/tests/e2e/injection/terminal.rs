@@ -105,7 +105,7 @@ impl Terminal {
             .env("HOME", self.dir.path().join("home"))
             .env("TERM", "xterm-256color")
             // Colours are switched on. Without them, `prosescope` removes everything that looks like a style, so that
-            // the test would not notice an unescaped one.
+            // the test would not notice an unescaped style.
             .env_remove("NO_COLOR")
             .env("CLICOLOR_FORCE", "1")
             .stdin(Stdio::null())
@@ -151,7 +151,7 @@ fn runs(project: &Path) -> Vec<Vec<u8>> {
         &mut fill(),
     );
     database::agents_db(&prose.join("agents.db"), &mut fill());
-    // This path is not a run, and its name is not valid UTF-8.
+    // The first path is not a run. The name of the second is not valid UTF-8.
     let none = prose.join("runs/20260216-113205-\u{1b}[5me/state.db");
     fs::create_dir_all(none.parent().expect("a folder")).expect("a folder");
     fs::write(none, b"SQLite format 3\0\x1b[2J").expect("a file");

@@ -142,7 +142,7 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.wait("document.querySelector('#found').innerText.includes('hunt-flaky-tests')");
     viewer.click_text("#found .entry", "completed");
     viewer.wait("document.title.startsWith('hunt-flaky-tests')");
-    // A search in all runs lists matches within runs first, and each match names its run.
+    // A search in all runs lists matches within runs first, and each match shows the name of its run.
     viewer.key("g");
     viewer.wait_text("4 runs");
     find(&mut viewer, "translate");
@@ -178,7 +178,7 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     // The list shows the error of a failed run.
     viewer.wait(&format!("{first}.includes('Output was cut off')"));
     viewer.wait("location.hash === '#/?order=problems'");
-    // Dragging over the bars selects days: here, the last eight of fourteen.
+    // Dragging over the bars selects days. The script selects the last eight of fourteen days.
     viewer.eval(
         "(() => { const days = document.querySelector('.days'), box = days.getBoundingClientRect();
           const point = (type, nth, buttons) => days.dispatchEvent(new PointerEvent(type,
@@ -311,7 +311,7 @@ fn the_newest_of_many_runs_are_shown_while_the_folder_is_listed() {
     viewer.wait(&format!(
         "document.querySelector('h1')?.innerText === '{RUNS} runs' && !document.querySelector('.reading')"
     ));
-    // All runs began at the same time, so any of the listed ones may be first.
+    // All runs began at the same time, so any of the listed runs may be first.
     let said = viewer.eval("said[0]");
     let (listed, first) = (said[0].as_u64().unwrap(), said[1].as_u64().unwrap());
     assert!(

@@ -391,7 +391,7 @@ fn a_saved_value_never_has_the_ending_of_a_program() {
     viewer.assert_quiet();
 }
 
-/// Checks that a file's date is shown as such, never as the start of a run or as a sign of life: copying a run changes
+/// Checks that a file's date is never shown as the start of a run or as a sign of life, because copying a run changes
 /// the dates of its files.
 #[test]
 fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {

@@ -159,7 +159,7 @@ impl Viewer {
     }
 }
 
-/// JavaScript that tests whether the trace has a running row, and whether it has a completed one.
+/// JavaScript that tests whether the trace has a running row, and whether the trace has a completed row.
 const EXECUTING: &str = "!!document.querySelector('.trace-rows .glyph[title=executing]')";
 const COMPLETED: &str = "!!document.querySelector('.trace-rows .glyph[title=completed]')";
 

@@ -72,7 +72,7 @@ fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
     // A database and its program are saved as a zip.
     let zip = viewer.downloaded("run.zip");
     viewer.assert_quiet();
-    // The saved file equals the shared one.
+    // The saved file equals the shared file.
     viewer.eval("location.hash = '#/'");
     viewer.drop_run(&[&zip]);
     viewer.wait_main("unchanged");

@@ -41,7 +41,7 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.wait(&format!("{WIDEST} > {wide} * 1.4"));
     viewer.click_text("button", "Fit");
     viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
-    // A key zooms to the row, and another one shows the whole axis again.
+    // The key `f` zooms to the row, and the key `0` shows the whole axis again.
     viewer.key("j");
     viewer.key("f");
     let current = "(bar => bar && bar.getBoundingClientRect().width > bar.parentElement.getBoundingClientRect().width * .8)(document.querySelector('.row.current .stretch'))";
