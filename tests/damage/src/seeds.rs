@@ -138,7 +138,7 @@ pub(crate) fn run(conn: &Connection, script: &str) {
     }
 }
 
-/// Splits a script at the semicolons that end a statement. Semicolons in texts, names, comments and triggers do not.
+/// Splits a script at the semicolons that end a statement. Ignores semicolons in texts, names, comments and triggers.
 fn statements(script: &str) -> Vec<&str> {
     let mut statements = Vec::new();
     let (mut start, mut at) = (0, 0);

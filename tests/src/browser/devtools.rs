@@ -89,7 +89,7 @@ impl DevTools {
             if message["id"] == id {
                 return match &message["error"] {
                     Value::Null => Ok(message["result"].clone()),
-                    // BiDi has the error's name in `error`, and the message in a field beside it.
+                    // BiDi has the error's name in `error`, and the error's message in a field beside it.
                     error => {
                         let said = error["message"].as_str().or(message["message"].as_str());
                         Err(format!("{method}: {}", said.unwrap_or("error")))

@@ -62,8 +62,8 @@ impl Fault {
     }
 }
 
-/// Runs a command without a fault. Returns its output, and the faults to try: each call on a path below `folder` fails
-/// once in one fault, and permanently in another.
+/// Runs a command without a fault. Returns its output, and the faults to try: in one fault, a call on a path below
+/// `folder` fails once; in another fault, it fails permanently.
 pub(crate) fn faults(
     command: &Command,
     input: &[u8],

@@ -3,7 +3,7 @@
 /// A failure: which statement fails, and how the run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fail {
-    /// Which statement fails: the one that would write the n-th value of the run, counted from 1.
+    /// The number of the value, counted from 1, whose statement fails instead of writing the value.
     pub(crate) nth: usize,
     pub(crate) after: After,
 }
