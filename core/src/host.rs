@@ -1,8 +1,9 @@
 //! Finds the host that an HTTP request names, for the workflow server and the viewer's server.
 
-/// Returns the host of a request, with its port, from the values of its `Host` headers (`None` for a value that is not
-/// text) and the authority of an absolute address. Returns `None` if the request names no host or more than one:
-/// programs differ in which of several hosts they use, so checking one of them would prove nothing.
+/// Returns the host of a request, with its port. `hosts` are the values of its `Host` headers, with `None` for a value
+/// that is not text. `authority` is the host in an absolute address, such as `GET http://localhost:80/`. Returns `None`
+/// unless the request has exactly one `Host` header, and no authority or the same one. Programs differ in which of
+/// several hosts they use, so a check of one host would prove nothing.
 pub fn named_host<'a>(
     hosts: impl IntoIterator<Item = Option<&'a str>>,
     authority: Option<&str>,

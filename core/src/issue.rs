@@ -1,5 +1,5 @@
-//! Issues: what readers report about odd input. A reader returns a value and a list of issues; a damaged part never
-//! makes the whole read fail.
+//! Defines issues, which report odd input. A reader returns both a value and a list of issues, so a damaged part does
+//! not make the whole read fail.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,8 @@ impl Severity {
     }
 }
 
-/// The place in the run where an issue was found. Every shell links to this place.
+/// The place in the run where an issue was found. A field is `None` if it does not apply. User interfaces link to this
+/// place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -176,7 +177,7 @@ impl Issues {
         }
     }
 
-    /// Adds an issue, or only counts it if enough issues of its kind are listed.
+    /// Adds an issue, or only counts it if `most` issues of its kind are listed already.
     pub fn add(&mut self, issue: Issue) {
         let Location {
             table,

@@ -1,13 +1,14 @@
-//! The execution state of OpenProse programs, without I/O.
+//! Reads, interprets and records the execution state of OpenProse programs, without I/O of its own.
 //!
 //! The path from a run's files to a page has these steps, one module each:
 //!
-//! 1. **Source**: a shell offers files and databases through [`source::Source`].
-//! 2. **Decode** ([`decode`]): the content decides the format; rows, headers and lengths become a
-//!    [`model::Run`], and every irregularity an [`issue::Issue`].
+//! 1. **Source**: a shell (the command line, a browser, a server) offers files and databases through
+//!    [`source::Source`].
+//! 2. **Decode** ([`decode`]): detects the format from the content. Rows, headers and lengths become a [`model::Run`];
+//!    every irregularity becomes an [`issue::Issue`].
 //! 3. **Scan** ([`program`]): each line of the program gets a kind and a block.
 //! 4. **Fold** ([`trace`]): rows become instances, rounds, frames, positions, and the first cause of a failure.
-//! 5. **Resolve** ([`scope`]): the binding that a name means in a frame, with the reason.
+//! 5. **Resolve** ([`scope`]): finds the binding that a name means in a frame, with the reason.
 //! 6. **View** ([`view`]): plain structs, the same for the command line, the browser and JavaScript.
 //! 7. **Render** ([`render`]): state.md and other text.
 //!

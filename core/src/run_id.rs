@@ -1,7 +1,8 @@
-//! Names of runs: `{YYYYMMDD}-{HHMMSS}-{random6}` in UTC (filesystem.md, "Run ID Format"; errata F6).
+//! Parses and makes the ids of runs: `{YYYYMMDD}-{HHMMSS}-{random6}` in UTC (filesystem.md, "Run ID Format"; errata
+//! F6).
 //!
-//! Real folders also have names with another word for the random part, an empty random part, no time, or no id at all.
-//! Any name is accepted as an id; if it contains a time, runs are ordered by that time.
+//! The names of real folders may differ from this form, as in the table below. Any name is accepted as an id. If the
+//! name contains a date, lists of runs order the run by that date and time.
 //!
 //! | id | time | well-formed |
 //! |---|---|---|
@@ -39,8 +40,8 @@ pub enum RunIdError {
 }
 
 impl RunId {
-    /// Returns the id of a run that starts at `now_ms` (milliseconds since 1970 UTC). `random6` is six of a–z and 0–9;
-    /// the caller draws them, because the core has no source of randomness.
+    /// Returns the id of a run that starts at `now_ms` (milliseconds since 1970 UTC). `random6` is six characters of
+    /// a–z and 0–9. The caller draws them at random, because the core has no source of randomness.
     ///
     /// # Errors
     /// [`RunIdError`] if the time or the random part does not fit the form.
@@ -104,7 +105,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Milliseconds of 0000-01-01 UTC.
+/// The beginning of the year 0 UTC, in milliseconds since 1970.
 const YEAR_0_MS: i64 = -62_167_219_200_000;
 
 fn is_random6(text: &str) -> bool {

@@ -111,9 +111,9 @@ pub trait Source {
     /// If the database cannot be opened without writing; the error contains the next step.
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError>;
 
-    /// Opens a reader of the rows of all runs, if one store keeps them. Each run is at the place `runs/{id}`. To list
-    /// the runs, this reader is enough, except for runs without a recorded end. Returns `None` if each run has a store
-    /// of its own.
+    /// Opens a reader of the rows of all runs, if one store contains them all, as PostgreSQL does. Each run is at the
+    /// place `runs/{id}`. This reader is enough to list the runs, except for runs without a recorded end. Returns
+    /// `None` if each run has a store of its own.
     ///
     /// # Errors
     /// As [`Source::database`].
@@ -159,8 +159,8 @@ pub trait Source {
         Some(i128::from(millis) * 1_000_000)
     }
 
-    /// Returns whether single files were given without their folder. Files that they refer to are then not reported as
-    /// lost.
+    /// Returns whether single files were given without their folder. Other files of that folder are then not reported
+    /// as missing.
     fn is_loose(&self) -> bool {
         false
     }
@@ -211,7 +211,8 @@ fn is_trash(folder: &str) -> bool {
     name.is_some_and(|name| name.starts_with(TRASH))
 }
 
-/// Returns a note that names the folders that a listing left out.
+/// Returns a note about the folders that a listing left out; `None` if the list has only folders of runs that are being
+/// removed.
 pub fn left_out(folders: &[String]) -> Option<Issue> {
     let folders: Vec<&str> = folders
         .iter()
@@ -240,7 +241,7 @@ const FOLDERS: [&str; 6] = [
     "runs",
 ];
 
-/// The names of files of a run.
+/// The names of files of a run, for which [`link`] and [`misplaced`] report issues.
 const FILES: [&str; 6] = [
     "agents.db",
     "audit.jsonl",
@@ -355,7 +356,7 @@ pub fn is_hidden_name(path: &str) -> bool {
     path.split('/').any(|part| !part.is_empty() && is_odd(part))
 }
 
-/// Returns an issue that names the files which a browser listed but did not provide.
+/// Returns an issue about the files that a browser listed but did not provide; `None` if there are no such files.
 pub fn not_given(files: &[String]) -> Option<Issue> {
     let first = files.first()?;
     let message = match files.len() - 1 {

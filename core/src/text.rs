@@ -1,4 +1,4 @@
-//! Shared texts, and functions that make text safe and short for display.
+//! Makes text safe and short for display, and defines [`Text`], which many rows share.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -29,7 +29,8 @@ pub const DAY: i64 = 86_400_000;
 pub enum Stamp {
     /// Milliseconds since 1970-01-01 UTC.
     At(i64),
-    /// A time of day without a zone (`2026-02-10T23:32:23`), in milliseconds since 1970-01-01 as if it were UTC.
+    /// A date and time without a zone (`2026-02-10T23:32:23`), in milliseconds since 1970-01-01 as if the zone were
+    /// UTC.
     Zoneless(i64),
     /// A text that is not a readable time, as written.
     Odd(Text),
@@ -95,7 +96,7 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// The schema of a text: RFC 3339 in UTC, or as recorded.
+/// The OpenAPI schema of a time: a string, because JSON contains the time as text.
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for Stamp {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {

@@ -97,7 +97,7 @@ pub enum TimeoutError {
         /// The duration.
         text: String,
     },
-    /// A number is too large: no deadline before the year 10000 is so far away.
+    /// A number is too large: the timeout would be as long as the time from 1970 to the year 10000, or longer.
     #[error(
         "the number at character {at} is too large: the deadline must be before the year 10000"
     )]
@@ -149,7 +149,7 @@ impl Timeout {
     /// Parses a duration (errata F5).
     ///
     /// # Errors
-    /// [`TimeoutError`] names the fault, its position, and the expected text.
+    /// [`TimeoutError`] with the fault, its position, and the expected text.
     pub fn parse(text: &str) -> Result<Timeout, TimeoutError> {
         let trimmed = text.trim();
         if trimmed.is_empty() {
@@ -196,7 +196,8 @@ impl Timeout {
                 *slot = Some(count);
                 seconds.checked_add(count.checked_mul(length)?)
             });
-            // Rejects a sum as long as the time from 1970 to 10000: a gate created since 1970 cannot have this timeout.
+            // Rejects a sum as long as the time from 1970 to the year 10000, because the deadline of a gate must be
+            // before that year.
             seconds = sum
                 .filter(|sum| i64::try_from(*sum).is_ok_and(|sum| sum < END_OF_TIME_MS / 1000))
                 .ok_or(too_large)?;

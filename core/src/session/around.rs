@@ -50,9 +50,9 @@ impl Parts {
         (parts, opened.listing)
     }
 
-    /// Adds agents of wider scopes, and issues of the settings beside the runs. Both come from the `.prose` folder in
-    /// the same source, and from folders that the shell gives. With `only`, just the agents of that name are added,
-    /// without segments and settings.
+    /// Adds the agents of the project and the user, and issues of the project's settings (`.env`). Both are read from
+    /// the `.prose` folder around the run and from the folders in `options.around`. With `only`, just the agents of
+    /// that name are added, without their segments and without issues of settings.
     pub(super) fn around(&mut self, options: &Options, only: Option<&str>) {
         if let Some(prefix) = prose_folder(&self.values.root) {
             let own = Around {
@@ -76,13 +76,14 @@ impl Parts {
             match agents_of_database(source, &path, &name, options, only) {
                 Ok((found, db)) => {
                     let agents = found.agents.into_iter().map(|agent| Agent {
-                        // The store decides the scope of an agent (errata A1), whatever its row records.
+                        // The scope of an agent follows from its store, not from its row (errata A1).
                         scope: around.scope.clone(),
                         store: Arc::clone(&name),
                         ..agent
                     });
                     self.run.agents.extend(agents);
-                    // Keeps only issues about unread data. Other issues matter when the store itself is opened.
+                    // Keeps only issues about data that could not be read. Other issues are reported when the store
+                    // itself is opened.
                     let issues = found.issues.into_iter().map(|issue| issue.at_file(&*path));
                     let unread = issues.filter(|issue| unread(issue).is_some());
                     self.run.issues.extend(unread);
@@ -113,8 +114,8 @@ impl Parts {
             self.values.folders.push(folder);
             self.run.agents.push(agent);
         }
-        // Of two agents with the same name and scope, the first is used. For a run in files, that must be the agent in
-        // files, so agents of the database move behind it.
+        // Of two agents with the same name and scope, the run uses the first. A run in files must use the agent in
+        // files, so the agents of the database move to the end.
         if self.values.db.is_none()
             && let Some(added) = self.run.agents.get_mut(before..)
         {
@@ -166,7 +167,8 @@ pub(super) fn agents_not_listed(around: &Around) -> impl Iterator<Item = Issue> 
         .map(|issue| issue.at_file("../agents"))
 }
 
-/// Returns the `.prose` folder around a run folder, which is the part of the path before `runs/`, if the source has it.
+/// Returns the path of the `.prose` folder around a run folder: the part before `runs/`. `None` if `root` has no
+/// `runs/`.
 fn prose_folder(root: &str) -> Option<String> {
     let at = if root.starts_with("runs/") {
         0

@@ -16,7 +16,7 @@ pub struct Carried {
     bindings: Moved,
 }
 
-/// The later index of each earlier item (`None` if it no longer exists), and the later indices of new items.
+/// The later index of each earlier item (`None` if the item no longer exists), and the later indices of new items.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Moved {
     to: Vec<Option<u32>>,

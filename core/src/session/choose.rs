@@ -99,7 +99,8 @@ fn by_beginning<'r, R>(
         .iter()
         .filter(|run| name_of(run).starts_with(name))
         .collect();
-    // A command names the copy of a run after it: `RUN-fixed`, `RUN-sqlite`. The beginning of its id means the run itself.
+    // A copy has the name of its run with an ending: `RUN-fixed`, `RUN-sqlite`. The beginning of the name means the
+    // original.
     let original = matching.iter().min_by_key(|run| name_of(run).len());
     let is_copy_of = |of: &str, other: &str| {
         let rest = other.strip_prefix(of);
@@ -137,8 +138,8 @@ fn by_beginning<'r, R>(
     }
 }
 
-/// Returns the place of the newest run, as lists of runs order them. A run whose name contains its start is not opened.
-/// Another run is opened to read its start or its last sign of life.
+/// Returns the place of the run that a list of runs shows first. A run whose name contains a time is not opened. Any
+/// other run is opened to read its start or its last sign of life.
 fn latest(
     source: &Rc<dyn Source>,
     found: &[Found],
@@ -205,7 +206,7 @@ mod tests {
         let named = |files: &[&str]| choose(&source(files), "20260115", &Options::default());
         let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
         assert_eq!(named(&copies).as_deref(), Ok(run));
-        // Two runs of one day, or copies alone, are not told apart.
+        // The beginning is ambiguous for two runs of one day, and for two copies without their original.
         for several in [
             [
                 "runs/20260115-083214-h5n2ye/state.md",

@@ -29,7 +29,7 @@ pub struct Filter {
     pub pending: bool,
     /// Each of these lower-case words occurs in the run's program, id, name, status or error.
     pub words: Vec<String>,
-    /// The run failed with this message, in which numbers are replaced ([`super::WhyFailed::pattern`]).
+    /// The run failed with this message, in which `#` replaces each number ([`super::WhyFailed::pattern`]).
     pub why: Option<String>,
 }
 
@@ -237,8 +237,8 @@ fn trouble(run: &RunSummary) -> (u8, u32) {
 pub(super) type Tie = (bool, Reverse<Option<i128>>);
 
 /// Returns the sort key of a run among runs that began at the same time. The time in an id has a resolution of one
-/// second, so the run whose files were created later is newer. A copy has a longer name (`RUN-sqlite`, `RUN-fixed`) and
-/// was created later than its original, which comes first.
+/// second, so the run whose files were created later is newer. A copy (`RUN-sqlite`, `RUN-fixed`) comes after its
+/// original, although its files were created later.
 pub(super) fn tie(source: &dyn Source, place: &str) -> Tie {
     let name = run_id::RunId::parse(split(place).1);
     (!name.is_well_formed(), Reverse(source.made(place)))

@@ -24,14 +24,14 @@ pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
     list_page(source, options, &filter, order, usize::MAX)
 }
 
-/// Returns whether a list begins with the newest runs and leaves none out. The older runs of a large store then need
-/// not be read.
+/// Returns whether a list with this filter and order begins with the newest runs and leaves none out. The older runs of
+/// a large store then need not be read.
 pub fn is_of_newest(filter: &Filter, order: Order) -> bool {
     *filter == Filter::default() && order == Order::Newest
 }
 
-/// Lists the first `most` runs that match the filter, in an order. If the store's table of runs is enough to filter and
-/// to sort, the runs after these are not read.
+/// Lists the first `most` runs that match the filter, in the given order. If the store's table of runs is enough to
+/// filter and to sort, the runs after the first `most` are not read.
 pub fn list_page(
     source: &Rc<dyn Source>,
     options: &Options,
@@ -71,7 +71,7 @@ pub fn list_again(
     sorted(Lists::of(source, options).all(&wanted).0, source)
 }
 
-/// Lists runs while `go_on` returns true, but at least one: the newest first, by the time in their names.
+/// Lists runs, the newest first by the time in their names, until `go_on` returns false. At least one run is listed.
 /// [`list_more`] continues with the remaining runs.
 pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -> bool) -> Listing {
     let wanted = Wanted {
@@ -81,7 +81,7 @@ pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -
     sorted(Lists::of(source, options).all(&wanted).0, source)
 }
 
-/// Lists runs that [`list_while`] left out, while `go_on` returns true, but at least one. The result has only these
+/// Lists runs that [`list_while`] left out, until `go_on` returns false, but at least one. The result has only these
 /// runs.
 pub fn list_more(
     source: &Rc<dyn Source>,
@@ -179,7 +179,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// Returns the lines of all runs that match.
+    /// Returns the lines of all runs that match the filter, and by place the runs whose lines are not final.
     fn all(&self, wanted: &Wanted<'_>) -> (Listing, BTreeMap<String, Found>) {
         let mut survey = survey(self.source.as_ref());
         // Stores of agents are only listed if there are no runs, because each run shows its agents on a page.

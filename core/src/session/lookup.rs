@@ -91,7 +91,7 @@ impl Lookup {
 }
 
 impl FoundValue {
-    /// Returns the id of the run; empty if it was not read.
+    /// Returns the id of the run; empty if the lookup did not read the id.
     pub fn run(&self) -> &Text {
         &self.parts.run.id
     }
@@ -178,7 +178,7 @@ fn narrow(
     }
     let from = from.filter(|_| !at_root);
     if from.is_some() {
-        // The executions determine how frames are nested, so they are folded as for the whole run.
+        // The executions determine how frames are nested, so they become a trace as for the whole run.
         run = rows::head(
             db.as_ref(),
             file,
@@ -241,7 +241,8 @@ mod tests {
         Rc::new(MemorySource::new("test", files))
     }
 
-    /// Looks a name up and checks that the whole run gives the same. Returns the value, and whether `narrow` found it.
+    /// Looks a name up and checks that the whole run gives the same value. Returns the value, and whether `narrow`
+    /// found it.
     fn check(source: &Rc<dyn Source>, name: &str, from: Option<i64>) -> (Option<String>, bool) {
         let options = Options::default();
         let session = Session::open(Rc::clone(source), "runs/r", &options).unwrap();
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn a_name_means_what_it_means_in_the_whole_run() {
         let source = source(&[STATE_SQL, ROWS]);
-        // Execution 99 is recorded only by a binding, so the whole run is needed.
+        // Leaves out execution 99: only a binding records it, so the lookup opens the whole run.
         let ids = (1..=8).chain([-1]).map(Some);
         for from in [None].into_iter().chain(ids) {
             for name in [
@@ -290,7 +291,7 @@ mod tests {
                 assert_eq!(value.is_some(), short, "{name} from {from:?}");
             }
         }
-        // From an execution that does not exist, no name has a value, not even one of the root.
+        // A lookup from an execution that does not exist finds no value, not even a binding of the root.
         assert_eq!(check(&source, "only", Some(-1)), (None, false));
         for (from, value) in [(3, "frame"), (8, "parallel"), (5, "loop"), (99, "root")] {
             assert_eq!(check(&source, "x", Some(from)).0.as_deref(), Some(value));

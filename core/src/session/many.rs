@@ -1,5 +1,5 @@
-//! Builds the lines of a list for a store that contains many runs. One scan of the table of runs and one of the pending
-//! gates are enough, however many runs there are.
+//! Builds the lines of a list for a store that contains many runs. The table of runs and the pending gates are scanned
+//! once each, however many runs there are.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ struct Head {
 }
 
 impl Heads {
-    /// Reads the table of runs. `None` if each run has a store of its own, or if the store fails; opening each run then
-    /// gives the reason.
+    /// Reads the table of runs. `None` if each run has a store of its own, or if the table cannot be read; opening each
+    /// run then gives the reason.
     pub(super) fn of(source: &dyn Source, options: &Options) -> Option<Heads> {
         let db = source.all_runs(&options.limits).ok()??;
         Heads::read(db.as_ref()).ok()
@@ -83,7 +83,7 @@ impl Heads {
         Some(Replay::of(db))
     }
 
-    /// Returns the line of a run; `None` if it has no row.
+    /// Returns the line of a run; `None` if the table of runs has no row for the run.
     pub(super) fn line(&self, found: &Found, options: &Options) -> Option<Line> {
         let Head { run, pending_gates } = self.0.get(&found.name)?;
         let trace = trace::fold(run, None, options.now);

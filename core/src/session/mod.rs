@@ -106,7 +106,8 @@ pub struct Options {
     /// The run to open in a database of several runs: `latest`, the run's id, or a unique beginning of the id. `None`
     /// opens the run with the name of the database's folder, or else the latest.
     pub run_id: Option<String>,
-    /// The name for the run in commands that pages show, such as a path. `None` if the run's own name finds it.
+    /// The name for the run in commands that pages show, such as a path. `None` if commands find the run by its own
+    /// name.
     pub called: Option<String>,
     /// Limits on reading databases.
     pub limits: Limits,

@@ -33,12 +33,12 @@ pub struct AgentHome {
     pub agent: usize,
     /// Whether the agent's store is an `agents.db`; otherwise the store is a folder `agents/`.
     pub database: bool,
-    /// Whether the other store of this scope also has an agent of the name, which the run does not use.
+    /// Whether another store of this scope also has an agent of this name. The run does not use that agent.
     pub twice: bool,
 }
 
 impl OneAgent {
-    /// Reads the program and the agents of the name in all scopes, without segments.
+    /// Reads the program, and the agents with this name in all scopes, without their segments.
     ///
     /// # Errors
     /// The errors of [`Session::open`].

@@ -68,7 +68,8 @@ impl OpenError {
         )
     }
 
-    /// Returns the rule for an issue about this error: `damaged` if the content was read but could not be understood.
+    /// Returns the rule for an issue about this error: `reading-failed`, or `damaged` if the content was read but could
+    /// not be understood.
     pub(super) fn rule(&self, damaged: &'static str) -> &'static str {
         match self.is_failed() {
             true => "reading-failed",
@@ -99,8 +100,8 @@ impl Session {
         Session::open_inside(source, place, options, true)
     }
 
-    /// Opens a place like [`Session::open`]. Without `around`, agents of wider scopes and settings are left out, which
-    /// the line of a list does not need.
+    /// Opens a place like [`Session::open`]. Without `around`, the agents and settings of the project and the user are
+    /// not read, because the line of a list does not need them.
     pub(super) fn open_inside(
         source: Rc<dyn Source>,
         place: &str,
@@ -127,7 +128,7 @@ impl Session {
             let name = split(root.trim_end_matches('/')).1;
             run.id = last_part(&source.label(), name).into();
         }
-        // A folder without a database contains one run only, so another id cannot be requested.
+        // A folder without a database contains one run only, so a request for another id is an error.
         if let (None, Some(name)) = (
             &values.db,
             options.run_id.as_deref().filter(|id| *id != "latest"),
@@ -314,7 +315,7 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
     Ok(Parts::new(run, source, root, None))
 }
 
-/// Returns an error if a run's database is missing and other files show that there was one.
+/// Returns an error if a run's database is missing and other files show that there was a database.
 fn lost_database(source: &dyn Source, root: &str) -> Option<OpenError> {
     let database = format!("{root}state.db");
     // If the run is kept in files, leftovers of a database do not belong to it.
@@ -338,7 +339,8 @@ fn lost_database(source: &dyn Source, root: &str) -> Option<OpenError> {
 
 /// Returns the issues of listing the source that concern the run's own folder or all folders.
 ///
-/// The issue that files may have been hidden is only included if the run names a missing file that may be one of them.
+/// The issue `names-hidden` reports that a browser may have withheld files. It is only included if the run refers to a
+/// missing file whose name may be the reason.
 pub(super) fn listed(source: &dyn Source, root: &str, run: &Run) -> Vec<Issue> {
     let is_lost = |path: &str| {
         let path = path.trim_start_matches("./");

@@ -11,7 +11,7 @@ use crate::scope;
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
 use crate::view::Counts;
 
-/// An opened run as plain data. Values that are too large to keep are referred to by their place.
+/// An opened run as plain data. A large value is not kept, only the place where it is stored.
 pub struct Opened {
     /// The label of the source.
     pub(super) label: String,
@@ -22,7 +22,7 @@ pub struct Opened {
     /// The run folder's path inside the source, ending in `/`, or empty.
     pub(super) root: String,
     pub(super) run: Run,
-    /// How many gates have a row or a file; later ones in the list are from the state file or the log.
+    /// How many gates have a row or a file. The gates after these in the run's list are from the state file or the log.
     pub(super) recorded_gates: usize,
     pub(super) listing: Option<Listing>,
     pub(super) trace: Trace,
@@ -59,7 +59,7 @@ impl Opened {
     }
 
     /// Returns the name that commands take for the run: the name of its folder among a project's runs, or else its id.
-    /// A copied folder contains the id of the original run.
+    /// The folder's name is preferred, because a copied folder contains the id of the original run.
     pub fn name(&self) -> String {
         if let Some(called) = &self.called {
             return called.clone();
@@ -72,8 +72,8 @@ impl Opened {
         }
     }
 
-    /// Returns the name that commands take for the run of a row; `None` is the opened run. In a database of several
-    /// runs, the row may belong to another run, whose name is its id.
+    /// Returns the name that commands take for a run, given the run's id; `None` is the opened run. In a database of
+    /// several runs, a row may belong to another run, whose name is its id.
     pub(super) fn named(&self, run: Option<&str>) -> String {
         match (&self.called, run) {
             (Some(called), None) => called.clone(),
@@ -137,7 +137,7 @@ impl Opened {
         self.trace.of_row(row)
     }
 
-    /// Returns whether values can be resolved from this id: it is an execution's, or some binding records it as its
+    /// Returns whether names can be resolved from this id: an execution has the id, or a binding records the id as its
     /// frame.
     pub fn has_frame(&self, id: i64) -> bool {
         let mut bindings = self.run.bindings.iter();

@@ -127,7 +127,7 @@ impl Drop for Inner {
     }
 }
 
-/// Returns a requested column with its static name, because the rows of all runs are kept longer than one request.
+/// Returns a requested column with the schema's `'static` name, because the rows are kept longer than the request.
 fn known_want(want: &Want<'_>) -> Result<Want<'static>, DecodeError> {
     let columns = schema::TABLES.iter().flat_map(|table| table.columns);
     let extra = [Want::short("x_source_execution_id")];

@@ -18,8 +18,8 @@ pub(super) fn preview(bytes: &[u8]) -> String {
     }
 }
 
-/// Converts bytes to text. A character that was cut off is dropped, and other invalid UTF-8 is replaced. The flag is
-/// true if bytes were replaced.
+/// Converts bytes to text. With `cut`, an incomplete character at the end is dropped; other invalid UTF-8 is replaced.
+/// The flag is true if bytes were replaced.
 pub(super) fn to_text(bytes: &[u8], cut: bool) -> (String, bool) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text.to_owned(), false),

@@ -219,7 +219,7 @@ fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str)
         || (among_runs && (part(&"bindings") || names.iter().any(|name| name.ends_with(".prose"))))
 }
 
-/// Returns whether a folder is a part of a known run: `bindings/{service}/` may contain anything.
+/// Returns whether a folder is a part of a known run, such as `bindings/{service}/`, which may contain any files.
 fn is_part(dir: &str, runs: &BTreeSet<&str>) -> bool {
     upward(dir).any(|at| INNER.contains(&last(at)) && runs.contains(split(at).0))
 }

@@ -1,4 +1,4 @@
-//! Finds the parts of a run that were not read completely, so that shells do not show them as empty.
+//! Finds the parts of a run that were not read completely, so that user interfaces do not show them as empty.
 
 use super::Session;
 use super::values::Values;
@@ -72,14 +72,15 @@ pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let failed = match issue.rule.as_str() {
         "reading-failed" | "reading-stopped" | "file-unreadable" | "file-not-given"
         | "unreadable-folder" => true,
-        // The next two rules report limits of Prosescope. A cut file counts only if it is the audit log, which can only
-        // be verified with all of its rows.
+        // The rules of the next two arms report limits of Prosescope. A cut file counts only if it is the audit log,
+        // which can only be verified with all of its rows.
         "too-many-rows" if !parts.is_empty() => true,
         "log-cut" | "file-cut" if parts == [Part::Audit] => true,
         "table-damaged" | "database-unreadable" | "agents-unreadable" | "log-unreadable" => false,
-        // A link may lead to other files of the run. A program is often a link to its original and is not needed.
+        // A link may lead to other files of the run. A linked program does not count: pages do not need the program,
+        // which is often a link to its original.
         "link-not-followed" if !parts.is_empty() && parts != [Part::Program] => false,
-        // A gate without a readable file is missing. A damaged line of a log only leaves out that line.
+        // A gate whose file is damaged is missing from the run. Damage in a log (`.jsonl`) only loses the damaged line.
         "malformed-json" if file.ends_with(".json") && parts == [Part::Gates] => false,
         _ => return None,
     };

@@ -29,12 +29,12 @@ pub struct AuditCheck {
     pub rows: u32,
     /// The head that the caller expected, and whether the chain contains it; `None` if the caller gave no head.
     pub expected: Option<ExpectedHead>,
-    /// The state of the chain, with the words of [`AuditView::chain`].
+    /// The state of the chain of sealed rows, in the words of [`AuditView::chain`].
     #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]
     pub chain: String,
-    /// The reason for that state, as in [`AuditView::chain_reason`].
+    /// The reason for the state in `chain`, as in [`AuditView::chain_reason`].
     pub chain_reason: String,
-    /// The last sealed row, as in [`AuditView::head`].
+    /// The log's head, as in [`AuditView::head`].
     pub head: Option<Head>,
     /// The issues that the verification found.
     pub issues: Vec<crate::issue::Issue>,

@@ -34,7 +34,7 @@ pub struct BindingRow {
     /// The calls that lead to the frame, outermost first: `do process(data) #41 › do process(half) #42`; empty at the
     /// root.
     pub frame_path: String,
-    /// The frame's node in the trace; `None` if the trace does not contain the frame.
+    /// The index of the frame's node in the trace; `None` if the trace does not contain the frame.
     pub frame_node: Option<u32>,
     /// The binding's kind as recorded (`let`, `output` …).
     #[cfg_attr(feature = "typescript", ts(as = "super::known::BindingKind"))]
@@ -52,8 +52,8 @@ pub struct BindingRow {
     pub created: Option<Stamp>,
     /// When the binding was last written.
     pub updated: Option<Stamp>,
-    /// The node that wrote the value: the node that was running at that time. `None` if no node was running, or if
-    /// several may have written the value.
+    /// The node that wrote the value: the node that was running when the value was written. `None` if no node was
+    /// running, or if several may have written the value.
     #[serde(default)]
     pub written_by: Option<NodeRef>,
     /// Whether `written_by` was inferred from names and order, because times are not recorded.
@@ -65,10 +65,11 @@ pub struct BindingRow {
     /// order; the first 20.
     #[serde(default)]
     pub fields: Vec<(String, String)>,
-    /// Whether a missing part may exist, because only single files of the run were opened, not its folder.
+    /// Whether the missing value or attachment may exist after all: only single files of the run were opened, not its
+    /// folder.
     #[serde(default)]
     pub not_given: bool,
-    /// Bytes of the attachment. `None` means that the file is missing, if a path is recorded.
+    /// Bytes of the attachment; `None` if no path is recorded, or if the file is missing.
     pub attachment_len: Option<u64>,
     /// How many rows have this name and frame (errata S2); more than 1 only if the table has no uniqueness constraint.
     pub versions: u32,
@@ -110,7 +111,7 @@ pub struct ResolutionView {
     pub name: String,
     /// The execution id of the frame in which the name was resolved; `None` is the root.
     pub from: Option<i64>,
-    /// The frames that were searched, from the asking frame outward to `root`; a long list is cut in the middle.
+    /// The frames that were searched, from the frame `from` outward to `root`; the middle of a long list is left out.
     pub chain: Vec<String>,
     /// The bindings with this name, the winner first.
     pub candidates: Vec<CandidateView>,
@@ -148,7 +149,7 @@ pub struct CandidateView {
 pub struct AgentsView {
     /// The agents: first the run's own, then the project's, then the user's.
     pub agents: Vec<AgentView>,
-    /// Agents whose memory the program keeps at a path of its own. A run's data does not include that memory.
+    /// Agents whose memory is at a path that the program declares. A run's data does not include that memory.
     #[serde(default)]
     pub elsewhere: Vec<AgentElsewhere>,
 }
@@ -178,10 +179,11 @@ pub struct AgentView {
     pub scope: String,
     /// The store that the agent was read from.
     pub store: String,
-    /// Whether another store of the same scope has an agent of this name, which the run uses instead.
+    /// Whether the run uses an agent of the same name and scope from another store instead of this agent.
     #[serde(default)]
     pub shadowed: bool,
-    /// Whether the record of the memory and its times was not readable. The agent may then have a memory.
+    /// Whether the record of the memory and its times was not readable. The agent may then have a memory although
+    /// `memory_len` is `None`.
     #[serde(default)]
     pub memory_unread: bool,
     /// Whether some of the agent's invocations could not be read.
@@ -226,7 +228,7 @@ impl AgentView {
         }
     }
 
-    /// Returns the number of invocations in words: `3 invocations`, and whether others could not be read.
+    /// Returns the number of invocations in words: `3 invocations`, or `3 invocations, others not readable`.
     pub fn segment_words(&self) -> String {
         let count = self.segments.len() as u64;
         match (count, self.segments_unread) {

@@ -28,7 +28,7 @@ pub struct CheckedRun {
     /// The run's most likely status.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
-    /// The folder to which the issues' file names are relative, as the calling program writes paths.
+    /// The path of the folder to which the issues' file names are relative, as the caller of the check gave it.
     pub folder: String,
     /// The file in that folder to which issues without a file refer: the database, or else the state file.
     pub store: String,
@@ -64,7 +64,7 @@ impl CheckedRun {
     }
 }
 
-/// A rule that issues go by.
+/// A rule by which checks find issues.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RuleView {

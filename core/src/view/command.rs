@@ -75,7 +75,7 @@ pub struct BriefView {
     pub run: String,
     /// The instructions, in Markdown.
     pub text: String,
-    /// The command that writes the output; it reads the output from its standard input.
+    /// The command with which the subagent records its output. The command reads the output from standard input.
     pub put: String,
 }
 

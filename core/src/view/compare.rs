@@ -16,8 +16,8 @@ pub struct CompareView {
     pub headline: String,
     /// The result in one line: `3 rows differ, 1 row is only in A`.
     pub found: String,
-    /// Whether only durations differ, and both runs were read and compared completely. Programs that the runs do not
-    /// contain are not compared.
+    /// Whether the runs are equal except for durations, and both were read and compared completely. Programs that the
+    /// runs do not contain are not compared.
     pub equal: bool,
     /// Whether a part of a run could not be read, so that there may be differences that are not listed.
     pub incomplete: bool,
@@ -110,8 +110,8 @@ pub struct ChangedLine {
     pub mark: char,
     /// The text, cut at 400 characters. Of two long lines it has the part around their first difference.
     pub text: String,
-    /// How many characters at the beginning of `text` are the same as in its counterpart: the line that it replaces, or
-    /// that replaces it; 0 without a counterpart.
+    /// How many characters at the beginning of `text` are the same as in the line of the other text that stands in its
+    /// place; 0 if there is no such line.
     #[serde(default)]
     pub alike: u32,
 }

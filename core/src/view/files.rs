@@ -35,8 +35,8 @@ pub struct ImportView {
     pub place: Option<String>,
     /// The status of the import's own run, as far as known without reading the whole run.
     pub nested_status: Option<String>,
-    /// Bindings of this run that have the handle as prefix, at most 200. If several imports share a handle, only the
-    /// first one lists them.
+    /// Bindings of this run whose names begin with the handle and a dot (`research.findings`), at most 200. If several
+    /// imports share a handle, only the first one lists them.
     pub bindings: Vec<super::BindingRef>,
     /// Why the import's own run is not opened: the imports form a cycle, or are nested deeper than 50.
     pub note: Option<String>,
@@ -52,7 +52,7 @@ pub struct StateMdView {
     pub own: Option<String>,
     /// Both versions line by line; empty if there is no file or no difference.
     pub lines: Vec<StateLine>,
-    /// Whether the two versions differ in content that state.md is defined to have.
+    /// Whether the two versions differ in content that OpenProse defines for state.md.
     pub differs: bool,
     /// Why a comparison is limited: the file has another form, is encrypted, or was cut.
     pub note: Option<String>,

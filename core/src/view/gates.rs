@@ -81,8 +81,8 @@ pub struct GateView {
     pub history: Vec<AuditRow>,
     /// The column `metadata`, as recorded.
     pub metadata: Option<String>,
-    /// The gate's content, with which a decision that was made elsewhere is compared; `None` after the decision, or if
-    /// `allow` cannot be read.
+    /// The gate's content. A decision that was made elsewhere is recorded only if its author saw the same content.
+    /// `None` after the decision, or if `allow` cannot be read.
     #[serde(default)]
     pub seen: Option<Seen>,
     /// The command that records the time-out; `None` unless the gate is overdue. An overdue gate is not decided.
@@ -104,10 +104,10 @@ pub struct AuditView {
     /// `contradicted` (a gate differs from its sealed rows), or `gone` (the run shows that there was a log).
     #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]
     pub chain: String,
-    /// The reason for that state in one sentence, with the first bad row. The text never claims a "proof", because
-    /// anyone can compute hashes.
+    /// The reason for the state in `chain`, in one sentence, with the first bad row. The text never claims a "proof",
+    /// because anyone can compute hashes.
     pub chain_reason: String,
-    /// The log's head, as decisions print it; absent if the rows are from several runs.
+    /// The log's head, as commands print it after a decision; absent if the rows are from several runs.
     pub head: Option<Head>,
     /// The issues that the verification found.
     pub issues: Vec<Issue>,
@@ -128,7 +128,7 @@ pub struct AuditRow {
     pub event: String,
     /// The principal that caused the event: a claim that is not verified.
     pub principal: Option<String>,
-    /// The principal for which that principal acted (`--for`, errata G4); `None` if for none.
+    /// The principal on whose behalf `principal` acted (`--for`, errata G4), if any.
     #[serde(default)]
     pub on_behalf_of: Option<String>,
     /// The context of the event, or its reason.

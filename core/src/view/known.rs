@@ -91,7 +91,7 @@ fn statements() -> Vec<&'static str> {
     static KNOWN: [NodeStatus; 15] = NodeStatus::KNOWN;
     let mut words: Vec<&str> = KNOWN.iter().map(NodeStatus::word).collect();
     words.extend(DERIVED);
-    // An attempt has the status word of its row, so these words are possible, too.
+    // The status of an attempt is the word in its row, so every word that a row can record is possible, too.
     let of_rows = model::Status::WORDS.iter().copied();
     words.extend(of_rows.filter(|word| KNOWN.iter().all(|known| known.word() != *word)));
     words

@@ -28,7 +28,7 @@
 //! Commands that record print the structs of `write/recorded.rs`; other commands without a page print those of
 //! `command.rs`. docs/reference/json lists the struct of every command.
 //!
-//! [`TimeoutView`] is not a page but the JavaScript package's answer about a duration.
+//! [`TimeoutView`] is not a page: the JavaScript package returns it for a parsed duration.
 
 mod audit;
 mod bindings;

@@ -260,7 +260,8 @@ pub struct ProgramLine {
     pub text: String,
     /// The kind of the statement that begins on this line, kebab-case; empty if none begins.
     pub kind: String,
-    /// The role of the line: `statement`, `property`, `continuation`, `comment` or `blank`.
+    /// The role of the line: `statement`, `property`, `continuation`, `comment`, `blank`, or `text` (Markdown around a
+    /// program).
     #[cfg_attr(
         feature = "typescript",
         ts(
@@ -276,7 +277,7 @@ pub struct ProgramLine {
     /// The status word that decides the line's colour; empty if `annotation` is empty.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
-    /// The nodes of the trace that belong to this line (the first 50).
+    /// The indices in the trace of the nodes that belong to this line (the first 50).
     pub nodes: Vec<u32>,
     /// How many nodes belong to this line in all.
     pub node_count: u32,

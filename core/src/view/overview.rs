@@ -26,7 +26,7 @@ pub struct Overview {
     pub status_source: String,
     /// The reason for the status, in one sentence.
     pub status_reason: String,
-    /// The sources and the status that each one gives, if they disagree.
+    /// The sources of the status, each with the status that it gives; empty unless they disagree.
     pub claims: Vec<(String, String)>,
     /// The result in one line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`.
     pub headline: String,

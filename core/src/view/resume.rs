@@ -324,7 +324,7 @@ impl Risk {
         !matches!(self, Risk::Branches | Risk::Rounds)
     }
 
-    /// Returns whether a person should check what the action did. The other risks do not need this check.
+    /// Returns whether a person should check what the action did before it is repeated.
     pub fn looks_back(self) -> bool {
         matches!(
             self,

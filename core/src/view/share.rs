@@ -51,7 +51,7 @@ pub struct SecretFound {
     pub kind: String,
     /// The kind of place: `bindings.value`.
     pub place: String,
-    /// The row or file, and the line in it.
+    /// The row or file that contains the secret, and the line inside of that row or file.
     pub at: String,
     /// The text before the secret on its line, without secrets.
     pub before: String,
@@ -74,7 +74,7 @@ pub struct SecretsReplaced {
     pub count: u64,
 }
 
-/// The size of one kind of data that was left out.
+/// The size of one kind of data that was left out of the shared file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LeftOutOfShare {

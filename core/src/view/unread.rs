@@ -46,7 +46,7 @@ pub struct Unread {
     pub why: String,
     /// What to do next; may be empty.
     pub next: String,
-    /// The parts of the run that the unreadable place contains; empty for other data, such as the program.
+    /// The parts of the run that the unreadable place contains; empty for other data, such as a folder `workspace`.
     pub parts: Vec<Part>,
     /// Whether reading failed (permission denied, a lock, an I/O error), so that another try may succeed. False if the
     /// content was read and could not be understood.
