@@ -21,7 +21,7 @@ use crate::view::{Part, RowView, Unread, ValueFormat, ValueView};
 pub enum ValueOf {
     /// A binding's value, by the binding's index. If the binding's attachment exists, its content is the value.
     Binding(u32),
-    /// A binding's own row or file, even if it names an attachment.
+    /// The value in a binding's own row or file, even if the binding names an attachment.
     Summary(u32),
     /// An agent's memory, by the agent's index.
     Memory(u32),
@@ -49,13 +49,13 @@ pub(super) struct Values {
     /// The run folder's path inside the source, ending in `/`, or empty.
     pub(super) root: String,
     pub(super) db: Option<Store>,
-    /// The databases of agents of wider scopes.
+    /// The databases with the agents of the project and of the user.
     pub(super) agent_stores: Vec<Store>,
     /// The source of each folder of agents, by the store's name.
     pub(super) folders: Vec<(Text, Rc<dyn Source>)>,
     /// Values whose preview could not be read.
     pub(super) lost: RefCell<Vec<Unread>>,
-    /// The writer of each binding, as far as the times of the writes were read.
+    /// The writer of each binding for which a page already looked up the writer.
     pub(super) written: RefCell<BTreeMap<u32, Written>>,
 }
 
@@ -140,7 +140,7 @@ impl Session {
 
     /// Keeps the run's databases unchanged while a page reads several values, so that each read needs no lock of its
     /// own. A page must release the snapshots before printing, because another program may be waiting to write. A store
-    /// of many runs gets no snapshot, because that takes a query to a server.
+    /// of many runs gets no snapshot, because each snapshot takes a query to the server.
     pub(super) fn snapshot(&self) -> Vec<Snapshot<'_>> {
         let own = self.values.db.iter().chain(&self.values.agent_stores);
         own.map(|store| store.db.as_ref())
@@ -313,7 +313,8 @@ impl Values {
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), SourceError> {
         let (table, at) = (&place.table, &place.at);
-        // SQLite reads a row's value from its beginning to the offset. So a row is read in one pass, a file in parts.
+        // To reach an offset in a value, SQLite reads the value from its beginning. So a row's value is read in one
+        // pass, a file in parts.
         if let ValueAt::Row {
             len: Some(_),
             rowid,

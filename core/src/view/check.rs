@@ -28,7 +28,8 @@ pub struct CheckedRun {
     /// The run's most likely status.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
-    /// The path of the folder to which the issues' file names are relative, as the caller of the check gave it.
+    /// The path of the folder to which the issues' file names are relative, in the notation of the program that runs
+    /// the check.
     pub folder: String,
     /// The file in that folder to which issues without a file refer: the database, or else the state file.
     pub store: String,

@@ -32,7 +32,7 @@ pub struct CompareView {
     pub rows: Vec<ComparedRow>,
     /// How many rows `rows` lacks because of its limit of 20,000.
     pub rows_left_out: u32,
-    /// Values that differ and that are not known to be written by a row in both runs, such as inputs.
+    /// Values that differ, such as inputs, except values that a row of both runs is known to have written.
     pub values: Vec<ComparedValue>,
     /// The memories of agents that differ between the runs.
     pub memories: Vec<ComparedValue>,
@@ -108,10 +108,11 @@ pub struct ComparedPrograms {
 pub struct ChangedLine {
     /// `-` for a line that only A has, `+` for a line that only B has.
     pub mark: char,
-    /// The text, cut at 400 characters. Of two long lines it has the part around their first difference.
+    /// The text of the line, cut at 400 characters. Of a longer line with a counterpart, the part around the first
+    /// difference is kept.
     pub text: String,
-    /// How many characters at the beginning of `text` are the same as in the line of the other text that stands in its
-    /// place; 0 if there is no such line.
+    /// How many characters at the beginning of `text` are the same as in its counterpart in the other text; 0 without a
+    /// counterpart.
     #[serde(default)]
     pub alike: u32,
 }

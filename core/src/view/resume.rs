@@ -17,7 +17,7 @@ pub struct ResumeView {
     pub status: String,
     /// The reason for the status, in one sentence.
     pub status_reason: String,
-    /// The result in one line: `Stands at 2 places`, `Completed: nothing to resume`.
+    /// The result in one line: `Stands in 2 places`, `Completed: nothing to resume`.
     pub headline: String,
     /// Whether the run can be continued.
     pub resumable: bool,

@@ -25,7 +25,8 @@ impl Carry<'_, '_> {
             .as_ref()
             .is_some_and(|file| !file.bindings.is_empty());
         if in_files && !indexed {
-            // Sorts by time, as rows in a database are. A folder's files are in the order of their names.
+            // Sorts by time, which is the order of rows in a database. The files of a folder are in the order of their
+            // names.
             let first = |b: &Binding| {
                 let at = b.created.as_ref().or(b.updated.as_ref());
                 at.and_then(Stamp::millis)
@@ -71,7 +72,7 @@ impl Carry<'_, '_> {
             self.binding(binding, schema::BINDINGS)?;
         }
         for ((name, frame), gone) in versions {
-            // The history of a folder stays in files, which are copied.
+            // A folder has its history in files, which are copied unchanged.
             if self.session.values.db.is_some() {
                 let place = format!("{} of {}", schema::BINDING_HISTORY, named(&name, frame));
                 let what = "earlier values of a binding that no longer exists are not copied";
@@ -247,7 +248,8 @@ impl Carry<'_, '_> {
 }
 
 impl Carry<'_, '_> {
-    /// Returns the frame around a binding's frame, if the new store has no row that records it.
+    /// Returns the frame around a binding's frame, for the binding's record in the copy. In a database, the result is
+    /// `None` if the binding's frame has a row.
     fn around(&self, binding: &Binding) -> Option<i64> {
         match self.to_folder {
             true => self.session.frame_around(binding),
@@ -346,7 +348,8 @@ fn takes_a_file(binding: &Binding, files: &mut BTreeSet<String>) -> bool {
     !scoped && plain && files.insert(file.to_lowercase())
 }
 
-/// Returns whether a binding exists whose history has this file stem, so that the history is copied with it.
+/// Returns whether the history in `x_history/bindings/{stem}/` belongs to a binding of the run. The history is then
+/// copied with that binding.
 pub(super) fn has_history(session: &Session, stem: &str) -> bool {
     let (name, frame) = folder::scoped(stem).map_or((stem, None), |(name, id)| (name, Some(id)));
     session

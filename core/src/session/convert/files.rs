@@ -232,7 +232,8 @@ impl Session {
             .collect()
     }
 
-    /// Keeps a copy of state.md if it has keys or sections that OpenProse does not define; the rest is in rows.
+    /// Keeps a copy of state.md if the file has keys or sections that OpenProse does not define. All other content
+    /// becomes rows.
     fn state_file(&self, path: &str, files: &mut Files) {
         let Some(file) = &self.run.state_file else {
             files.copy(path);

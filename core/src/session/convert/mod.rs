@@ -103,8 +103,8 @@ struct Carry<'a, 'b> {
     each: Each<'b>,
     held: Vec<Change>,
     bytes: usize,
-    /// The files that the pending changes write. A group writes each file once, because a folder saves an earlier value
-    /// from its file.
+    /// The files that the pending changes write. A group writes each file at most once, because a folder saves the
+    /// earlier value from the file before the next write.
     keys: BTreeSet<String>,
     /// How many files were made from values that are not text.
     kept: u32,

@@ -64,7 +64,7 @@ impl Carry<'_, '_> {
         // The header of a folder's state file needs the time at which the run started.
         let began = run.started.as_ref().filter(|_| self.to_folder);
         if self.to_folder {
-            // A new folder needs a status. The store removes this status again if the run records none.
+            // A new folder needs a status. The store removes this status again if the run records no status.
             status = status.or_else(|| Some("running".to_owned()));
         }
         changes.push(Change::Run(RunChange {
@@ -119,7 +119,8 @@ impl Carry<'_, '_> {
                 metadata,
                 self.to_folder,
             )));
-            // A folder reads its whole log before each group. Groups that double in size keep this reading short.
+            // The store of a folder reads its whole log before each group. The groups double in size, so that it reads
+            // the log less often.
             let most = if self.to_folder {
                 ROWS.max(given)
             } else {

@@ -138,7 +138,8 @@ mod tests {
         let run = session(&binding("parent_execution_id: 3\n"), 7);
         for (made, places) in [
             (session(&binding("parent_execution_id: 3\n"), 7), &[][..]),
-            // If a binding's file has no header, the rows determine the binding's frame.
+            // If a binding's file has no `parent_execution_id`, the rows determine the frame around the binding's
+            // frame.
             (session(&binding(""), 7), &[]),
             (
                 session(&binding("parent_execution_id: 7\n"), 7),

@@ -180,7 +180,7 @@ fn add_change(hashes: &mut Hashes, change: &Change) {
                 &row.metadata,
             ],
         ),
-        // These changes are not hashed: files are compared by their content, and the status as it is read.
+        // These changes are not hashed, because files and the status are compared separately.
         Change::Attachment(_) | Change::UpdateExecution(_) | Change::Run(_) => {}
     }
 }

@@ -131,8 +131,8 @@ fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
     })
 }
 
-/// Returns the agents that the program keeps at a path of their own. A run's data could name any path, so the path is
-/// shown, and only opened by a command that the user runs.
+/// Returns the agents whose memory is at a path that the program declares. A program could declare any path, so the
+/// page only shows the path. A command that the user runs can open it.
 fn elsewhere(opened: &Opened) -> Vec<AgentElsewhere> {
     let Some(listing) = opened.listing.as_ref() else {
         return Vec::new();

@@ -67,7 +67,8 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
     }
 }
 
-/// Finds deleted audit logs. A log that could not be read completely is not called deleted; another issue reports it.
+/// Finds deleted audit logs. A log that could not be read completely does not count as deleted; another issue reports
+/// that log.
 pub(in crate::session) fn gone(run: &Run) -> Vec<Finding> {
     match unread::lacks_log(run) {
         true => Vec::new(),

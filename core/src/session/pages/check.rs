@@ -34,7 +34,7 @@ pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
 }
 
 /// Builds the run's part of a [`crate::view::CheckReport`]: the issues, errors first, then by rule. `folder` is the
-/// path of the run's folder, as the shell writes it.
+/// path of the run's folder, in the caller's notation for paths.
 pub fn check_page(session: &Session, now: Option<i64>, folder: &str) -> CheckedRun {
     let summary = summary(session);
     let issues = check(session, now);

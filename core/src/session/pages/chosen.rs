@@ -35,7 +35,7 @@ pub enum TraceOrder {
     /// In the order in which they ran.
     #[default]
     Ran,
-    /// The longest duration first. Rows around other rows with times come after these, and rows without times last.
+    /// The longest duration first. Then come rows that contain other rows with times, and last the rows without times.
     Longest,
     /// First causes of failures first, then other failures, then open rows.
     Problems,
@@ -47,8 +47,8 @@ impl TraceChoice {
         *self == TraceChoice::default()
     }
 
-    /// Checks that the status exists in this run or could exist in others, because a spelling error would select no
-    /// rows.
+    /// Checks that the selected status is a known status or occurs in this run. Otherwise, a spelling error would
+    /// select no rows.
     ///
     /// # Errors
     /// The words of all known statuses.

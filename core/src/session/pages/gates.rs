@@ -130,8 +130,8 @@ fn gate_view(
     }
 }
 
-/// Returns gates of a folder that only its state file or log records. These do not record who may decide, or who
-/// decided. Prompt, `allow` list and time-out are taken from the program.
+/// Returns the gates that only a folder's state file or log records. These records do not include who decided a gate.
+/// The prompt, the `allow` list and the time-out are taken from the program.
 pub(in crate::session) fn unrecorded(
     run: &Run,
     trace: &Trace,

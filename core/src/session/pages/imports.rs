@@ -20,7 +20,8 @@ pub fn imports(session: &Session) -> ImportsView {
     let names = session.run.bindings.iter().map(|b| &*b.name);
     let mut names: Vec<(&str, u32)> = names.zip(0..).collect();
     names.sort_unstable();
-    // Several imports may share a handle or a nested run. Bindings are listed, and runs opened, only for the first.
+    // Several imports may share a handle or a nested run. Bindings are listed, and runs opened, only for the first of
+    // these imports.
     let mut listed: BTreeSet<&str> = BTreeSet::new();
     let mut statuses: BTreeMap<String, Option<String>> = BTreeMap::new();
     let imports = session.run.imports.iter().map(|import| {
@@ -197,7 +198,8 @@ pub(super) fn nested(session: &Session, place: &str) -> Option<Session> {
     Session::open(source, place, &Options::default()).ok()
 }
 
-/// Returns whether a run folder contains only a program. Beside a database, an import has only such a folder.
+/// Returns whether a run folder contains only a program. If the importing run is in a database, an import has only such
+/// a folder.
 fn is_program_alone(opened: &Opened) -> bool {
     let form = FolderForm::Bare;
     opened.run.form == Form::Folder { form } && opened.run.bindings.is_empty()

@@ -1,4 +1,4 @@
-//! The pages of a run, with one file and function for each view.
+//! Builds the pages of a run, with one file and one function for each page.
 //!
 //! A page without values takes an [`Opened`](super::Opened); other pages take a [`Session`]. Shells call these
 //! functions and display the struct of [`crate::view`] that they return.

@@ -176,7 +176,7 @@ fn judged(session: &Session) -> Option<String> {
     ))
 }
 
-/// Describes what failed or was stopped because of the first cause. In a completed run: why it continued after the
+/// Describes what failed or was stopped because of the first cause. In a completed run: why the run continued after the
 /// failure, if that is known.
 fn because_words(opened: &Opened, facts: resume::Facts<'_>, cause: NodeId) -> String {
     if opened.trace.verdict.status == RunStatus::Completed.word() {

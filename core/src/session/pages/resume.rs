@@ -225,7 +225,7 @@ fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
     begin(opened).into_iter().chain([retry]).collect()
 }
 
-/// Returns the commands that go on where the run stands.
+/// Returns the commands that continue the run at its position.
 fn onward(opened: &Opened) -> Vec<String> {
     if !opened.run.told_by_rows() {
         return Vec::new();

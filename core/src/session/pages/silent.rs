@@ -19,7 +19,8 @@ pub(super) const NOT_REACHED: &str = "not reached";
 pub(super) struct Silent {
     /// Statements that are completely inside of bodies that did not run.
     not_run: BTreeSet<u32>,
-    /// The last statement outside of blocks that has a record. If that statement completed, the last one inside of it.
+    /// The last statement outside of blocks that has a record. If that statement completed, the last statement inside
+    /// of it.
     farthest: Option<u32>,
     completed: bool,
     /// Branches that a parallel announced and that have no line in any record, with their status.
@@ -150,7 +151,8 @@ fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Na
         && handler.all(|at| named(at).records == 0)
 }
 
-/// Returns the statement of a branch that its parallel announced. The record has no line, so the name identifies it.
+/// Returns the statement of a branch that its parallel announced. The record has no line, so the branch's name
+/// identifies the statement.
 fn announced(
     session: &Session,
     listing: &Listing,

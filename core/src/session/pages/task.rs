@@ -63,7 +63,7 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
     })
 }
 
-/// An opened run in its state before an execution began. Only its bindings are those of the present.
+/// An opened run in its state before an execution began. Only the bindings are in their present state.
 struct Before<'a> {
     opened: &'a Opened,
     before: i64,

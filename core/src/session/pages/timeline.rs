@@ -20,7 +20,7 @@ use crate::view::{Bar, BarEnd, Gap, Longest, Timeline};
 /// Idle time is shortened if it takes more than this fraction (1/20) of the whole time.
 const IDLE: u64 = 20;
 
-/// The drawn length of a shortened idle time, as a fraction (1/50) of the remaining time.
+/// The drawn length of a shortened idle time, as a fraction (1/50) of the time that is not shortened.
 const DRAWN: u64 = 50;
 
 /// The largest number of statements in the list of the longest statements.
@@ -81,7 +81,8 @@ fn spans(opened: &Opened) -> Spans {
     let last_sign = opened.trace.verdict.last_sign.as_ref();
     let last_sign = last_sign.and_then(Stamp::millis);
     let mut spans: Spans = opened.trace.nodes.iter().map(|_| None).collect();
-    // Children come after their parents, so going backward, each node's children are known before it.
+    // Children come after their parents. The loop goes backward, so that the times of the children are known before
+    // their parent's.
     for (at, node) in opened.trace.nodes.iter_enumerated().rev() {
         let inner = spans.get(at).copied().flatten();
         let own = own(opened, node, inner.is_some(), last_sign);
@@ -156,7 +157,7 @@ fn busy(innermost: &[NodeId], spans: &Spans) -> Vec<(i64, i64)> {
     joined
 }
 
-/// Maps times to positions on the axis, in milliseconds of drawn time.
+/// A map from times to positions on the axis, in milliseconds of drawn time.
 struct Axis {
     first: i64,
     gaps: Vec<Gap>,

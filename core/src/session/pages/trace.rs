@@ -30,8 +30,8 @@ pub(super) fn note(session: &Session) -> Option<String> {
     sealed.or_else(|| session.trace.unordered.then(|| unordered.to_owned()))
 }
 
-/// Returns the next or previous cause of a failure, seen from `node`: a node that failed, was not recovered, and does
-/// not contain such a failure. Blocks around a cause failed as a consequence.
+/// Returns the next or previous cause of a failure, seen from `node`: a node that failed, was not recovered, and
+/// contains no other such node. Blocks around a cause failed as a consequence.
 pub fn next_failure(opened: &Opened, node: Option<NodeId>, forward: bool) -> Option<NodeId> {
     let (first, end) = (NodeId::new(0), opened.trace.nodes.next_key());
     let failed = |at: &NodeId| opened.node(*at).is_some_and(|n| is_cause(opened, *at, n));
@@ -96,7 +96,7 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
     })
 }
 
-/// Builds the details of a node, for which its rows are read from the store.
+/// Builds the details of a node. Reads the node's rows from the store.
 pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
     let _snapshot = session.snapshot();
     let row = tree_row(session, node, false)?;

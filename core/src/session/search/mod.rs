@@ -1,7 +1,7 @@
 //! Searches all parts of a run for a text, step by step.
 //!
 //! ```text
-//! Search::new ──► step, step, step … (each reads a piece of a value, or a few small ones) ──► Search::found
+//! Search::new ──► step, step, step … (each reads a piece of a value, or a few small values) ──► Search::found
 //! ```
 //!
 //! The first step searches the parts that are in memory (statements, errors, prompts, gates, names). Later steps read
@@ -38,7 +38,7 @@ pub struct Search {
     found: Found,
 }
 
-/// The hits so far.
+/// The hits and the progress of a search so far.
 #[derive(Default)]
 struct Found {
     groups: Vec<HitGroup>,

@@ -151,7 +151,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Searches the next piece; the `last` one may be empty.
+    /// Searches the next piece. `last` marks the last piece, which may be empty.
     pub(super) fn piece(
         &mut self,
         needle: &Needle,

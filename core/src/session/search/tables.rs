@@ -14,7 +14,7 @@ use crate::view::{Cell, Hit, HitKind, SkippedValue};
 const ROWS: u32 = 5_000;
 const CELL: u32 = 512;
 
-/// How many bytes of a longer cell are read. Its row is then read separately.
+/// How many bytes of a cell longer than [`CELL`] are read. The row of such a cell is read separately.
 const MOST: u32 = 1 << 20;
 
 /// The next rows to search: the index of the table among the run's tables, and the first row.

@@ -59,7 +59,8 @@ fn a_dropped_folder_without_a_parent_is_the_run_itself() {
     );
 }
 
-/// Each line tests what is left of a run in one of the forms of docs/reference/formats.md.
+/// Each case tests that the remaining files of a run are enough to find the run, in one of the forms of
+/// docs/reference/formats.md.
 #[test]
 fn runs_are_found_by_what_is_left_of_them() {
     use FoundKind::{RunFolder, StateFile};

@@ -3,8 +3,8 @@
 //! Rows are paired from the top down: two rows can only correspond if the rows around them do. So a statement in a call
 //! of a block is compared with the statement in the corresponding call, and a round with the round of the same number.
 //! Among the children of a pair, rows with equal keys are paired in order: first by statement and text, then by
-//! statement, then by text. Each step sorts and looks up keys, so that 50,000 siblings take no longer than 50,000 rows
-//! elsewhere.
+//! statement, then by text. Each step sorts and looks up keys, so the time grows hardly faster than the number of rows,
+//! even for 50,000 siblings.
 
 use std::collections::BTreeMap;
 
@@ -42,12 +42,12 @@ pub(super) struct Aligned {
 }
 
 impl Aligned {
-    /// Returns the index of the entry with a row of A.
+    /// Returns the index of the entry that contains this row of A.
     pub(super) fn of_a(&self, node: NodeId) -> Option<u32> {
         self.of_a.get(node).copied().flatten()
     }
 
-    /// Returns the index of the entry with a row of B.
+    /// Returns the index of the entry that contains this row of B.
     pub(super) fn of_b(&self, node: NodeId) -> Option<u32> {
         self.of_b.get(node).copied().flatten()
     }

@@ -60,7 +60,7 @@ pub struct CompareOptions {
 /// Why two runs cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
-    /// One of the two is a store of agents.
+    /// One of the two sources is a store of agents.
     #[error("{0} is a store of agents, not a run")]
     NoRun(String),
     /// The runs are of different programs; the text gives the reason.
@@ -179,7 +179,7 @@ fn lacks(session: &Session) -> bool {
 fn notes(a: &Session, b: &Session) -> Vec<String> {
     let of = |(name, session): (&str, &Session)| {
         let unread = session.unread().into_iter();
-        // The first note already covers encrypted parts.
+        // The note of the trace already reports an encrypted part.
         let unread = unread.filter(|u| !u.sealed && !u.parts.is_empty());
         let unread = unread.map(|u| format!("{} could not be read: {}", u.what, u.why));
         let notes: Vec<String> = note(session)
@@ -283,7 +283,7 @@ fn listed(aligned: &Aligned, differs: &[Vec<Difference>], all: bool) -> Vec<bool
             all || !differs.is_empty() && !above.is_some_and(is_only)
         })
         .collect();
-    // An entry comes before the entries inside of it, so the loop goes backward to see those first.
+    // An entry comes before the entries inside of it. The loop goes backward, so that it sees the inner entries first.
     for (at, entry) in aligned.entries.iter().enumerate().rev() {
         if listed.get(at) == Some(&true)
             && let Some(above) = entry.above.and_then(|above| listed.get_mut(above as usize))

@@ -78,7 +78,7 @@ fn rooms(blocks: &[Block], room: usize) -> Vec<usize> {
     rooms
 }
 
-/// Distributes bytes among the blocks of a priority, the smallest need first. Returns how many were used.
+/// Distributes bytes among the blocks of a priority, the smallest need first. Returns how many bytes were used.
 fn fill(blocks: &[Block], needs: &[usize], rooms: &mut [usize], rank: u8, share: usize) -> usize {
     let mut of_rank: Vec<(usize, &mut usize)> = blocks
         .iter()

@@ -7,7 +7,7 @@ use crate::schema::STATE_SQL;
 use crate::session::{Options, Session};
 use crate::sqlite::MemorySource;
 
-/// Opens a run with these rows of `execution`: id, parent, statement, status, begin and end in minutes after ten,
+/// Opens a run with these rows of `execution`: id, parent, statement, status, begin and end in minutes after 10:00,
 /// metadata.
 fn session(rows: &str) -> Session {
     let mut conn = Connection::open_in_memory().unwrap();

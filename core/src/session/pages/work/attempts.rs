@@ -37,7 +37,7 @@ pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
             node.attempts
         ));
     }
-    // The last attempt ended with the run, even if its row records that it is running.
+    // The last attempt ended with the run, even if the row records the attempt as running.
     if let Some(last) = work.attempts.last_mut()
         && node.status.is_open()
         && session.is_at_rest()

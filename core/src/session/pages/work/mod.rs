@@ -1,8 +1,8 @@
 //! Builds the details of a statement's work: its prompt, its inputs, and its answers.
 //!
 //! A store keeps only the last value of a name, so the value that a statement received or wrote may have been replaced.
-//! A value is only shown if the records show that it is the right value. Otherwise a note explains that the value was
-//! replaced, or that this is unknown.
+//! A value is only shown without a note if the records show that the statement received or wrote it. Otherwise a note
+//! explains that the value was replaced, or that this is unknown.
 
 mod attempts;
 mod context;
@@ -232,7 +232,7 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     Some(words)
 }
 
-/// Describes how a gate was decided, by whom, and with which comment; `None` while it is pending.
+/// Describes how a gate was decided, by whom, and with which comment; `None` while the gate is pending.
 pub(super) fn outcome(gate: &Gate) -> Option<String> {
     let by = gate.resolved_by.as_deref().map(|by| format!(" by {by}"));
     let comment = gate

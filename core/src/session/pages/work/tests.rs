@@ -154,7 +154,7 @@ fn names_mean_what_they_mean_in_the_frame_of_the_statement() {
     );
 }
 
-/// No record has the value of a loop's item, but the frame of the call records what it was passed.
+/// No record has the value of a loop's item, but the frame of the call records the value that was passed.
 #[test]
 fn the_argument_of_a_call_is_what_its_frame_received() {
     let program =

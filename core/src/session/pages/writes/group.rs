@@ -42,7 +42,7 @@ impl Group {
     pub(super) fn settle(&mut self, trace: &Trace) {
         let status = |span: &Span| trace.node(span.node).map(|node| &node.status);
         let begun = |span: &Span| status(span) != Some(&NodeStatus::Pending);
-        // A statement that was only announced counts if no statement of the group began.
+        // Statements that were only announced count if no statement of the group began.
         if self.spans.iter().any(begun) {
             self.spans.retain(begun);
         }
@@ -107,7 +107,7 @@ impl Group {
     }
 
     /// Returns the node that was running between two times. A statement writes its value before it ends, so of several
-    /// nodes it is the one that ended first.
+    /// such nodes the writer is the node that ended first.
     fn under_way(&self, low: i64, high: i64) -> Option<NodeId> {
         let from = self.ended.partition_point(|(to, ..)| *to < low);
         // Few nodes with one name run at the same time. The limit protects against malicious runs.

@@ -6,8 +6,9 @@
 //!
 //! A node may have written a binding if its statement binds the name in the binding's frame. The writer is the one of
 //! these nodes that was running when the value was last written (`started <= updated <= completed`, or not completed).
-//! If none was running, a later write replaced the value, and its writer is unknown. If times are missing, the last of
-//! these nodes is the writer, provided that it completed or is the only such node. Such a writer is marked as inferred.
+//! If none of them was running, a later write replaced the value, and the writer of the present value is unknown. If
+//! times are missing, the last of these nodes is the writer, provided that it completed or is the only such node. Such
+//! a writer is marked as inferred.
 //!
 //! A session that binds no name writes a binding such as `anon_001`, which records the session's text as its source.
 //!
@@ -46,7 +47,7 @@ const TAIL_MOST: u64 = 1 << 20;
 /// The writer of a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::session) struct Written {
-    /// The node; `None` if none was running, or if several may have written the value.
+    /// The node that wrote the value; `None` if no node was running, or if several may have written the value.
     pub(super) by: Option<NodeId>,
     /// Whether the node was inferred from the name or the order of rows, because times are missing.
     pub(super) inferred: bool,

@@ -10,7 +10,7 @@ const CALLER: &str = "caller";
 /// A name, with the node of the frame in which it is bound.
 pub(super) type Key<'a> = (&'a str, Option<NodeId>);
 
-/// Returns the binding that a node's last row records as written, and that row.
+/// Returns the index of a node's last row, and the binding that this row records as written.
 pub(super) fn recorded<'r>(run: &'r Run, trace: &Trace, node: &Node) -> Option<(u32, Key<'r>)> {
     let last = node.last_row?;
     let meta = run.executions.get(last as usize)?.meta.as_deref()?;
