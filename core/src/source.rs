@@ -65,7 +65,7 @@ impl SourceError {
     }
 }
 
-/// A set of files that can be read in parts, with databases among them that can be opened.
+/// A set of files that the core can read in parts. Some of the files are databases, which the core can open.
 pub trait Source {
     /// Returns the name of the source for people: a path, or a dropped folder's name.
     fn label(&self) -> String;
@@ -179,8 +179,8 @@ pub trait Source {
 /// Folders that contain very many files but not runs; a listing leaves them out.
 const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
 
-/// The names of a run's folders, and of the folders around runs. A folder inside one of them is listed even if its name
-/// is in [`LEFT_OUT`] (except `.git`), because a binding may be called `target`.
+/// The names of a run's folders, and of the folders around runs. A folder inside one of these folders is listed even if
+/// its name is in [`LEFT_OUT`] (except `.git`), because a binding may be called `target`.
 const RUN_PARTS: [&str; 8] = [
     ".prose",
     "runs",

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// A text shared by many rows: a statement, a status, an error. A clone is cheap, because it shares the bytes.
+/// A text shared by many rows: a statement, a status, an error. A clone is cheap, because all clones share the bytes.
 pub type Text = Arc<str>;
 
 /// Escapes the characters that a terminal would act on or hide: C0, C1 and DEL, bidirectional controls, other format
@@ -34,7 +34,8 @@ pub fn escape(text: &str, lines: bool) -> String {
 /// Escapes in a JSON document the characters that [`escape`] escapes in text, because JSON writers leave DEL, C1 and
 /// format characters unescaped.
 ///
-/// These characters occur only in strings, where the escape means the same character; line breaks between values stay.
+/// The escaped characters occur only inside of JSON strings, so the document keeps its meaning. Line breaks between
+/// values stay.
 ///
 /// ```
 /// use prosescope_core::render::text::escape_json;

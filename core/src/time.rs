@@ -186,7 +186,8 @@ fn plain_millis(text: &[u8]) -> Option<i64> {
         .map(|at| at.and_utc().timestamp_millis())
 }
 
-/// Returns a duration as the viewer shows it: `41s`, `2m 40s`, `3h 12m`, `3d 4h`; below a second in milliseconds.
+/// Returns a duration in its two largest units: `41s`, `2m 40s`, `3h 12m`, `3d 4h`; below a second in milliseconds:
+/// `812ms`.
 pub fn human_duration(ms: i64) -> String {
     let ms = ms.max(0);
     let (s, m, h, d) = (ms / 1000, ms / 60_000, ms / 3_600_000, ms / 86_400_000);

@@ -8,8 +8,9 @@ use super::Session;
 use crate::model::Run;
 use crate::trace::{NodeId, Trace};
 
-/// A map from the indices of nodes and bindings in one reading of a run to those in a later reading. An index changes
-/// if the later reading has a new item before it. With the map, a row that a user folded stays folded.
+/// A map from the indices of nodes and bindings in one reading of a run to those in a later reading. The index of an
+/// item changes if the later reading has a new item before that item. With the map, a row that a user folded stays
+/// folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Carried {
     nodes: Moved,
@@ -24,7 +25,7 @@ struct Moved {
 }
 
 impl Session {
-    /// Maps the nodes and bindings of this reading to those of a later one.
+    /// Maps the nodes and bindings of this reading to those of a later reading.
     ///
     /// A node is identified by its row. A node without a row is identified by the node around it, its kind, its text
     /// and its ordinal among identical siblings. A binding is identified by its name, its frame, and its ordinal among

@@ -152,8 +152,8 @@ impl Filter {
             && self.why.is_none()
     }
 
-    /// Returns whether a run with this name may meet the conditions, judging by the time in its id, before it is
-    /// opened.
+    /// Returns whether a run with this name may meet the conditions, judging only by the time in the name. The run need
+    /// not be open.
     pub(super) fn may_want(&self, name: &str) -> bool {
         match (self.since, run_id::RunId::parse(name).millis()) {
             (Some(since), Some(at)) => at >= since,

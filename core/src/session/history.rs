@@ -78,7 +78,7 @@ pub fn why_failed(runs: &[RunSummary]) -> Vec<WhyFailed> {
     all
 }
 
-/// Returns the error of a failed or unreadable run, if its line of the list has one.
+/// Returns the error of a failed or unreadable run, if the run's line of the list has an error.
 pub(super) fn message(run: &RunSummary) -> Option<&str> {
     let failed = run.failure.as_deref().filter(|_| run.status == "failed");
     failed.or(run.error.as_deref())

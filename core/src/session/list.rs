@@ -115,7 +115,7 @@ pub struct Listing {
     pub left: Vec<Found>,
 }
 
-/// A function that returns the line of a run if it is known.
+/// A function that returns the line of a run if the line is known already.
 type Known<'a> = dyn Fn(&Found) -> Option<RunSummary> + 'a;
 
 /// The runs to list, and how to get their lines.
@@ -165,7 +165,7 @@ pub(super) struct Lists<'a> {
     options: &'a Options,
     /// The rows of the store's table of runs, for a store that contains many runs.
     heads: Option<Heads>,
-    /// The rows of unfinished runs, read when they are first needed.
+    /// The rows of unfinished runs, read at the first use.
     rest: OnceCell<Option<Replay>>,
 }
 
@@ -245,7 +245,7 @@ impl<'a> Lists<'a> {
                         self.source.expect(&mut next.map(|found| &*found.place));
                     }
                     read = true;
-                    // Closes the previous session first, so that only one is open.
+                    // Closes the previous session first, so that only one session is open.
                     drop(listing.session.take());
                     let (line, session) = self.line(&place, alone);
                     listing.session = session;

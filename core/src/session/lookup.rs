@@ -35,7 +35,7 @@ pub enum Lookup {
     NotFound(Box<Session>),
 }
 
-/// A value that was found by its name, and the part of its run that was read for it.
+/// A value that was found by its name, and the part of the run that was read to find the value.
 pub struct FoundValue {
     parts: Parts,
     binding: Binding,

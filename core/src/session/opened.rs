@@ -82,7 +82,7 @@ impl Opened {
         }
     }
 
-    /// Returns the issues of decoding the run, and then those of folding it.
+    /// Returns the issues of decoding the run, and then the issues of building its trace.
     pub fn issues(&self) -> impl Iterator<Item = &Issue> {
         self.run.issues.iter().chain(&self.trace.issues)
     }
@@ -104,7 +104,8 @@ impl Opened {
         Counts::of(&self.found(self.now))
     }
 
-    /// Returns whether the run's only position was inferred from earlier statements and no record names it.
+    /// Returns whether the run's only position was inferred from earlier statements, because no row records the
+    /// position.
     pub(super) fn is_inferred(&self) -> bool {
         let [position] = self.trace.positions.as_slice() else {
             return false;

@@ -21,8 +21,8 @@ pub fn has_stray_database(source: &dyn Source, dir: &str) -> bool {
 pub struct DatabaseAt {
     /// The database's path in the source; `None` if the run is kept in files.
     pub path: Option<String>,
-    /// Whether the database was opened by its path and is not called `state.db`. Files beside it then do not belong to
-    /// the run.
+    /// Whether the database was opened by its path and is not called `state.db`. Files beside such a database do not
+    /// belong to the run.
     pub alone: bool,
 }
 

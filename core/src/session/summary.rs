@@ -140,9 +140,9 @@ pub(super) fn says_its_end(run: &Run) -> bool {
     finished && updated.is_some() && updated > started
 }
 
-/// Returns the duration of a run in milliseconds, measured by the clock of one source. In a state file, a VM writes the
-/// time as it believes it to be, often in local time with a `Z` (docs/reference/formats.md). Tools write gates and
-/// headers by their own clock. So the difference between a VM's time and a tool's time has no meaning.
+/// Returns the duration of a run in milliseconds, measured by the clock of one source. In a state file, a VM writes a
+/// time that may be wrong, often local time with a `Z` (docs/reference/formats.md). Tools write gates and headers by
+/// their own clock. So the difference between a VM's time and a tool's time has no meaning.
 fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
     let by_file = verdict.last_sign_from.as_deref() == Some(STATE_FILE);
     let until = match run.form {

@@ -9,7 +9,7 @@ use crate::model::FolderForm;
 use crate::run_id;
 use crate::source::{NAMES_HIDDEN, Source};
 
-/// The runs, agents and single files in a source. Their content determines what they are; names only help.
+/// The runs, agents and single files in a source. The content of each file determines its kind; names only help.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Survey {
     /// The places that can be opened, in order of path.
@@ -46,7 +46,7 @@ pub enum FoundKind {
 const STATE_MARKS: &[&str] = &["state.db", "vm.log.md"];
 /// Possible names of a run's own copy of its program.
 const PROGRAM_MARKS: &[&str] = &["program.prose", "current.prose", "root.prose.md"];
-/// Folders inside of a run folder, by which it is recognized.
+/// Folders inside of a run folder, by which the run folder is recognized.
 const PARTS: &[&str] = &["bindings", "agents", "imports", "attachments"];
 /// Folders whose content always belongs to the run around them.
 const INNER: &[&str] = &[

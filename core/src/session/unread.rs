@@ -10,9 +10,10 @@ use crate::view::{Part, Unread};
 
 impl Session {
     /// Returns the parts of the run that could not be read completely, in the order of reading, including an encrypted
-    /// state file. Encrypted or damaged values are not included, because they are shown as such. Parts that were cut at
-    /// one of Prosescope's limits are not included either, because a shortened list is not empty. Exceptions are tables
-    /// with too many rows and the audit log, whose chain can only be verified with all of its rows.
+    /// state file. Encrypted or damaged values are not included, because pages show them as encrypted or damaged. Parts
+    /// that were cut at one of Prosescope's limits are not included either, because a shortened list is not empty.
+    /// Exceptions are tables with too many rows and the audit log, whose chain can only be verified with all of its
+    /// rows.
     pub fn unread(&self) -> Vec<Unread> {
         unread_of(&self.run, &self.values)
     }
@@ -72,8 +73,8 @@ pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let failed = match issue.rule.as_str() {
         "reading-failed" | "reading-stopped" | "file-unreadable" | "file-not-given"
         | "unreadable-folder" => true,
-        // The rules of the next two arms report limits of Prosescope. A cut file counts only if it is the audit log,
-        // which can only be verified with all of its rows.
+        // The rules of the next two arms report limits of Prosescope. Of files that were cut, only the audit log
+        // counts, because it can only be verified with all of its rows.
         "too-many-rows" if !parts.is_empty() => true,
         "log-cut" | "file-cut" if parts == [Part::Audit] => true,
         "table-damaged" | "database-unreadable" | "agents-unreadable" | "log-unreadable" => false,

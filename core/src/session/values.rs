@@ -396,7 +396,7 @@ impl Values {
         }
     }
 
-    /// Adds a binding's source statement, times and attachment from its row, unless they were read already.
+    /// Adds a binding's source statement, times and attachment from its row, unless these fields were read already.
     pub(super) fn binding_tail(&self, binding: &Binding) -> Binding {
         let mut full = [binding.clone()];
         self.binding_tails(&mut full);
@@ -412,8 +412,8 @@ impl Values {
         }
     }
 
-    /// Adds an agent's times from its row, unless they were read already. In a row, the times are stored after the
-    /// memory, so decoding skips them if the memory is large.
+    /// Adds an agent's times from its row, unless the times were read already. In a row, the times come after the
+    /// memory, so decoding skips the times if the memory is large.
     pub(super) fn agent_tail(&self, agent: &Agent) -> Agent {
         let large = agent.memory.len().unwrap_or(0) > u64::from(NEAR);
         let known = agent.created.is_some() || agent.updated.is_some();

@@ -10,7 +10,7 @@ use crate::time::Stamp;
 pub struct CleanPlan {
     /// Runs to remove, in order of name; with `--yes`, the runs that were removed.
     pub remove: Vec<CleanRun>,
-    /// Runs that were asked for and are kept, each with the reason. They include the runs that could not be removed.
+    /// Selected runs that are kept, each with the reason. Runs that could not be removed are included.
     pub keep: Vec<CleanRun>,
     /// Folders that an earlier clean-up began to remove and did not finish.
     pub leftovers: Vec<Leftover>,
@@ -41,7 +41,7 @@ pub struct CleanRun {
 }
 
 impl CleanPlan {
-    /// Moves a run from `remove` to `keep`, because it could not be removed.
+    /// Moves a run from `remove` to `keep`, because the run could not be removed.
     pub fn stays(&mut self, name: &str, why: &str) {
         if let Some(at) = self.remove.iter().position(|run| run.run == name) {
             let mut run = self.remove.remove(at);
@@ -51,7 +51,7 @@ impl CleanPlan {
         }
     }
 
-    /// Takes a leftover folder out of the plan, because it could not be removed.
+    /// Takes a leftover folder out of the plan, because the folder could not be removed.
     pub fn leftover_stays(&mut self, name: &str) {
         if let Some(at) = self.leftovers.iter().position(|left| left.name == name) {
             let left = self.leftovers.remove(at);

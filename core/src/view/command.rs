@@ -157,7 +157,7 @@ pub struct Serving {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServingWorkflows {
-    /// The server's address, with the port that it listens on.
+    /// The server's address, with its port.
     pub address: String,
     /// The token that the command generated; `null` if the caller gave one or the server requires none.
     pub token: Option<String>,

@@ -1,4 +1,5 @@
-//! Defines the JSON of `prosescope diff`, which compares two runs of one program, or of two versions of it, row by row.
+//! Defines the JSON of `prosescope diff`, which compares two runs row by row. The runs are of one program, or of two
+//! versions of a program.
 
 use serde::{Deserialize, Serialize};
 
@@ -142,7 +143,7 @@ pub enum Difference {
     Duration,
 }
 
-/// A row of one run beside its counterpart in the other: the same statement, in the same call of a block, the same
+/// A row of one run with its counterpart in the other run: the same statement, in the same call of a block, the same
 /// round and the same branch.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -157,9 +158,9 @@ pub struct ComparedRow {
     pub b: Option<ComparedNode>,
     /// The aspects in which the two rows differ; empty for a row that is listed only because rows below it differ.
     pub differs: Vec<Difference>,
-    /// Whether it is a guess that the two rows are counterparts: the statement was edited, or its line is a guess.
+    /// Whether the pair is a guess, because the statement was edited, or because a row's line is a guess.
     pub guessed: bool,
-    /// How many rows below this row are not listed, because one run alone records this row and all of them.
+    /// How many rows below this row are not listed, because only one run records this row and the rows below.
     pub below: u32,
     /// How much longer B took than A, in milliseconds; negative if B took less. `None` unless both durations are
     /// recorded and differ.

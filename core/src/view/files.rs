@@ -36,7 +36,7 @@ pub struct ImportView {
     /// The status of the import's own run, as far as known without reading the whole run.
     pub nested_status: Option<String>,
     /// Bindings of this run whose names begin with the handle and a dot (`research.findings`), at most 200. If several
-    /// imports share a handle, only the first one lists them.
+    /// imports share a handle, only the first import lists the bindings.
     pub bindings: Vec<super::BindingRef>,
     /// Why the import's own run is not opened: the imports form a cycle, or are nested deeper than 50.
     pub note: Option<String>,

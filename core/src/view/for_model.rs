@@ -87,7 +87,7 @@ impl ForModel {
     /// Bytes that are reserved for the sentence that [`ForModel::set_replaced`] appends.
     pub(crate) const ROOM: usize = 200;
 
-    /// Stores what was replaced in the text, and appends a sentence about it.
+    /// Stores the secrets and details that were replaced in the text, and appends a sentence about them to the text.
     pub fn set_replaced(&mut self, replaced: Vec<ReplacedInText>) {
         self.raw = false;
         self.replaced = replaced;
@@ -98,7 +98,7 @@ impl ForModel {
         });
     }
 
-    /// Records that nothing was replaced, and appends a sentence about it.
+    /// Records that nothing was replaced, and appends a sentence which warns that the text may contain secrets.
     pub fn set_raw(&mut self) {
         self.raw = true;
         self.set_end("Nothing was replaced in this copy: secrets of the run may be in it.\n");

@@ -149,7 +149,7 @@ impl AuditRow {
     }
 }
 
-/// Returns a principal in words, with the principal on whose behalf it acts (errata G4): `mira, for ops-team`.
+/// Returns the principal `by` in words, with the principal on whose behalf `by` acts (errata G4): `mira, for ops-team`.
 pub fn acting(by: &str, on_behalf_of: Option<&str>) -> String {
     on_behalf_of.map_or_else(|| by.to_owned(), |other| format!("{by}, for {other}"))
 }

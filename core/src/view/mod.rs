@@ -1,8 +1,8 @@
 //! Defines plain structs of facts about a run. Every user interface shows these structs, so that all screens agree.
 //!
-//! There is one struct for each page, built by [`crate::session::pages`]. `prosescope … --json` prints its serde form,
-//! and the browser's worker sends the same form. Structs do not contain large values: lists have lengths and previews,
-//! and a value is read when a user opens it.
+//! There is one struct for each page, built by [`crate::session::pages`]. `prosescope … --json` prints the struct as
+//! JSON, and the browser's worker sends the same JSON. Structs do not contain large values: lists have lengths and
+//! previews, and a whole value is read when a user opens the value.
 //!
 //! | page | struct | command |
 //! |---|---|---|

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Cell, NodeWork};
 use crate::time::Stamp;
 
-/// A link to a node of the trace, with the facts that lists show beside it.
+/// A link to a node of the trace, with the facts that lists show beside the link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeRef {
@@ -25,7 +25,7 @@ pub struct NodeRef {
     pub path: String,
     /// The statement's line in the program.
     pub line: Option<u32>,
-    /// Whether the line is a guess, because the row does not record it.
+    /// Whether `line` is a guess, because the row does not record its line.
     #[serde(default)]
     pub line_guessed: bool,
     /// The node's last error, cut at 400 characters, also if another attempt is running.
@@ -52,7 +52,7 @@ impl TreeRow {
     }
 }
 
-/// A link to a binding, with the facts that lists show beside it.
+/// A link to a binding, with the facts that lists show beside the link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingRef {
@@ -102,7 +102,7 @@ pub(crate) const RECOVERED: &str = "recovered";
 pub(crate) const WAS_EXECUTING: &str = "was executing";
 
 /// The status of a node that waited for another part of the run when the run was interrupted or became silent. A gate
-/// does not get this status, because it can still be decided.
+/// does not get this status, because a person can still decide the gate.
 pub(crate) const WAS_WAITING: &str = "was waiting";
 
 /// The statuses that no row records, because they are derived.
@@ -176,13 +176,13 @@ pub struct TreeRow {
     pub bindings: Vec<BindingRef>,
     /// The statement's line in the program.
     pub line: Option<u32>,
-    /// Whether the line is a guess, because the row does not record it.
+    /// Whether `line` is a guess, because the row does not record its line.
     pub line_guessed: bool,
     /// Whether the row failed and was recovered.
     pub recovered: bool,
     /// Whether the position in the tree was inferred, at least in part.
     pub inferred: bool,
-    /// Whether the row was derived from other rows; no record exists for it.
+    /// Whether the row was derived from other rows, without a record of its own.
     pub derived: bool,
     /// Whether this row is a current position of the run, at which the program continues.
     pub position: bool,

@@ -36,7 +36,7 @@ pub struct Overview {
     /// The next action, as a clause: `go on at line 32`; empty for a store of agents.
     #[serde(default)]
     pub next: String,
-    /// The command for the next action, or for a description of it; `None` without a next action.
+    /// The command that carries out the next action, or that shows how to carry it out; `None` without a command.
     #[serde(default)]
     pub next_command: Option<String>,
     /// A description of what happened, in three sentences.
@@ -225,7 +225,7 @@ pub struct Failure {
     #[serde(default)]
     pub because_of_count: u32,
     /// The consequences in words: `it ended the 6 blocks around it`; empty if nothing else failed. For a completed run:
-    /// why it continued after the failure, if that is known.
+    /// why the run continued after the failure, if that is known.
     #[serde(default)]
     pub because_words: String,
 }

@@ -112,7 +112,7 @@ pub struct PositionView {
     pub line: Option<u32>,
     /// The text of the position's line in the program.
     pub source: String,
-    /// Whether the line is a guess, because the row does not record it.
+    /// Whether `line` is a guess, because the row does not record its line.
     pub guessed: bool,
     /// When the node began; `None` if that is not recorded.
     pub since: Option<Stamp>,
@@ -225,7 +225,7 @@ words! {
         Empty = "empty",
         /// The name is a parameter, a counter, an error or an item, which bindings do not record.
         Given = "given",
-        /// A remaining statement makes the value before it is used.
+        /// A remaining statement makes the value before the value is used.
         Made = "made",
         /// The value belongs to an import, which is a run of its own.
         Import = "import",

@@ -100,7 +100,7 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// Returns the run's name, with its id in parentheses if the name does not contain it:
+    /// Returns the run's name, with the run's id in parentheses if the name does not contain the id:
     /// `copy (20260115-143052-a7b3c9)`, but `postgres:20260115-143052-a7b3c9`.
     pub fn title(&self) -> String {
         match self

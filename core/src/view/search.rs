@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct SearchView {
     /// The text that was searched for.
     pub text: String,
-    /// Whether the search distinguishes capital and small letters: it does if the text has a capital.
+    /// Whether the search distinguishes capital and small letters, because the text has a capital letter.
     pub case_sensitive: bool,
     /// The runs that were searched.
     pub runs: Vec<SearchedRun>,
@@ -122,7 +122,7 @@ pub struct SkippedValue {
     pub place: String,
     /// Bytes of the value.
     pub len: u64,
-    /// The reason: the value is not text, or it could not be read.
+    /// Why the value was not searched: the value is not text, or reading failed.
     pub why: String,
     /// Whether reading the value failed.
     pub failed: bool,

@@ -51,7 +51,7 @@ pub struct Unread {
     /// Whether reading failed (permission denied, a lock, an I/O error), so that another try may succeed. False if the
     /// content was read and could not be understood.
     pub failed: bool,
-    /// Whether the content is encrypted: it is not damaged, but only its owner can read it.
+    /// Whether the content is encrypted. Such content is not damaged, but only its owner can read it.
     #[serde(default)]
     pub sealed: bool,
     /// Whether the content lies outside of the run, like the agents of a project; the run itself was read.

@@ -18,7 +18,7 @@ pub struct NodeWork {
     /// The agent that the statement names, as the program declares it.
     #[serde(default)]
     pub by: Option<AskedAgent>,
-    /// The names that the statement received, as its frame resolves them (the first 50).
+    /// The names whose values the statement received, resolved in the statement's frame (the first 50).
     pub context: Vec<GivenName>,
     /// How many more names the statement received.
     pub more_context: u32,
@@ -40,7 +40,7 @@ pub struct NodeWork {
 pub struct AskedAgent {
     /// The agent's name.
     pub name: String,
-    /// The model that the agent requests; `None` if the program does not name one.
+    /// The model that the agent requests; `None` if the program does not name a model.
     pub model: Option<String>,
     /// The agent's own prompt, which precedes the prompt of each session.
     pub prompt: Option<Excerpt>,
@@ -92,7 +92,8 @@ pub struct GivenName {
     pub why: String,
     /// Whether the present value is the value that the statement received.
     pub seen: Seen,
-    /// Whether `seen` was inferred from the order of the statements, because the recorded times do not decide it.
+    /// Whether `seen` was inferred from the order of the statements, because the recorded times are not enough to know
+    /// it.
     pub inferred: bool,
     /// The first lines of the received value, or of the present value if `seen` is `unknown`; `None` if the received
     /// value was not kept.
@@ -109,9 +110,9 @@ pub struct AnswerView {
     pub binding: BindingRef,
     /// The first lines of the value that the statement wrote, not of a later value; `None` if that value was not kept.
     pub value: Option<Excerpt>,
-    /// The statement that replaced the value, if it is known.
+    /// The statement that replaced the value, if that statement is known.
     pub replaced_by: Option<NodeRef>,
-    /// A note which says whether the value was replaced, and whether the run keeps the earlier one.
+    /// A note which says whether the value was replaced, and whether the run keeps the earlier value.
     pub note: Option<String>,
 }
 

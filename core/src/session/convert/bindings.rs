@@ -331,7 +331,7 @@ pub(super) fn place(binding: &Binding) -> String {
     format!("binding {}", named(&binding.name, binding.execution_id))
 }
 
-/// Returns whether the binding's name is valid for a file and no earlier binding took it. Names that differ only in
+/// Returns whether a file can have the binding's name and no earlier binding took that file. Names that differ only in
 /// case count as the same, because some file systems ignore case.
 fn takes_a_file(binding: &Binding, files: &mut BTreeSet<String>) -> bool {
     let (name, frame) = (&*binding.name, binding.execution_id);

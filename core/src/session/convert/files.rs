@@ -21,7 +21,7 @@ const NAMED: usize = 20;
 const GATE_MOST: u64 = 1 << 20;
 /// Keys of a gate's file in addition to the table's columns (OpenProse's filesystem.md, "Approval Gates").
 const GATE_KEYS: &[&str] = &["gate_id", "decision", "principal", "timestamp", "comment"];
-/// The files of a run's folder that a conversion copies, and those that it leaves out.
+/// The files of a run's folder that a conversion copies, and the files that the conversion leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
     /// Files that are copied unchanged: the path inside the run, and the path inside the copy.
@@ -171,8 +171,8 @@ impl Session {
         }
     }
 
-    /// Returns whether the state file is the only record of the executed statements, because there are no rows. This
-    /// includes a file without marks if values beside it show which statements ended.
+    /// Returns whether the state file is the only record of the executed statements, because there are no rows. A state
+    /// file without marks counts, too, if values beside the file show which statements ended.
     pub(super) fn told_by_state_file(&self) -> bool {
         let tells = |file: &StateFile| {
             let marks = file

@@ -41,7 +41,7 @@ impl Carry<'_, '_> {
         let to_folder = self.to_folder;
         let place = || format!("gate {} of run {run_id}", gate.id);
         let metadata = self.metadata(place, gate.metadata.as_deref());
-        // SQL compares deadlines with the current time in UTC as text, so they are written in UTC.
+        // Deadlines are written in UTC, because SQL compares them as text with the current time in UTC.
         let in_utc = |at: &Stamp| at.millis().map_or_else(|| at.clone(), Stamp::At);
         let deadline = gate.timeout_at.as_ref().map(in_utc);
         let mut changes = vec![Change::Gate(GateRow {

@@ -119,8 +119,8 @@ impl Carry<'_, '_> {
                 metadata,
                 self.to_folder,
             )));
-            // The store of a folder reads its whole log before each group. The groups double in size, so that it reads
-            // the log less often.
+            // The store of a folder reads its whole log before each group. The groups double in size, so that the store
+            // reads the log less often.
             let most = if self.to_folder {
                 ROWS.max(given)
             } else {

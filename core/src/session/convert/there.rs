@@ -165,8 +165,8 @@ fn add_change(hashes: &mut Hashes, change: &Change) {
             &[&row.prompt, &row.summary],
         ),
         Change::Import(row) => add(hashes, format!("import {}", row.alias), &[&row.source_url]),
-        // A gate's lists and times are not hashed, because files write them in another notation; its decision is in the
-        // audit log.
+        // A gate's lists and times are not hashed, because files write them in another notation. The gate's decision is
+        // in the audit log.
         Change::Gate(row) => add(hashes, gate(&row.id, &row.run_id), &[]),
         Change::ResolveGate(row) => add(hashes, gate(&row.id, &row.run_id), &[&row.status]),
         Change::Audit(row) => add(

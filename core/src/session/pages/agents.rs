@@ -132,7 +132,7 @@ fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
 }
 
 /// Returns the agents whose memory is at a path that the program declares. A program could declare any path, so the
-/// page only shows the path. A command that the user runs can open it.
+/// page only shows the path. A command that the user runs can open the path.
 fn elsewhere(opened: &Opened) -> Vec<AgentElsewhere> {
     let Some(listing) = opened.listing.as_ref() else {
         return Vec::new();

@@ -181,7 +181,7 @@ fn next(
     (next, command("resume"))
 }
 
-/// Returns whether a running run gave a sign of life so recently that something may still carry it out.
+/// Returns whether a running run gave a sign of life so recently that a model may still be carrying out the run.
 fn is_active(view: &Overview, now: Option<i64>) -> bool {
     let last_sign = view.last_sign.as_ref().and_then(Stamp::millis);
     let silent = now.zip(last_sign).map(|(now, at)| now - at);

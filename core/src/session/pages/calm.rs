@@ -14,7 +14,7 @@ use crate::view::TracePage;
 const ARGUMENT: usize = 60;
 
 /// Returns the outermost nodes that went well, together with everything inside of them. A recovered failure did not go
-/// well, because users want to see how it was recovered.
+/// well, because users want to see how the run recovered.
 pub fn went_well(opened: &Opened) -> &BTreeSet<NodeId> {
     opened.index.well.get_or_init(|| outermost(opened))
 }

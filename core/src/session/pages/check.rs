@@ -16,8 +16,8 @@ use crate::session::values::inside;
 use crate::session::{Opened, Session};
 use crate::view::{CheckedRun, Counts, NeedState};
 
-/// Finds all issues of a run: those of reading it, and those that take too long for other pages, because the whole
-/// database has to be read.
+/// Finds all issues of a run: the issues of reading the run, and issues that take too long for other pages, because
+/// they require reading the whole database.
 pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     let mut issues = session.found(now);
     let log = audit::verify(&session.run.audit, None).findings;

@@ -112,7 +112,7 @@ fn around_timed(opened: &Opened) -> BTreeSet<NodeId> {
     let nodes = opened.trace.nodes.iter();
     for node in nodes.filter(|node| took(opened, node).is_some()) {
         let mut above = node.parent;
-        // If a node is in the set already, the nodes around it are, too.
+        // If a node is in the set already, the nodes around that node are in the set, too.
         while let Some(at) = above.filter(|at| around.insert(*at)) {
             above = opened.trace.nodes.get(at).and_then(|node| node.parent);
         }

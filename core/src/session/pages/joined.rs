@@ -1,5 +1,5 @@
-//! Builds the rows of a trace as a screen shows them. A round of a loop that contains only one call is joined: it
-//! shares a row with that call.
+//! Builds the rows of a trace for a screen. A round of a loop that contains only one call is joined, which means that
+//! the round and the call share a row.
 
 use std::collections::BTreeSet;
 

@@ -48,7 +48,7 @@ pub(super) fn overview_of(
     let is_timed = |e: &Execution| e.started.is_some() || e.completed.is_some();
     let mut view = Overview {
         run: match run.form {
-            // A store of agents has no run id, so it is called by its file name.
+            // A store of agents has no run id, so the overview shows its file name instead.
             Form::Agents => last_part(&session.label, &session.place).to_owned(),
             _ => run.id.to_string(),
         },

@@ -9,7 +9,7 @@ use crate::trace::{Node, NodeKind, NodeStatus};
 /// The word for a statement that was left out because a condition was false, or that is in a branch of an `if` that was
 /// not taken.
 pub(super) const NOT_RUN: &str = "not run";
-/// The word for a statement before the last recorded one, or anywhere in a completed run.
+/// The word for a statement before the last recorded statement, or anywhere in a completed run.
 pub(super) const NOT_RECORDED: &str = "not recorded";
 /// The word for a statement after the run's position, or after the point at which the run ended.
 pub(super) const NOT_REACHED: &str = "not reached";
@@ -98,7 +98,8 @@ impl Silent {
         silent
     }
 
-    /// Returns the word for a statement without a record; empty if it is not executable or nothing is known.
+    /// Returns the word for a statement without a record; empty if the statement is not executable, or if nothing is
+    /// known.
     pub(super) fn word(&self, listing: &Listing, at: u32) -> &'static str {
         let Some(statement) = listing.get(at) else {
             return "";
@@ -134,8 +135,9 @@ struct Named {
     failed: u32,
 }
 
-/// Returns whether the `try` of a `catch` completed without a failure. That is so if the `try`, or the last statement
-/// of its body, completed in all records, no statement in it failed, and the `catch` has no records.
+/// Returns whether the `try` of a `catch` completed without a failure. For that, the `try`, or the last statement of
+/// its body, must have completed in all records. No statement in the body may have failed, and the `catch` must have no
+/// records.
 fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Named) -> bool {
     let tried = listing.leader(catch);
     if tried == catch {

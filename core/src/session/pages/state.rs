@@ -17,8 +17,8 @@ const OWN: usize = 1 << 20;
 /// The longest rendered text that is compared, in bytes. A longer text is cut and not compared.
 const COMPARED_MOST: usize = 4 << 20;
 
-/// Renders state.md from the run's data. With `whole`, the text has the whole program; otherwise, it has only the
-/// statements that ran and those that come next.
+/// Renders state.md from the run's data. With `whole`, the text has the whole program; otherwise, only the statements
+/// that ran and the statements that come next.
 pub fn state_md(opened: &Opened, whole: bool) -> String {
     let (run, trace) = (&opened.run, &opened.trace);
     let whole_program = whole;

@@ -16,7 +16,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     };
     match view.status.as_str() {
         "completed" => {
-            // The run does not record the status: it was inferred from what ran.
+            // The run does not record a status; the status was inferred from what ran.
             let is_guess = matches!(&*view.status_source, "execution trace" | "disk");
             let completed = if is_guess {
                 "Probably completed"
@@ -90,8 +90,8 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
     }
 }
 
-/// Returns up to four sentences: how much ran, what failed, the run's positions if the headline does not name them, and
-/// the last sign of life of an interrupted run. `remarks` is the number of lines that are not records of statements.
+/// Returns up to four sentences: how much ran, what failed, the run's positions unless the headline has them, and the
+/// last sign of life of an interrupted run. `remarks` is the number of lines that are not records of statements.
 pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
     if view.is_of_agents() {
         return vec![

@@ -1,8 +1,8 @@
 //! Builds the timeline: when each row of the trace was running, along an axis on which idle time is shortened.
 //!
-//! A row's own times are used if they are recorded. A row without times (a round, a branch, a frame) extends from the
-//! first begin to the last end of the rows inside of it. A row that began and did not end extends to the run's last
-//! sign of life and is marked as open. A row without any time has no bar.
+//! If a row's own times are recorded, the row extends from its begin to its end. A row without times (a round, a
+//! branch, a frame) extends from the first begin to the last end of the rows inside of it. A row that began and did not
+//! end extends to the run's last sign of life and is marked as open. A row without any time has no bar.
 
 mod dense;
 

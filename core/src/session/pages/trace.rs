@@ -129,7 +129,7 @@ pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
     })
 }
 
-/// Returns the frame that a node is, or the frame around it.
+/// Returns the node itself if the node is a frame, or else the frame around the node.
 pub(super) fn frame_of(opened: &Opened, node: NodeId) -> Option<&Node> {
     opened.node(opened.trace.frame(Some(node))?)
 }
@@ -241,7 +241,8 @@ pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
     }
 }
 
-/// Returns the error of a node: the error of its last row that has one, or the note of its failed line in the log.
+/// Returns the error of a node: the error of the node's last row with an error, or the note of the node's failed line
+/// in the log.
 pub(crate) fn error_of<'o>(opened: &'o Opened, at: NodeId, node: &'o Node) -> Option<&'o str> {
     error_in(&opened.run, &opened.trace, at, node)
 }

@@ -14,7 +14,7 @@ use crate::view::{Hit, HitKind, SkippedValue, ValueFormat};
 const STEP: u64 = 1 << 20;
 const VALUES: usize = 64;
 
-/// How many bytes of a value decide whether it is text.
+/// How many bytes of a value are examined to decide whether the value is text.
 const HEAD: usize = 2_048;
 
 /// A value to search.
@@ -39,7 +39,7 @@ struct Text {
     kind: HitKind,
     scan: Scan,
     nth: u32,
-    /// The first bytes of the value, until there are enough to decide whether it is text.
+    /// The first bytes of the value, collected until [`HEAD`] bytes are enough to decide whether the value is text.
     head: Vec<u8>,
     known: bool,
 }

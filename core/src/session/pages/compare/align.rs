@@ -1,10 +1,10 @@
 //! Pairs the rows of two runs that correspond to each other.
 //!
-//! Rows are paired from the top down: two rows can only correspond if the rows around them do. So a statement in a call
-//! of a block is compared with the statement in the corresponding call, and a round with the round of the same number.
-//! Among the children of a pair, rows with equal keys are paired in order: first by statement and text, then by
-//! statement, then by text. Each step sorts and looks up keys, so the time grows hardly faster than the number of rows,
-//! even for 50,000 siblings.
+//! Rows are paired from the top down: two rows can only correspond if the rows around them correspond. So a statement
+//! in a call of a block is compared with the statement in the corresponding call, and a round with the round of the
+//! same number. Among the children of a pair, rows with equal keys are paired in order: first by statement and text,
+//! then by statement, then by text. Each step sorts and looks up keys, so the time grows hardly faster than the number
+//! of rows, even for 50,000 siblings.
 
 use std::collections::BTreeMap;
 

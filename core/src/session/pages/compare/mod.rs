@@ -39,7 +39,7 @@ const NOTABLE: i64 = 10_000;
 const FIFTH: i64 = 5;
 
 /// The parts of a run that are compared. If one of them was not read completely, "no difference" would be wrong. The
-/// audit log is included because it records how gates were decided.
+/// audit log is included because the log records how gates were decided.
 pub const COMPARED: [Part; 5] = [
     Part::Statements,
     Part::Bindings,

@@ -3,7 +3,7 @@
 //! Statements on equal lines correspond. The remaining statements are paired in three steps. The first step pairs
 //! statements whose text occurs once in each program, because they were moved. The second step pairs statements whose
 //! name occurs once in each program. The third step is a guess: it pairs the statements in an edited range of lines in
-//! order, if both programs have equally many of the same kind there.
+//! order, if both programs have equally many statements of the same kind and depth in that range.
 
 use std::collections::BTreeMap;
 

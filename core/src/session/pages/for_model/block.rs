@@ -1,4 +1,5 @@
-//! Writes a block of the text for a language model: a heading by Prosescope, and text of the run in fences below it.
+//! Writes a block of the text for a language model: a heading in Prosescope's words, and text of the run in fences
+//! below the heading.
 
 use crate::resume::fence;
 use crate::text::{bytes, escape};
@@ -8,7 +9,7 @@ pub(super) const LINE: usize = 240;
 
 /// The text of the run that a block quotes.
 pub(super) enum Content {
-    /// A text that is cut at its end if it does not fit.
+    /// A text whose end is cut if the whole text does not fit.
     Text {
         /// The quoted text or its beginning, escaped.
         text: String,
@@ -17,7 +18,7 @@ pub(super) enum Content {
         /// Whether `text` is only the beginning of the whole text.
         more: bool,
     },
-    /// Lines that are cut around the most important one if they do not fit.
+    /// Lines that are cut around the most important line if not all lines fit.
     Lines {
         /// The lines, escaped.
         lines: Vec<String>,
@@ -40,7 +41,7 @@ pub(super) struct Block {
     pub(super) facts: Vec<String>,
     /// The quoted text of the run; `None` if the block quotes none.
     pub(super) content: Option<Content>,
-    /// The bytes that are reserved for the block; 0 if it can be left out.
+    /// The bytes that are reserved for the block; 0 if the block can be left out.
     pub(super) least: usize,
     /// The priority for the remaining bytes; lower numbers come first.
     pub(super) rank: u8,
@@ -130,7 +131,7 @@ impl Block {
         }
     }
 
-    /// Adds a fact, unless it is empty.
+    /// Adds a fact, unless the fact is empty.
     pub(super) fn fact(mut self, name: &str, fact: &str) -> Block {
         if !fact.is_empty() {
             self.facts

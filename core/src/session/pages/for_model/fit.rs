@@ -5,7 +5,7 @@ use crate::view::ForModel;
 
 /// The bytes that are reserved for the sentence that names omitted blocks.
 const FOOT: usize = 200;
-/// The smallest size of a block that can be left out; with fewer bytes it would be useless.
+/// The smallest useful size of a block that can be left out. A block that gets fewer bytes is left out.
 const WORTH: usize = 200;
 
 /// Writes the text within `size` bytes, and lists what was left out or shortened.

@@ -162,7 +162,7 @@ fn row(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec
     }
 }
 
-/// Adds the blocks about a statement's inputs: the beginnings of all values, and then the longer ones in full.
+/// Adds the blocks about a statement's inputs: the beginnings of all values, and then the longer values in full.
 fn given(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec<Block>) {
     let work = &detail.work;
     let many = work.context.len();
@@ -225,7 +225,8 @@ fn frame(name: &GivenName) -> String {
     })
 }
 
-/// Returns the beginning of a value, its length, and whether it is cut. For a replaced value, uses the kept excerpt.
+/// Returns the beginning of a value, the length of the whole value, and whether the value is cut. For a replaced value,
+/// uses the kept excerpt.
 fn value_of(
     session: &Session,
     binding: Option<&BindingRef>,

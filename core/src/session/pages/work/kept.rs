@@ -15,7 +15,7 @@ use super::Table;
 pub(super) enum Kept {
     /// The value was kept.
     Value(Excerpt),
-    /// The store kept earlier values, but it is unknown which of them is meant.
+    /// The store kept earlier values, but the times do not show which of these values is the right one.
     Some,
     /// No earlier value was kept.
     None,

@@ -254,7 +254,7 @@ fn there(session: &Session, node: NodeId, name: &str) -> bool {
     })
 }
 
-/// Returns the first lines of a binding's attachment, or of its value if there is no attachment.
+/// Returns the first lines of a binding's attachment, or of the binding's value if there is no attachment.
 fn of_binding(session: &Session, binding: &crate::model::Binding) -> Option<Excerpt> {
     let place = session.values.of_binding(binding);
     let view = session.values.view(&place, BYTES).ok()?;

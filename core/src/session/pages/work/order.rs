@@ -25,7 +25,8 @@ pub(super) fn seen(
     if at.is_some_and(|at| at.status == NodeStatus::Pending) {
         return (Seen::Unknown, false);
     }
-    // Each attempt receives the values that exist when it begins, but only the first attempt's begin is recorded.
+    // Each attempt receives the values that exist when the attempt begins, but only the begin of the first attempt is
+    // recorded.
     let retried = at.is_some_and(|at| at.attempts > 1);
     if let (Some(written), Some(from)) = (by.at, from) {
         if before(written, from) {
@@ -47,7 +48,7 @@ pub(super) fn seen(
             false => (Seen::Unknown, false),
         };
     };
-    // A block writes its result when it ends, after the nodes inside of it.
+    // A block writes its result at its end, after the nodes inside of it ran.
     if writer == node
         || session
             .trace

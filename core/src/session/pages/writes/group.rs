@@ -116,7 +116,7 @@ impl Group {
         Some(*node)
     }
 
-    /// Returns the last node whose recorded times allow the write, if it completed or is the only such node.
+    /// Returns the last node whose recorded times allow the write, if this node completed or is the only such node.
     fn untimed(&self, at: Option<i64>) -> Option<NodeId> {
         let open: Box<dyn Iterator<Item = &Span>> = match at {
             None => Box::new(self.spans.iter().rev()),

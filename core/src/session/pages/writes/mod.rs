@@ -1,8 +1,8 @@
 //! Finds the node that wrote each value.
 //!
-//! When Prosescope completes a node, it records the binding that the node wrote (`binding` in the metadata). The last
-//! such node is the writer, unless the value was written again after that. Other programs do not record the writer, so
-//! the writer is derived:
+//! When Prosescope completes a node, Prosescope records the binding that the node wrote (`binding` in the metadata).
+//! The last node with such a record is the writer, unless the value was written again later. Other programs do not
+//! record the writer, so the writer is derived:
 //!
 //! A node may have written a binding if its statement binds the name in the binding's frame. The writer is the one of
 //! these nodes that was running when the value was last written (`started <= updated <= completed`, or not completed).
@@ -41,7 +41,7 @@ use crate::view::BindingRef;
 pub(super) use self::span::second;
 
 /// The largest value, in bytes, for which the time of the write is read from the value's row. The time is stored after
-/// the value, so reading it requires reading all pages of the value.
+/// the value, so reading the time requires reading the whole value.
 const TAIL_MOST: u64 = 1 << 20;
 
 /// The writer of a value.
@@ -144,7 +144,7 @@ impl Writes {
     }
 }
 
-/// Finds the writer of a binding's value. `full` is the binding with its times, if they were read already.
+/// Finds the writer of a binding's value. `full` is the binding with its times, if the times were read already.
 pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -> Written {
     let writes = &session.index.writes;
     let group = writes.of_binding.get(&binding);
