@@ -148,8 +148,8 @@ impl Issue {
     }
 }
 
-/// A list of issues that stays short. Of each kind (one rule in one column of one table), the list keeps the first few
-/// issues and counts the rest, because a hundred thousand rows with the same fault are one finding.
+/// A list of issues that stays short. A kind of issue is one rule in one column of one table. The list keeps the first
+/// few issues of each kind and counts the rest: the same fault in 100,000 rows is one finding.
 #[derive(Debug)]
 pub struct Issues {
     /// The most issues that are listed for each kind.

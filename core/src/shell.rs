@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::text::is_hazard;
 
 /// Returns a word for a shell: unchanged if every character is harmless, else quoted. Control, direction and invisible
-/// characters, which could mislead a reader, are escaped as the octal bytes of `$'…'`; bash, zsh, ksh and POSIX since
-/// 2024 read them back as the same word.
+/// characters could mislead a reader, so they are escaped as octal bytes in `$'…'`. bash, zsh, ksh and POSIX shells
+/// since 2024 read the result back as the same word.
 ///
 /// ```
 /// use prosescope_core::shell::word;

@@ -1,7 +1,8 @@
 //! Defines [`Source`], the interface through which the core reads the files and databases that a shell offers.
 //!
 //! A shell implements [`Source`] over a folder on disk, files dropped into a browser, or a local server. The core
-//! decides what each file is and which files to read. The core never writes, and reads large files in parts.
+//! decides what each file is and which files to read. Through this interface, the core only reads. It reads large files
+//! in parts.
 
 use crate::database::{Database, DecodeError, Limits};
 use crate::issue::Issue;
@@ -148,8 +149,8 @@ pub trait Source {
         Vec::new()
     }
 
-    /// Returns the time when the run at a place (path of a folder or file) was made, in nanoseconds since 1970 UTC, as
-    /// finely as the source knows it. Used only to order runs whose ids contain the same second.
+    /// Returns the creation time of the run at a place (path of a folder or file), in nanoseconds since 1970 UTC.
+    /// Precision depends on the source. Used only to order runs whose ids contain the same second.
     fn made(&self, place: &str) -> Option<i128> {
         let program = format!("{place}/program.prose");
         let file = self
@@ -165,7 +166,8 @@ pub trait Source {
         false
     }
 
-    /// Returns whether several machines share the store, so that a file named in a row may be on another machine.
+    /// Returns whether several machines share the store, so that a file whose path is in a row may be on another
+    /// machine.
     fn is_shared(&self) -> bool {
         false
     }

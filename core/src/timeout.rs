@@ -1,7 +1,7 @@
 //! Parses the timeout of a gate, such as `2h30m`, computes the deadline, and formats both.
 //!
-//! The grammar (errata F5): units d, h, m, s, each at most once, the largest first, each after a whole number; blanks
-//! are allowed only around the whole duration.
+//! The grammar (errata F5): units d, h, m, s, each after a whole number. Each unit occurs at most once, the largest
+//! first. Blanks are allowed only around the whole duration.
 //!
 //! | text | seconds | SQLite modifiers |
 //! |---|---|---|

@@ -76,7 +76,7 @@ pub(super) fn among(
     name: &str,
     label: impl FnOnce() -> String,
 ) -> Result<String, ChooseError> {
-    // A run without an id cannot be named, so it is not a candidate.
+    // No `name` can refer to a run without an id, so such a run is not a candidate.
     let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.is_empty()).collect();
     let id = match ids.contains(&name) {
         true => name,

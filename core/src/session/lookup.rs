@@ -204,7 +204,7 @@ fn narrow(
     Some(FoundValue { parts, binding })
 }
 
-/// Returns the parsed program of a partly read run: from its row, or else from the file that the run names.
+/// Returns the parsed program of a partly read run: from the run's row, or else from the program's file.
 pub(super) fn program_of(
     source: &dyn Source,
     root: &str,

@@ -6,11 +6,11 @@
 //! pages::overview(&session, now) ──► view::Overview
 //! ```
 //!
-//! A shell finds the runs of a source with [`survey`], or the run that a user named with [`choose`]. The shell lists
-//! runs with [`list`] and opens a place with [`Session::open`]. Each page is a function of [`pages`] that returns a
-//! struct of [`crate::view`]. A page without values takes an [`Opened`]; other pages take a [`Session`], which is an
-//! [`Opened`] that can read values. This module computes all facts, so that a shell only displays them. Functions that
-//! depend on the time take `now`, in milliseconds since 1970 UTC.
+//! A shell (the command line, a browser, a server) finds the runs of a source with [`survey`], or the run that a user
+//! wants with [`choose`]. The shell lists runs with [`list`] and opens a place with [`Session::open`]. Each page is a
+//! function of [`pages`] that returns a struct of [`crate::view`]. A page without values takes an [`Opened`]; other
+//! pages take a [`Session`], which is an [`Opened`] that can read values. This module computes all facts, so that a
+//! shell only displays them. Functions that depend on the time take `now`, in milliseconds since 1970 UTC.
 //!
 //! A [`search::Search`] searches all parts of a run for a text, step by step.
 //!
@@ -96,7 +96,7 @@ impl Session {
     }
 }
 
-/// Settings of a shell for opening runs.
+/// Settings for opening runs.
 #[derive(Default)]
 pub struct Options {
     /// The current time in milliseconds since 1970 UTC; without it, runs never count as silent.

@@ -180,7 +180,7 @@ fn open_file(source: Rc<dyn Source>, path: &str, options: &Options) -> Result<Pa
     if is_reactor(&head) {
         return Err(reactor(path.to_owned()));
     }
-    // The SQLite decoder recognizes other types of files, and names the type in the error.
+    // The SQLite decoder recognizes other types of files, and its error contains the type.
     let error = sqlite_header::not_sqlite(&head, len);
     Err(SourceError::of_database(path, &error).into())
 }

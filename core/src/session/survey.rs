@@ -172,8 +172,8 @@ pub fn survey(source: &dyn Source) -> Survey {
     survey
 }
 
-/// Returns whether a folder is a run's: it has a state file or a database, or it is in a folder of runs and has other
-/// files of a run.
+/// Returns whether a folder is a run's. Such a folder has a state file or a database. In a folder of runs, other files
+/// of a run are enough.
 fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str) -> bool {
     let Some(names) = dirs.get(dir) else {
         return false;

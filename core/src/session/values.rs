@@ -21,7 +21,7 @@ use crate::view::{Part, RowView, Unread, ValueFormat, ValueView};
 pub enum ValueOf {
     /// A binding's value, by the binding's index. If the binding's attachment exists, its content is the value.
     Binding(u32),
-    /// The value in a binding's own row or file, even if the binding names an attachment.
+    /// The value in a binding's own row or file, even if the binding has an attachment.
     Summary(u32),
     /// An agent's memory, by the agent's index.
     Memory(u32),

@@ -154,7 +154,7 @@ pub struct AgentsView {
     pub elsewhere: Vec<AgentElsewhere>,
 }
 
-/// An agent whose memory is kept at a path that the program names.
+/// An agent whose memory is at a path that the program declares.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentElsewhere {

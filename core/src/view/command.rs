@@ -213,7 +213,7 @@ impl Left {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Done {
-    /// The rule whose issue was repaired; empty if no rule covers it.
+    /// The rule whose issue was repaired; empty if no rule reports the repaired defect.
     pub rule: String,
     /// The repair, in a sentence.
     pub did: String,

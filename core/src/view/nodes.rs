@@ -138,8 +138,8 @@ pub struct TreeRow {
     /// Lines of the log after this row that are not records of statements, word for word.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// The status in words: as recorded; or `recovered` for a failure that a later attempt or a `catch` handled; or
-    /// `was executing` and `was waiting` if the run was interrupted or became silent meanwhile.
+    /// The status in words, usually as recorded. `recovered` is a failure that a later attempt or a `catch` handled.
+    /// `was executing` and `was waiting` are open rows of a run that was interrupted or became silent.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
     /// How many attempts there were; 1 without a retry.

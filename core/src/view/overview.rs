@@ -93,7 +93,7 @@ pub struct Overview {
     pub bindings: u32,
     /// Bytes of all bindings' values together.
     pub bindings_bytes: u64,
-    /// How many bindings name an attachment.
+    /// How many bindings have the path of an attachment.
     pub attachments: u32,
     /// How many agents the run has.
     pub agents: u32,

@@ -15,7 +15,7 @@ pub struct NodeWork {
     pub prompt_note: Option<String>,
     /// The persistent agent that carried out the statement.
     pub agent: Option<AgentOfTask>,
-    /// The agent that the statement names, as the program declares it.
+    /// The statement's agent (`captain` of `session: captain`), as the program declares it.
     #[serde(default)]
     pub by: Option<AskedAgent>,
     /// The names whose values the statement received, resolved in the statement's frame (the first 50).
@@ -34,7 +34,7 @@ pub struct NodeWork {
     pub attempts_note: Option<String>,
 }
 
-/// An agent that a session names, as the program declares it. Records about the agent may differ.
+/// The agent of a session, as the program declares it. The run's records of the agent may differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AskedAgent {

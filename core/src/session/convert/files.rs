@@ -40,7 +40,8 @@ impl Files {
 
 impl Session {
     /// Selects the files of the run's folder that a conversion copies, because their content is not in rows. Without
-    /// `all`, the database is outside of a run folder. Then only the attachments that its rows name belong to the run.
+    /// `all`, the database is outside of a run folder. In that case, only the attachments whose paths are in its rows
+    /// belong to the run.
     pub fn carry_files(&self, to_folder: bool, all: bool) -> Files {
         let mut files = Files::default();
         if !all {
@@ -73,7 +74,7 @@ impl Session {
         files
     }
 
-    /// Returns the paths of the attachments that bindings name and that exist.
+    /// Returns the paths of existing attachments, as the bindings record them.
     fn named_attachments(&self) -> BTreeSet<String> {
         let mut bindings = self.run.bindings.clone();
         self.values.binding_tails(&mut bindings);

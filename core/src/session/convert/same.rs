@@ -63,7 +63,7 @@ impl Session {
         nodes.map(|node| (&node.text, node.status.word(), node.parent))
     }
 
-    /// Returns every named part of the run with the facts that must stay the same.
+    /// Returns the parts of the run by name, such as `agent captain`, each with the facts that must stay the same.
     fn named(&self) -> BTreeMap<String, String> {
         let mut named = BTreeMap::new();
         for binding in self

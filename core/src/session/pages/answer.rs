@@ -115,8 +115,8 @@ fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     }
 }
 
-/// Returns a text that names the program's outputs which a completed run lacks. Without the program, the result is
-/// `None`, because a state file's trace may lack statements that write outputs.
+/// Returns a message with the program's outputs that a completed run lacks; `None` if no output is missing. Without the
+/// program, the result is `None`, because a state file's trace may lack statements that write outputs.
 pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     let completed = opened.trace.verdict.status == RunStatus::Completed.word();
     let listing = opened.listing.as_ref().filter(|_| completed)?;

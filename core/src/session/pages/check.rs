@@ -16,8 +16,8 @@ use crate::session::values::inside;
 use crate::session::{Opened, Session};
 use crate::view::{CheckedRun, Counts, NeedState};
 
-/// Finds all issues of a run: the issues of reading the run, and issues that take too long for other pages, because
-/// they require reading the whole database.
+/// Finds all issues of a run. Some of them take too long for other pages, because they require reading the whole
+/// database.
 pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     let mut issues = session.found(now);
     let log = audit::verify(&session.run.audit, None).findings;
@@ -64,7 +64,7 @@ fn main_file(session: &Session) -> String {
     file.map_or_else(|| "state.md".to_owned(), |f| f.path.clone())
 }
 
-/// Reports attachments that are missing, outside of the run, or named by two bindings (errata B8).
+/// Reports attachments that are missing, outside of the run, or shared by two bindings (errata B8).
 fn check_attachments(session: &Session, findings: &mut Findings) {
     let _snapshot = session.snapshot();
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
@@ -264,7 +264,7 @@ fn without_result(alias: &str) -> Issue {
     .hint("The import was never called, or its run was not kept.")
 }
 
-/// Adds to an issue the row or the file that names the binding's attachment.
+/// Adds to an issue the row or the file that contains the path of the binding's attachment.
 fn located(issue: Issue, binding: &Binding, root: &str) -> Issue {
     match &binding.value {
         ValueAt::Row { rowid, .. } => issue

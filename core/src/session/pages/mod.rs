@@ -1,7 +1,7 @@
 //! Builds the pages of a run, with one file and one function for each page.
 //!
-//! A page without values takes an [`Opened`](super::Opened); other pages take a [`Session`]. Shells call these
-//! functions and display the struct of [`crate::view`] that they return.
+//! A page without values takes an [`Opened`](super::Opened); other pages take a [`Session`]. User interfaces call these
+//! functions and display the struct of [`crate::view`] that each function returns.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ pub use task::{around_others, task};
 pub use timeline::timeline;
 pub use trace::{next_failure, node_detail, node_ref, tree_row};
 
-/// A page that a shell can request by name, without any options.
+/// A page that a user interface can request by name, without any options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Page {

@@ -6,8 +6,8 @@ use crate::program::{Listing, StatementKind as Kind};
 use crate::session::Session;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
-/// The word for a statement that was left out because a condition was false, or that is in a branch of an `if` that was
-/// not taken.
+/// The word for a statement that did not run: its condition was false, or it is in a branch of an `if` that was not
+/// taken.
 pub(super) const NOT_RUN: &str = "not run";
 /// The word for a statement before the last recorded statement, or anywhere in a completed run.
 pub(super) const NOT_RECORDED: &str = "not recorded";

@@ -8,7 +8,7 @@ use crate::text::count as number;
 use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
 use crate::view::{DERIVED, GateView, NodeRef, Overview, Part, StatusCount, WAS_EXECUTING};
 
-/// Returns the headline. `inferred` means that no record names the run's position.
+/// Returns the headline. `inferred` means that no row records the run's position.
 pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     let (at, comma_at) = match inferred {
         true => (", probably at ", ", probably at "),
@@ -202,7 +202,7 @@ fn trouble(view: &Overview) -> Option<String> {
             .is_none()
             .then_some("the error message is not recorded");
         let around = Some(failure.because_words.as_str()).filter(|words| !words.is_empty());
-        // The headline of a failed run already names one failed statement.
+        // The headline of a failed run already contains the first failed statement.
         let others = |of: &StatusCount| of.status == "failed" && of.count > 1;
         let only = view.status == "completed" && !view.by_status.iter().any(others);
         let first = if only { "failed" } else { "failed first" };
@@ -249,7 +249,7 @@ fn standing(view: &Overview) -> Option<String> {
             Some("The values of the run could not be read.".to_owned())
         }
         "completed" if view.bindings == 0 => Some("The run left no values.".to_owned()),
-        // The first sentence already named the values.
+        // The first sentence already contains the number of values.
         "completed" if view.statements == 0 => None,
         "completed" => Some(format!(
             "The run left {}.",
@@ -258,7 +258,7 @@ fn standing(view: &Overview) -> Option<String> {
         "failed" => None,
         _ => match view.positions.as_slice() {
             [] => None,
-            // The headline already names the position.
+            // The headline already contains the position.
             [one] => {
                 let error = short(one.error.as_deref()?, 160);
                 let error = error.trim_end_matches('.');

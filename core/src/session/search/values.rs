@@ -93,7 +93,8 @@ pub(super) fn step(search: &mut Search, session: &Session) {
     }
 }
 
-/// Locates a value. If its row names an attachment, the attachment is searched after the row's own value.
+/// Locates a value. If the value's row has the path of an attachment, the attachment is searched after the row's own
+/// value.
 fn begin(search: &mut Search, session: &Session, job: &Job) -> Option<Reading> {
     let mut place = Hit::default();
     match &job.of {

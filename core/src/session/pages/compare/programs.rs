@@ -1,9 +1,9 @@
 //! Finds corresponding statements of two programs, which may be two versions of one program.
 //!
 //! Statements on equal lines correspond. The remaining statements are paired in three steps. The first step pairs
-//! statements whose text occurs once in each program, because they were moved. The second step pairs statements whose
-//! name occurs once in each program. The third step is a guess: it pairs the statements in an edited range of lines in
-//! order, if both programs have equally many statements of the same kind and depth in that range.
+//! statements whose text occurs once in each program: these statements were moved. The second step pairs statements
+//! whose name occurs once in each program. The third step is a guess. In an edited range of lines, it pairs statements
+//! of the same kind and depth in order, if both programs have equally many of them.
 
 use std::collections::BTreeMap;
 

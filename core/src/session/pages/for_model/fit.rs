@@ -3,7 +3,7 @@
 use super::block::{Block, Written};
 use crate::view::ForModel;
 
-/// The bytes that are reserved for the sentence that names omitted blocks.
+/// The bytes that are reserved for the sentence that lists omitted blocks.
 const FOOT: usize = 200;
 /// The smallest useful size of a block that can be left out. A block that gets fewer bytes is left out.
 const WORTH: usize = 200;
@@ -30,7 +30,7 @@ pub(super) fn fit(head: &str, blocks: &[Block], size: usize) -> (String, Vec<Str
     (text, left_out)
 }
 
-/// Returns the sentence that names the omitted blocks, with at most [`FOOT`] bytes.
+/// Returns the sentence that lists the omitted blocks, with at most [`FOOT`] bytes.
 fn foot(absent: &[String]) -> String {
     let mut said = String::new();
     for (n, title) in absent.iter().enumerate() {

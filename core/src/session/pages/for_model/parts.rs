@@ -1,6 +1,6 @@
-//! Builds the blocks of a text for a language model, in their order. If the text is too long, priorities decide: bytes
-//! are reserved for the error, the prompt and the beginnings of inputs; then come the program, longer values and the
-//! tree.
+//! Builds the blocks of a text for a language model, in their order. If the text is too long, priorities decide. Bytes
+//! are reserved for the error, the prompt and the beginnings of inputs. The program, longer values and the tree get the
+//! remaining bytes.
 
 use super::block::{Block, Content, LINE, beginning, one_line, quoted};
 use super::tree::tree;

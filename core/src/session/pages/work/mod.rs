@@ -35,7 +35,7 @@ pub(super) fn work(session: &Session, node: NodeId) -> Option<NodeWork> {
     answers(session, node, at, &mut work);
     attempts::add(session, at, &mut work);
     if work.context_note == work.prompt_note {
-        // The note on the prompt also covers the context.
+        // Both notes are equal, and pages show the note on the prompt.
         work.context_note = None;
     }
     Some(work)
@@ -64,7 +64,7 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
     work.by = by(session, node);
 }
 
-/// Returns the agent that a `session` or `resume` statement names.
+/// Returns the agent of a `session` or `resume` statement, as the program declares it.
 fn by(session: &Session, node: &Node) -> Option<AskedAgent> {
     let listing = session.listing.as_ref()?;
     let name = match tied(session, node).filter(|_| !node.line_guessed) {

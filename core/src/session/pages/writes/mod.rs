@@ -83,8 +83,8 @@ impl Writes {
                 continue;
             }
             let frame = frames.get(at).copied().flatten();
-            // A branch whose statement binds no name is called by its number. So the name of a branch only counts if a
-            // binding has that name.
+            // If a branch's statement binds no name, the branch's name is its number. So the name of a branch only
+            // counts if a binding has that name.
             let is_branch = matches!(node.kind, NodeKind::Branch { .. });
             let name = binds(trace, listing, node)
                 .filter(|name| !is_branch || there.contains(&(*name, frame)));

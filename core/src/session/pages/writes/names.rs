@@ -41,8 +41,8 @@ pub(super) fn names_of(binding: &Binding) -> [Option<&str>; 2] {
     [Some(&binding.name), other]
 }
 
-/// Returns the texts by which the session of an anonymous binding may be found: the binding's source, and the source's
-/// first line, because a trace may show only that line.
+/// Returns the texts by which the session of an anonymous binding may be found: the binding's source, and the first
+/// line of that source. A trace may show only the first line.
 pub(super) fn texts_of(binding: &Binding) -> [Option<&str>; 2] {
     let source = binding.source.as_deref().map(str::trim);
     let source = source.filter(|text| !text.is_empty() && binding.name.starts_with("anon_"));
