@@ -29,25 +29,24 @@ impl Severity {
     }
 }
 
-/// The place in the run where an issue was found. A field is `None` if it does not apply. User interfaces link to this
-/// place.
+/// The place in the run where an issue was found. User interfaces link to this place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub struct Location {
-    /// The file inside the run folder, or the database's name.
+    /// The file inside the run folder, or the database's name, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
-    /// The table of the database.
+    /// The table of the database, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub table: Option<String>,
-    /// The id of the row or of the execution.
+    /// The id of the row or of the execution, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub row: Option<i64>,
-    /// The column of the table, or the key of a header.
+    /// The column of the table, or the key of a header, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub column: Option<String>,
-    /// The line of the file, from 1.
+    /// The line of the file, from 1, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<u32>,
 }

@@ -146,7 +146,7 @@ fn hint(found: &Found) -> &'static str {
 }
 
 impl Timeout {
-    /// Parses a duration (errata F5).
+    /// Parses a duration, such as `2h30m` (errata F5).
     ///
     /// # Errors
     /// [`TimeoutError`] with the fault, its position, and the expected text.

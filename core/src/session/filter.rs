@@ -23,13 +23,14 @@ pub struct Filter {
     /// The run has had no sign of life since this time, in milliseconds since 1970 UTC. Without a sign of life, the
     /// start counts. Runs without a known time are left out.
     pub quiet_since: Option<i64>,
-    /// The path or name of the run's program contains this text, ignoring case.
+    /// The path or name of the run's program contains this text, ignoring case; `None` accepts any program.
     pub program: Option<String>,
     /// Whether the run must have a gate that waits for a decision.
     pub pending: bool,
     /// Each of these lower-case words occurs in the run's program, id, name, status or error.
     pub words: Vec<String>,
-    /// The run failed with this message, in which `#` replaces each number ([`super::WhyFailed::pattern`]).
+    /// The run failed with this message, in which `#` replaces each number ([`super::WhyFailed::pattern`]); `None`
+    /// accepts any run.
     pub why: Option<String>,
 }
 

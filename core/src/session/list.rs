@@ -126,9 +126,9 @@ struct Wanted<'a> {
     by_heads: bool,
     /// Whether to read the rows of all unfinished runs together, because the filter or the order needs their state.
     by_rows: bool,
-    /// A function that returns the lines of runs that need not be read again.
+    /// A function that returns the lines of runs that need not be read again; `None` to read every run.
     known: Option<&'a Known<'a>>,
-    /// A function that returns whether there is time to read another run.
+    /// A function that returns whether there is time to read another run; `None` without a limit.
     go_on: Option<&'a dyn Fn() -> bool>,
 }
 

@@ -318,7 +318,7 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
 /// Returns an error if a run's database is missing and other files show that there was a database.
 fn lost_database(source: &dyn Source, root: &str) -> Option<OpenError> {
     let database = format!("{root}state.db");
-    // If the run is kept in files, leftovers of a database do not belong to it.
+    // If the run is kept in files, leftovers of a database do not belong to the run.
     if source.file(&database).is_some() || kept_in_files(source, root) {
         return None;
     }

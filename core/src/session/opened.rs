@@ -16,7 +16,7 @@ pub struct Opened {
     /// The label of the source.
     pub(super) label: String,
     pub(super) place: String,
-    /// The time of opening, in milliseconds since 1970 UTC.
+    /// The time of opening, in milliseconds since 1970 UTC; `None` if the caller gave no time.
     pub(super) now: Option<i64>,
     pub(super) called: Option<String>,
     /// The run folder's path inside the source, ending in `/`, or empty.

@@ -80,7 +80,7 @@ pub(super) struct Place {
     at: ValueAt,
     summary: Option<String>,
     note: Option<String>,
-    /// Why the value is missing. The bytes that are read then are not the value.
+    /// Why the value is missing; `None` if the value exists. Bytes from the place of a missing value are not the value.
     missing: Option<String>,
 }
 

@@ -34,7 +34,7 @@ pub struct AuditCheck {
     pub chain: String,
     /// The reason for the state in `chain`, as in [`AuditView::chain_reason`].
     pub chain_reason: String,
-    /// The log's head, as in [`AuditView::head`].
+    /// The log's head, as in [`AuditView::head`]; `None` unless the sealed rows are from one run.
     pub head: Option<Head>,
     /// The issues that the verification found.
     pub issues: Vec<crate::issue::Issue>,
@@ -60,11 +60,11 @@ pub struct AuditTimeout {
     pub run: String,
     /// The gate's id.
     pub gate: String,
-    /// When the time-out was recorded.
+    /// When the time-out was recorded; `None` if not recorded.
     pub timestamp: Option<Stamp>,
-    /// The gate's deadline, as the row records it.
+    /// The gate's deadline, as the row records it; `None` if the row has no deadline.
     pub deadline: Option<Stamp>,
-    /// The program's reaction to the time-out, as the row records it.
+    /// The program's reaction to the time-out, as the row records it; `None` if the row has no reaction.
     pub on_reject: Option<String>,
 }
 
@@ -93,14 +93,14 @@ pub struct GateWait {
     /// The outcome: `approved`, `rejected` or `timeout`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::GateStatus"))]
     pub status: String,
-    /// The principal that decided: a claim that is not verified.
+    /// The principal that decided: a claim that is not verified; `None` if not recorded.
     pub resolved_by: Option<String>,
-    /// When the gate was created.
+    /// When the gate was created; `None` if not recorded.
     pub created: Option<Stamp>,
-    /// When the gate was decided.
+    /// When the gate was decided; `None` if not recorded.
     pub resolved: Option<Stamp>,
     /// How long the gate waited, in milliseconds; `None` where one of the two times is not known.
     pub waited_ms: Option<i64>,
-    /// The waiting time in words.
+    /// The waiting time in words: `2h 5m`; `None` if `waited_ms` is `None`.
     pub waited: Option<String>,
 }

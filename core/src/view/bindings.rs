@@ -46,11 +46,11 @@ pub struct BindingRow {
     pub stored: String,
     /// The beginning of the value on one line, at most 160 characters.
     pub preview: String,
-    /// The statement that made the value, as recorded.
+    /// The statement that made the value, as recorded; `None` if not recorded.
     pub source: Option<String>,
-    /// When the binding was first written.
+    /// When the binding was first written; `None` if not recorded.
     pub created: Option<Stamp>,
-    /// When the binding was last written.
+    /// When the binding was last written; `None` if not recorded.
     pub updated: Option<Stamp>,
     /// The node that wrote the value: the node that was running when the value was written. `None` if no node was
     /// running, or if several may have written the value.
@@ -59,7 +59,7 @@ pub struct BindingRow {
     /// Whether `written_by` was inferred from names and order, because times are not recorded.
     #[serde(default)]
     pub writer_inferred: bool,
-    /// The column `attachment_path`, as recorded.
+    /// The column `attachment_path`, as recorded; `None` without an attachment.
     pub attachment: Option<String>,
     /// Fields in the header of the binding's file that OpenProse does not define (`agent`, `exit_code`, `stderr`), in
     /// order; the first 20.
@@ -97,9 +97,10 @@ pub struct ValueView {
     pub from: String,
     /// The summary that the row contains, if the value itself is an attachment.
     pub summary: Option<String>,
-    /// A note for the reader: the attachment is missing, or bytes were replaced.
+    /// A note for the reader: the attachment is missing, or bytes were replaced; `None` without a note.
     pub note: Option<String>,
-    /// Why the value is missing. `text` is then empty, or the text that the row contains instead.
+    /// Why the value is missing; `None` if the value exists. Without the value, `text` is empty, or the text that the
+    /// row contains instead.
     pub missing: Option<String>,
 }
 
@@ -177,7 +178,8 @@ pub struct AgentView {
     /// How long the memory lives: `execution`, `project`, `user` or `custom`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::AgentScope"))]
     pub scope: String,
-    /// The store that the agent was read from.
+    /// The store that the agent was read from: `state.db`, `agents/captain/`, or outside of the run
+    /// `project: .prose/agents.db`.
     pub store: String,
     /// Whether the run uses an agent of the same name and scope from another store instead of this agent.
     #[serde(default)]
@@ -193,9 +195,9 @@ pub struct AgentView {
     pub memory_len: Option<u64>,
     /// The beginning of the memory, on one line.
     pub memory_preview: String,
-    /// When the memory was first written.
+    /// When the memory was first written; `None` if not recorded.
     pub created: Option<Stamp>,
-    /// When the memory was last written.
+    /// When the memory was last written; `None` if not recorded.
     pub updated: Option<Stamp>,
     /// The agent's invocations, in order.
     pub segments: Vec<SegmentView>,
@@ -209,9 +211,9 @@ pub struct SegmentView {
     pub number: i64,
     /// When the segment was recorded; `None` if that is not recorded.
     pub timestamp: Option<Stamp>,
-    /// What the agent was asked.
+    /// What the agent was asked; `None` if not recorded.
     pub prompt: Option<String>,
-    /// What the agent did.
+    /// What the agent did; `None` if not recorded.
     pub summary: Option<String>,
     /// Lines of the summary that are new since the previous segment (`+`), and lines that disappeared (`-`); empty for
     /// the first segment.

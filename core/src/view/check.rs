@@ -23,7 +23,7 @@ pub struct CheckReport {
 pub struct CheckedRun {
     /// The run's id, or the name of its folder if the run has no id.
     pub run: String,
-    /// The program's name.
+    /// The program's name; `None` if not recorded.
     pub program: Option<String>,
     /// The run's most likely status.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
@@ -37,7 +37,8 @@ pub struct CheckedRun {
     pub counts: Counts,
     /// The issues: errors first, then by rule, then in the order found.
     pub issues: Vec<IssueView>,
-    /// Why the run could not be opened, with what to do next; all other fields are then empty.
+    /// Why the run could not be opened, with what to do next; `None` if the run was opened. After an error, all other
+    /// fields are empty.
     pub error: Option<String>,
 }
 

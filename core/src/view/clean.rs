@@ -26,9 +26,9 @@ pub struct CleanRun {
     pub run: String,
     /// The run's most likely status; `unreadable` if the run cannot be opened.
     pub status: String,
-    /// The run's last sign of life.
+    /// The run's last sign of life; `None` if no time is known.
     pub last_sign: Option<Stamp>,
-    /// The age of the run's last sign of life, in words.
+    /// The age of the run's last sign of life, in words: `3d 4h`; `None` if no time is known.
     pub age: Option<String>,
     /// Bytes of the run's files.
     pub bytes: u64,

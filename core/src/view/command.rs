@@ -49,7 +49,7 @@ pub struct SegmentText {
     pub scope: String,
     /// The segment's number, from 1.
     pub segment: i64,
-    /// When the segment was recorded.
+    /// When the segment was recorded; `None` if not recorded.
     pub timestamp: Option<Stamp>,
     /// What the agent was asked; `None` if that is not recorded.
     pub prompt: Option<String>,

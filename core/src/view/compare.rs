@@ -25,7 +25,7 @@ pub struct CompareView {
     /// How much longer B took than A, in milliseconds; negative if B took less. `None` unless both durations are
     /// recorded and differ.
     pub longer_ms: Option<i64>,
-    /// The difference of the durations in words: `+9m 12s`.
+    /// The difference of the durations in words: `+9m 12s`; `None` if `longer_ms` is `None`.
     pub longer: Option<String>,
     /// How the programs of the two runs differ.
     pub programs: ComparedPrograms,
@@ -55,7 +55,7 @@ pub struct CompareView {
 pub struct ComparedRun {
     /// The run's name, as commands take it.
     pub run: String,
-    /// The program's name or path.
+    /// The program's name or path; `None` if not recorded.
     pub program: Option<String>,
     /// The run's most likely status.
     pub status: String,
@@ -63,7 +63,7 @@ pub struct ComparedRun {
     pub headline: String,
     /// Time from the run's start to its last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words.
+    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
 }
 
@@ -165,7 +165,7 @@ pub struct ComparedRow {
     /// How much longer B took than A, in milliseconds; negative if B took less. `None` unless both durations are
     /// recorded and differ.
     pub longer_ms: Option<i64>,
-    /// The difference of the durations in words: `+9m 12s`.
+    /// The difference of the durations in words: `+9m 12s`; `None` if `longer_ms` is `None`.
     pub longer: Option<String>,
     /// Values that the row wrote and that differ.
     pub values: Vec<ComparedValue>,
@@ -181,7 +181,7 @@ pub struct ComparedNode {
     pub attempts: u32,
     /// Time from the row's begin to its end, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words.
+    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
     /// A gate's outcome, with its principal and comment; `None` for other rows and undecided gates.
     pub outcome: Option<String>,
@@ -210,7 +210,7 @@ pub struct ComparedValue {
     pub more_lines: u32,
     /// Whether only the first 64 KiB were compared line by line.
     pub cut: bool,
-    /// Why `lines` is empty or incomplete.
+    /// Why `lines` is empty or incomplete; `None` if there is nothing to explain.
     pub note: Option<String>,
     /// Whether the row that wrote the value was inferred from names and order, because times are not recorded.
     pub inferred: bool,

@@ -23,13 +23,13 @@ pub struct ImportsView {
 pub struct ImportView {
     /// The handle by which the program uses the import.
     pub alias: String,
-    /// The address that the program was fetched from.
+    /// The address that the program was fetched from; `None` if not recorded.
     pub source_url: Option<String>,
-    /// When the program was fetched.
+    /// When the program was fetched; `None` if not recorded.
     pub fetched: Option<Stamp>,
-    /// The schema of the inputs, JSON as recorded.
+    /// The schema of the inputs, JSON as recorded; `None` if not recorded.
     pub inputs_schema: Option<String>,
-    /// The schema of the outputs, JSON as recorded.
+    /// The schema of the outputs, JSON as recorded; `None` if not recorded.
     pub outputs_schema: Option<String>,
     /// The place of the import's own run, by which callers open that run; `None` if the import has no run of its own.
     pub place: Option<String>,
@@ -38,7 +38,8 @@ pub struct ImportView {
     /// Bindings of this run whose names begin with the handle and a dot (`research.findings`), at most 200. If several
     /// imports share a handle, only the first import lists the bindings.
     pub bindings: Vec<super::BindingRef>,
-    /// Why the import's own run is not opened: the imports form a cycle, or are nested deeper than 50.
+    /// Why the import's own run is not opened: the imports form a cycle, or are nested deeper than 50; `None`
+    /// otherwise.
     pub note: Option<String>,
 }
 
@@ -54,7 +55,7 @@ pub struct StateMdView {
     pub lines: Vec<StateLine>,
     /// Whether the two versions differ in content that OpenProse defines for state.md.
     pub differs: bool,
-    /// Why a comparison is limited: the file has another form, is encrypted, or was cut.
+    /// Why a comparison is limited: the file has another form, is encrypted, or was cut; `None` otherwise.
     pub note: Option<String>,
 }
 
@@ -98,9 +99,9 @@ pub struct IssueView {
     /// The issue itself.
     #[serde(flatten)]
     pub issue: Issue,
-    /// The index of the trace's node that the issue is about.
+    /// The index of the trace's node that the issue is about, if any.
     pub node: Option<u32>,
-    /// The index of the binding that the issue is about.
+    /// The index of the binding that the issue is about, if any.
     pub binding: Option<u32>,
     /// The place of the issue in words: `execution row 12`, `state.md line 40`.
     pub place: String,

@@ -32,7 +32,7 @@ impl GateView {
 pub struct GateView {
     /// The run that the gate belongs to.
     pub run: String,
-    /// The run's place inside the source (see [`super::RunSummary::place`]); only set in lists over all runs.
+    /// The run's place inside the source (see [`super::RunSummary::place`]); `None` except in lists over all runs.
     pub place: Option<String>,
     /// The gate's id.
     pub id: String,
@@ -47,39 +47,39 @@ pub struct GateView {
     pub allow: Vec<String>,
     /// The principals that may decide, in words: `anyone`, `ops-team`, `nobody`, `nobody, because the list …`.
     pub allow_words: String,
-    /// The time-out, a duration as the program writes it.
+    /// The time-out, as the program writes it (`4h`); `None` without a time-out.
     pub timeout: Option<String>,
-    /// The time until which the gate can be decided.
+    /// The time until which the gate can be decided; `None` without a deadline.
     pub deadline: Option<Stamp>,
     /// Time until the deadline, or since: `expires in 3h 12m`, `expired 5m ago`. `None` without a deadline or after a
     /// decision.
     pub remaining: Option<String>,
     /// Whether the deadline passed and the time-out is not recorded yet.
     pub overdue: bool,
-    /// The program's reaction to a rejection.
+    /// The program's reaction to a rejection; `None` if not recorded.
     pub on_reject: Option<String>,
-    /// When the gate was created.
+    /// When the gate was created; `None` if not recorded.
     pub created: Option<Stamp>,
-    /// When the gate was decided.
+    /// When the gate was decided; `None` for a pending gate, or if not recorded.
     pub resolved: Option<Stamp>,
-    /// The principal that decided, as claimed: `ops`, or `ci, for ops`.
+    /// The principal that decided, as claimed: `ops`, or `ci, for ops`; `None` for a pending gate, or if not recorded.
     pub resolved_by: Option<String>,
-    /// The comment that was given with the decision.
+    /// The comment that was given with the decision, if any.
     pub comment: Option<String>,
-    /// How long the gate waited, or has been waiting, in milliseconds.
+    /// How long the gate waited, or has been waiting, in milliseconds; `None` if a time is missing.
     pub waited_ms: Option<i64>,
-    /// The waiting time in words.
+    /// The waiting time in words: `2h 5m`; `None` if `waited_ms` is `None`.
     pub waited: Option<String>,
-    /// The id of the execution that waits at the gate.
+    /// The id of the execution that waits at the gate; `None` if not recorded.
     pub execution_id: Option<i64>,
-    /// The index of the gate's node in the trace.
+    /// The index of the gate's node in the trace; `None` if the trace does not contain the gate.
     pub node: Option<u32>,
     /// A warning that no sealed row of the audit log records the gate's creation; only in logs that seal creations.
     #[serde(default)]
     pub unsealed: Option<String>,
     /// The gate's rows of the audit log, by id.
     pub history: Vec<AuditRow>,
-    /// The column `metadata`, as recorded.
+    /// The column `metadata`, as recorded, if any.
     pub metadata: Option<String>,
     /// The gate's content. A decision that was made elsewhere is recorded only if its author saw the same content.
     /// `None` after the decision, or if `allow` cannot be read.
@@ -126,16 +126,16 @@ pub struct AuditRow {
     /// The event: `created`, `approved`, `rejected` …
     #[cfg_attr(feature = "typescript", ts(as = "super::known::AuditEventKind"))]
     pub event: String,
-    /// The principal that caused the event: a claim that is not verified.
+    /// The principal that caused the event: a claim that is not verified; `None` if not recorded.
     pub principal: Option<String>,
     /// The principal on whose behalf `principal` acted (`--for`, errata G4), if any.
     #[serde(default)]
     pub on_behalf_of: Option<String>,
-    /// The context of the event, or its reason.
+    /// The context of the event, or its reason; `None` if not recorded.
     pub comment: Option<String>,
-    /// When the event was recorded.
+    /// When the event was recorded; `None` if not recorded.
     pub timestamp: Option<Stamp>,
-    /// The column `metadata`, as recorded.
+    /// The column `metadata`, as recorded, if any.
     pub metadata: Option<String>,
     /// Whether the row is part of the chain of sealed rows.
     pub sealed: bool,

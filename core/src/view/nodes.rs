@@ -23,7 +23,7 @@ pub struct NodeRef {
     pub status: String,
     /// The nodes around this node, outermost first: `loop › round 2 › do process(half)`; empty at the root.
     pub path: String,
-    /// The statement's line in the program.
+    /// The statement's line in the program; `None` if the line is not known.
     pub line: Option<u32>,
     /// Whether `line` is a guess, because the row does not record its line.
     #[serde(default)]
@@ -80,7 +80,8 @@ pub struct TracePage {
     pub from: u32,
     /// The rows of this page of the trace.
     pub rows: Vec<TreeRow>,
-    /// Why rows are missing, or which facts the rows lack: `state.md is not readable: it is encrypted`.
+    /// Why rows are missing, or which facts the rows lack: `state.md is not readable: it is encrypted`; `None` without
+    /// a note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Lines of the log before the first statement that are not records of statements.
@@ -144,7 +145,7 @@ pub struct TreeRow {
     pub status: String,
     /// How many attempts there were; 1 without a retry.
     pub attempts: u32,
-    /// The limit on attempts of a statement, or on rounds of a loop.
+    /// The limit on attempts of a statement, or on rounds of a loop; `None` if not recorded.
     pub max: Option<u32>,
     /// The branch's name, if the row is a branch.
     pub branch: Option<String>,
@@ -168,13 +169,13 @@ pub struct TreeRow {
     pub ended: Option<Stamp>,
     /// Time from begin to end, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words.
+    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
-    /// The row's error, cut at 400 characters.
+    /// The row's error, cut at 400 characters; `None` if not recorded.
     pub error: Option<String>,
     /// Bindings that the row wrote, as far as the records show, including bindings that were overwritten later.
     pub bindings: Vec<BindingRef>,
-    /// The statement's line in the program.
+    /// The statement's line in the program; `None` if the line is not known.
     pub line: Option<u32>,
     /// Whether `line` is a guess, because the row does not record its line.
     pub line_guessed: bool,
@@ -203,7 +204,7 @@ pub struct NodeDetail {
     pub path: Vec<NodeRef>,
     /// The text of the node's statement, in full.
     pub text: String,
-    /// The node's error, in full.
+    /// The node's error, in full; `None` if not recorded.
     pub error: Option<String>,
     /// The node's rows in the store, in order, with every column.
     pub rows: Vec<RowView>,
@@ -236,11 +237,12 @@ pub struct RowView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProgramView {
-    /// The program's name or path.
+    /// The program's name or path; `None` if not recorded.
     pub path: Option<String>,
     /// The origin of the source. `None` if the run has no source; the lines are then the trace in the state file.
     pub source_from: Option<String>,
-    /// A note about the source: `no program in this run`, `the run holds no program; the lines are the trace …`.
+    /// A note about the source: `no program in this run`, `the run holds no program; the lines are the trace …`; `None`
+    /// without a note.
     pub note: Option<String>,
     /// How many lines the program has in all.
     pub total: u32,

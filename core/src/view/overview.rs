@@ -12,7 +12,7 @@ use crate::time::Stamp;
 pub struct Overview {
     /// The run's id.
     pub run: String,
-    /// The program's name or path.
+    /// The program's name or path; `None` if not recorded.
     pub program: Option<String>,
     /// The form that the run was read as, in words: `SQLite, append-only`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunForm"))]
@@ -46,9 +46,9 @@ pub struct Overview {
     /// The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_from: Option<String>,
-    /// The last sign of life, which is the latest time that the run records.
+    /// The last sign of life, which is the latest time that the run records; `None` without a time.
     pub last_sign: Option<Stamp>,
-    /// The source of `last_sign`, in words.
+    /// The source of `last_sign`, in words: `execution 31`, `state file`; `None` if `last_sign` is `None`.
     pub last_sign_from: Option<String>,
     /// The age of `last_sign`, if `now` is given: `3d 4h ago`.
     pub last_sign_ago: Option<String>,
@@ -60,7 +60,7 @@ pub struct Overview {
     pub stale: bool,
     /// Time from the start to the last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words.
+    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
     /// Whether at least one statement has a time (errata X14).
     pub times_recorded: bool,
@@ -82,7 +82,8 @@ pub struct Overview {
     /// How many current positions the run has in all.
     #[serde(default)]
     pub position_count: u32,
-    /// The first cause of a failure. In a completed run: the first failure that was not recovered.
+    /// The first cause of a failure. In a completed run: the first failure that was not recovered; `None` without a
+    /// failure.
     pub failure: Option<Failure>,
     /// Gates that wait for a decision.
     pub pending_gates: Vec<GateView>,

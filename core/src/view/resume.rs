@@ -11,7 +11,7 @@ use crate::time::Stamp;
 pub struct ResumeView {
     /// The run's id.
     pub run: String,
-    /// The program's name or path.
+    /// The program's name or path; `None` if not recorded.
     pub program: Option<String>,
     /// The run's most likely status.
     pub status: String,
@@ -92,7 +92,7 @@ pub struct DoneView {
     pub story: Vec<String>,
     /// The nodes that ended last, the latest first (at most 5).
     pub last: Vec<NodeRef>,
-    /// The last sign of life of the run.
+    /// The last sign of life of the run; `None` if the run records no time.
     pub last_sign: Option<Stamp>,
 }
 
@@ -108,7 +108,7 @@ pub struct PositionView {
     pub frame: Option<i64>,
     /// The calls that lead to that frame, outermost first; empty at the root.
     pub frame_path: String,
-    /// The position's line in the program.
+    /// The position's line in the program; `None` if the line is not known.
     pub line: Option<u32>,
     /// The text of the position's line in the program.
     pub source: String,
@@ -116,16 +116,16 @@ pub struct PositionView {
     pub guessed: bool,
     /// When the node began; `None` if that is not recorded.
     pub since: Option<Stamp>,
-    /// The node's error, cut at 400 characters.
+    /// The node's error, cut at 400 characters; `None` if not recorded.
     pub error: Option<String>,
     /// How many attempts there were so far.
     pub attempts: u32,
     /// The limit on attempts, if it is recorded.
     pub max: Option<u32>,
     /// For a gate that was rejected or timed out: what the decision means. For a failure: which enclosing block the
-    /// next attempt starts with.
+    /// next attempt starts with. `None` otherwise.
     pub meaning: Option<String>,
-    /// The first statement to run at this position.
+    /// The first statement to run at this position, if it is known.
     pub next: Option<AheadView>,
     /// The commands that begin another attempt at a failed node; empty without a failure, or if no record has an id.
     #[serde(default)]
@@ -197,7 +197,7 @@ pub struct NeedView {
     pub binding: Option<BindingRef>,
     /// The execution id of the frame in which the name is resolved; `None` is the root.
     pub from: Option<i64>,
-    /// Bytes of the value, or of its attachment.
+    /// Bytes of the value, or of its attachment; `None` without a value.
     pub len: Option<u64>,
     /// The beginning of the value on one line, at most 80 characters.
     pub preview: String,
@@ -247,7 +247,7 @@ pub struct MemoryNeedView {
     pub state: NeedState,
     /// The store that contains the memory.
     pub store: String,
-    /// Bytes of the memory.
+    /// Bytes of the memory; `None` without a memory.
     pub len: Option<u64>,
     /// How many segments of the agent are recorded.
     pub segments: u32,
@@ -273,7 +273,7 @@ pub struct GateOutcomeView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateOutcomes {
-    /// The gate's line in the program.
+    /// The gate's line in the program; `None` if the line is not known.
     pub line: Option<u32>,
     /// What happens after an approval.
     pub if_approved: String,
@@ -289,7 +289,7 @@ pub struct GateOutcomes {
 pub struct CautionView {
     /// The kind of risk of repeating the action.
     pub risk: Risk,
-    /// The node that may have acted.
+    /// The node that may have acted, if it is known.
     pub node: Option<NodeRef>,
     /// What is known about the action, in one sentence.
     pub text: String,

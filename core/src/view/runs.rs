@@ -43,7 +43,7 @@ pub struct RunSummary {
     pub name: String,
     /// The run's place inside the source: its folder, or its database file. Callers open the run by this place.
     pub place: String,
-    /// The program's name.
+    /// The program's name; `None` if not recorded.
     pub program: Option<String>,
     /// The run's most likely status.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
@@ -66,7 +66,7 @@ pub struct RunSummary {
     /// The form of the run in words: `SQLite, append-only`, `folder, state.md` …
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunForm"))]
     pub form: String,
-    /// When the run started.
+    /// When the run started; `None` if no time is known.
     pub started: Option<Stamp>,
     /// The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub struct RunSummary {
     /// Time since the start in its largest unit, if `now` is given: `322d`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<String>,
-    /// The last sign of life, which is the latest time that the run records.
+    /// The last sign of life, which is the latest time that the run records; `None` without a time.
     pub last_sign: Option<Stamp>,
     /// When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign
     /// of life, because copies and checkouts change it, too.
@@ -82,7 +82,7 @@ pub struct RunSummary {
     pub file_changed: Option<Stamp>,
     /// Time from the start to the last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The duration in words.
+    /// The duration in words: `5m 3s`; `None` if `duration_ms` is `None`.
     pub duration: Option<String>,
     /// How many gates wait for a decision.
     pub pending_gates: u32,
@@ -95,7 +95,8 @@ pub struct RunSummary {
     /// Whether parts of the run could not be read. All other fields, even the status, may then be incomplete.
     #[serde(default)]
     pub unread: bool,
-    /// Why the run could not be opened, with what to do next; all other fields are then empty.
+    /// Why the run could not be opened, with what to do next; `None` if the run was opened. After an error, `id`,
+    /// `name` and `place` are the only other fields that are set.
     pub error: Option<String>,
 }
 

@@ -20,7 +20,7 @@ pub struct SearchView {
 pub struct SearchedRun {
     /// The run's name, as commands take it.
     pub run: String,
-    /// Why the run could not be opened.
+    /// Why the run could not be opened; `None` if the run was opened.
     pub error: Option<String>,
     /// The hits by kind; kinds without a hit are left out.
     pub groups: Vec<HitGroup>,
@@ -77,28 +77,28 @@ pub struct HitGroup {
 pub struct Hit {
     /// The place of the hit in words: `#7 let draft = session`, `draft in frame 3`, `memory of captain`.
     pub place: String,
-    /// The index in the trace of the node that contains the hit.
+    /// The index in the trace of the node that contains the hit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
-    /// The execution id of the node that contains the hit.
+    /// The execution id of the node that contains the hit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
-    /// The line of the hit in the program.
+    /// The program line of the statement that contains the hit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The index of the binding that contains the hit, among the run's bindings.
+    /// The index of the binding that contains the hit, among the run's bindings, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<u32>,
-    /// The index of the agent whose memory or segment contains the hit, among the run's agents.
+    /// The index of the agent whose memory or segment contains the hit, among the run's agents, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<u32>,
-    /// The number of the agent's segment that contains the hit.
+    /// The number of the agent's segment that contains the hit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<i64>,
-    /// The id of the gate that contains the hit.
+    /// The id of the gate that contains the hit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
-    /// The path inside the run of the file that contains the hit.
+    /// The path inside the run of the file that contains the hit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The table of the database, if OpenProse does not define the table or its column.

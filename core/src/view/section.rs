@@ -40,7 +40,7 @@ pub struct Item {
     pub text: String,
     /// Indented lines below the text.
     pub below: Vec<String>,
-    /// The error of the node that the line is about.
+    /// The error of the node that the line is about, if any.
     pub error: Option<String>,
     /// Commands that carry out the line's advice or help with it.
     pub commands: Vec<String>,

@@ -13,9 +13,9 @@ use crate::time::Stamp;
 pub struct Timeline {
     /// The first recorded time; `None` if no time is recorded.
     pub from: Option<Stamp>,
-    /// The last recorded time.
+    /// The last recorded time; `None` if no time is recorded.
     pub until: Option<Stamp>,
-    /// The time from the first recorded time to the last recorded time, in words.
+    /// The time from the first recorded time to the last recorded time, in words; `None` if no time is recorded.
     pub took: Option<String>,
     /// The length of the axis, in milliseconds of drawn time.
     pub len: u64,

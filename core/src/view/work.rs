@@ -11,26 +11,26 @@ use crate::time::Stamp;
 pub struct NodeWork {
     /// The prompt as the program writes it, or as the statement's record has it if the record is more reliable.
     pub prompt: Option<Excerpt>,
-    /// A note on the prompt, or why the prompt is not known.
+    /// A note on the prompt, or why the prompt is not known; `None` without a note.
     pub prompt_note: Option<String>,
-    /// The persistent agent that carried out the statement.
+    /// The persistent agent that carried out the statement, if any.
     pub agent: Option<AgentOfTask>,
-    /// The statement's agent (`captain` of `session: captain`), as the program declares it.
+    /// The statement's agent (`captain` of `session: captain`) as the program declares it, if any.
     #[serde(default)]
     pub by: Option<AskedAgent>,
     /// The names whose values the statement received, resolved in the statement's frame (the first 50).
     pub context: Vec<GivenName>,
     /// How many more names the statement received.
     pub more_context: u32,
-    /// A note on all names in `context`, or why the names are not known.
+    /// A note on all names in `context`, or why the names are not known; `None` without a note.
     pub context_note: Option<String>,
     /// The bindings that the statement wrote.
     pub answers: Vec<AnswerView>,
-    /// Why the answer is missing or not known.
+    /// Why the answer is missing or not known; `None` otherwise.
     pub answer_note: Option<String>,
     /// The attempts, as far as rows record them; empty if there was only one attempt.
     pub attempts: Vec<AttemptView>,
-    /// Facts about the attempts that the rows do not record.
+    /// Facts about the attempts that the rows do not record, if any.
     pub attempts_note: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub struct AskedAgent {
     pub name: String,
     /// The model that the agent requests; `None` if the program does not name a model.
     pub model: Option<String>,
-    /// The agent's own prompt, which precedes the prompt of each session.
+    /// The agent's own prompt, which precedes the prompt of each session; `None` without a prompt.
     pub prompt: Option<Excerpt>,
 }
 
@@ -83,7 +83,7 @@ pub enum Seen {
 pub struct GivenName {
     /// The name, as the statement uses it.
     pub name: String,
-    /// The binding that the name referred to.
+    /// The binding that the name referred to; `None` if there is no such binding.
     pub binding: Option<BindingRef>,
     /// The statement that wrote the received value. Only set if `seen` is `same` and a record identifies the writer.
     #[serde(default)]
@@ -98,7 +98,8 @@ pub struct GivenName {
     /// The first lines of the received value, or of the present value if `seen` is `unknown`; `None` if the received
     /// value was not kept.
     pub value: Option<Excerpt>,
-    /// A note which says what replaced the value, or why it is unknown whether the value is the same.
+    /// A note which says what replaced the value, or why it is unknown whether the value is the same; `None` without a
+    /// note.
     pub note: Option<String>,
 }
 
@@ -112,7 +113,8 @@ pub struct AnswerView {
     pub value: Option<Excerpt>,
     /// The statement that replaced the value, if that statement is known.
     pub replaced_by: Option<NodeRef>,
-    /// A note which says whether the value was replaced, and whether the run keeps the earlier value.
+    /// A note which says whether the value was replaced, and whether the run keeps the earlier value; `None` without a
+    /// note.
     pub note: Option<String>,
 }
 
@@ -131,6 +133,6 @@ pub struct AttemptView {
     pub started: Option<Stamp>,
     /// When the attempt ended; `None` if that is not recorded.
     pub ended: Option<Stamp>,
-    /// The error of the attempt, cut at 400 characters.
+    /// The error of the attempt, cut at 400 characters, if any.
     pub error: Option<String>,
 }

@@ -18,9 +18,9 @@ use crate::view::{
 /// A selection of rows of the audit log; by default all rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// Only rows of this gate.
+    /// Only rows of this gate; `None` for all gates.
     pub gate: Option<String>,
-    /// Only rows of this principal.
+    /// Only rows of this principal; `None` for all principals.
     pub by: Option<String>,
     /// Only rows recorded at this time or later, in milliseconds since 1970 UTC. Rows without a readable time are left
     /// out.

@@ -22,7 +22,8 @@ pub struct TraceChoice {
     pub status: String,
     /// The row's kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
     pub kind: String,
-    /// The shortest duration, in milliseconds. Rows whose times are not recorded are left out.
+    /// The shortest duration, in milliseconds; `None` for all rows. With a duration, rows without recorded times are
+    /// left out.
     pub at_least_ms: Option<i64>,
     /// The order of the rows.
     pub order: TraceOrder,

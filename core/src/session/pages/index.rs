@@ -20,7 +20,8 @@ pub(in crate::session) struct NodeIndex {
     pub(super) children: BTreeMap<Option<NodeId>, u32>,
     /// Whether a descendant of each node failed and was not recovered, so that the node's own failure is a consequence.
     pub(super) fails_below: TiVec<NodeId, bool>,
-    /// The first cause of the failure. In a completed run: the first failure that was not recovered.
+    /// The first cause of the failure. In a completed run: the first failure that was not recovered; `None` without a
+    /// failure.
     pub(super) cause: Option<NodeId>,
     /// The writers of the bindings.
     pub(super) writes: Writes,

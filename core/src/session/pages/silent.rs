@@ -20,7 +20,7 @@ pub(super) struct Silent {
     /// Statements that are completely inside of bodies that did not run.
     not_run: BTreeSet<u32>,
     /// The last statement outside of blocks that has a record. If that statement completed, the last statement inside
-    /// of it.
+    /// of it. `None` without a record.
     farthest: Option<u32>,
     completed: bool,
     /// Branches that a parallel announced and that have no line in any record, with their status.

@@ -146,7 +146,7 @@ pub(super) struct Scan {
     from: usize,
     /// The line at `from`.
     line: u64,
-    /// The last line that was reported.
+    /// The last line that was reported, if any.
     reported: Option<u64>,
 }
 

@@ -114,7 +114,7 @@ fn runs_are_found_by_what_is_left_of_them() {
             (StateFile, ".prose/runs/state.md"),
         ],
     );
-    // Logs and records of runs.
+    // Runs of which only a log or a record is left.
     check(&[("x/vm.log.md", "")], &[(RunFolder, "x")]);
     check(&[("x/STATE.md", "1→ a ✓\n")], &[(RunFolder, "x")]);
     check(

@@ -49,9 +49,9 @@ fn tied(session: &Session, node: &Node) -> Option<u32> {
 /// The complete prompt of a node.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// The text of the prompt.
+    /// The text of the prompt; `None` if the prompt is not known.
     pub(super) prompt: Option<String>,
-    /// A note on the prompt, or why the prompt is not known.
+    /// A note on the prompt, or why the prompt is not known; `None` without a note.
     note: Option<String>,
     agent: Option<AgentOfTask>,
 }

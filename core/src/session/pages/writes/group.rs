@@ -20,7 +20,7 @@ pub(super) struct Group {
     pub(super) anonymous: bool,
     /// The times of the nodes, in preorder.
     pub(super) spans: Vec<Span>,
-    /// The index in `spans` of the last node that is recorded as a writer.
+    /// The index in `spans` of the last node that is recorded as a writer, if any.
     recorded: Option<usize>,
     /// Nodes with both times as (end, node, begin), ordered by end; of equal ends, the later node comes first.
     ended: Vec<(i64, Reverse<NodeId>, i64)>,

@@ -51,7 +51,7 @@ pub(in crate::session) struct Written {
     pub(super) by: Option<NodeId>,
     /// Whether the node was inferred from the name or the order of rows, because times are missing.
     pub(super) inferred: bool,
-    /// The time of the write, in milliseconds since 1970 UTC.
+    /// The time of the write, in milliseconds since 1970 UTC; `None` if not known.
     pub(super) at: Option<i64>,
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Span {
     pub(super) to: Option<i64>,
     pub(super) over: bool,
     pub(super) completed: bool,
-    /// The index of the row that records that the node wrote the name.
+    /// The index of the row that records that the node wrote the name, if any.
     pub(super) recorded: Option<u32>,
 }
 
