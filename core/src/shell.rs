@@ -27,7 +27,7 @@ pub fn word(word: &str) -> String {
     for c in word.chars() {
         match c {
             '\'' | '\\' => out.extend(['\\', c]),
-            // An argument of a program cannot contain a NUL.
+            // An argument of a program cannot contain a NUL, so U+FFFD replaces it.
             '\0' => out.push('\u{fffd}'),
             c if is_hazard(c) => {
                 for byte in c.encode_utf8(&mut [0; 4]).bytes() {

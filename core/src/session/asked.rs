@@ -44,7 +44,7 @@ impl Filter {
 }
 
 /// Parses words that count back from `today`, such as `last 3 days`. Returns the first and the last day, and the
-/// remaining words.
+/// remaining words; `None` for other words.
 fn back<'w>(word: &str, behind: &'w [&'w str], today: i64) -> Option<(i64, i64, &'w [&'w str])> {
     let (days, behind) = match (word, behind) {
         ("today", _) => (1, behind),
@@ -59,7 +59,7 @@ fn back<'w>(word: &str, behind: &'w [&'w str], today: i64) -> Option<(i64, i64, 
         .then_some((today - days + 1, today, behind))
 }
 
-/// Parses a date, or two dates joined by `..`. Returns the first and the last day.
+/// Parses a date, or two dates joined by `..`. Returns the first and the last day; `None` for other words.
 fn days_of(word: &str) -> Option<(i64, i64)> {
     let (from, until) = word.split_once("..").unwrap_or((word, word));
     let day = |text: &str| {

@@ -253,7 +253,8 @@ fn status(run: &RunSummary) -> &str {
     }
 }
 
-/// Returns when a run began: the time in its id, or else `started`, or else its last sign of life.
+/// Returns when a run began, in milliseconds since 1970 UTC: the time in its id, or else `started`, or else its last
+/// sign of life.
 pub fn began(run: &RunSummary) -> Option<i64> {
     let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
     run_id::RunId::parse(&run.id)
@@ -262,7 +263,7 @@ pub fn began(run: &RunSummary) -> Option<i64> {
         .or_else(|| millis(&run.last_sign))
 }
 
-/// Returns the last sign of life of a run, or else when it began.
+/// Returns the last sign of life of a run, or else when the run began, in milliseconds since 1970 UTC.
 fn last_sign(run: &RunSummary) -> Option<i64> {
     let sign = run.last_sign.as_ref().and_then(Stamp::millis);
     sign.or_else(|| began(run))

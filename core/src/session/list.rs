@@ -122,7 +122,7 @@ type Known<'a> = dyn Fn(&Found) -> Option<RunSummary> + 'a;
 #[derive(Default)]
 struct Wanted<'a> {
     filter: Cow<'a, Filter>,
-    /// Whether lines may come from the store's table of runs, if that is enough for the filter and the order.
+    /// Whether lines may come from the store's table of runs, if that table is enough for the filter and the order.
     by_heads: bool,
     /// Whether to read the rows of all unfinished runs together, because the filter or the order needs their state.
     by_rows: bool,

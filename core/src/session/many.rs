@@ -75,7 +75,8 @@ impl Heads {
         }
     }
 
-    /// Returns a reader of the rows of all unfinished runs, which reads each table once.
+    /// Returns a reader of the rows of all unfinished runs, which reads each table once; `None` if the store cannot be
+    /// read.
     pub(super) fn rest(&self, source: &dyn Source, options: &Options) -> Option<Replay> {
         let open = self.0.iter().filter(|(_, head)| !says_its_end(&head.run));
         let ids: Vec<&str> = open.map(|(id, _)| id.as_str()).collect();

@@ -75,7 +75,7 @@ impl OneAgent {
         &self.parts.run.agents
     }
 
-    /// Returns the scope that the program declares for the agent.
+    /// Returns the scope that the program declares for the agent; `None` without a declaration.
     pub fn declared(&self) -> Option<AgentScope> {
         self.listing.as_ref()?.agent_scope(&self.name)
     }

@@ -50,9 +50,9 @@ impl Row for Held {
 }
 
 impl Replay {
-    /// Takes a store. All tables are read in one snapshot, which ends when the result is dropped.
+    /// Prepares reading a store. All tables are read in one snapshot, which ends when the result is dropped.
     pub(super) fn of(db: Box<dyn Database>) -> Replay {
-        // If the snapshot fails, tables may be read at different times, which a list tolerates.
+        // An error is ignored: without a snapshot, tables are read at different times, which a list tolerates.
         let _ = db.begin();
         Replay(Mutex::new(Inner {
             db,

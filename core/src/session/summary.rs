@@ -50,7 +50,7 @@ fn failure(run: &Run, trace: &Trace) -> Option<String> {
     error.trim().lines().next().map(|line| short(line, FAILURE))
 }
 
-/// Returns the outputs of a completed run in words: `verdict, 477 B`.
+/// Returns the first output of a completed run in words: `verdict, 477 B, and 2 more`; `None` without an output.
 fn wrote(run: &Run, verdict: &Verdict) -> Option<String> {
     let is_over = verdict.status == RunStatus::Completed.word();
     let is_output = |b: &&Binding| b.kind == BindingKind::Output && b.execution_id.is_none();
@@ -172,7 +172,7 @@ fn file_changed(run: &Run, verdict: &Verdict) -> Option<Stamp> {
     }
 }
 
-/// Returns the time since a run started in words, in its largest unit.
+/// Returns the time since a run started in words, in the largest unit: `322d`.
 pub(super) fn age(line: &RunSummary, now: Option<i64>) -> Option<String> {
     let at = line.started.as_ref().and_then(Stamp::millis)?;
     now.filter(|now| *now >= at)

@@ -142,7 +142,7 @@ pub struct AuditRow {
 }
 
 impl AuditRow {
-    /// Returns the principal in words: `mira, for ops-team`.
+    /// Returns the principal in words: `mira, for ops-team`; `None` if the row has no principal.
     pub fn who(&self) -> Option<String> {
         let by = self.principal.as_deref()?;
         Some(acting(by, self.on_behalf_of.as_deref()))

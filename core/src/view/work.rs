@@ -26,7 +26,7 @@ pub struct NodeWork {
     pub context_note: Option<String>,
     /// The bindings that the statement wrote.
     pub answers: Vec<AnswerView>,
-    /// Why the answer is missing or not known; `None` otherwise.
+    /// Why the answer is missing or not known. For a gate: how the gate was decided. `None` otherwise.
     pub answer_note: Option<String>,
     /// The attempts, as far as rows record them; empty if there was only one attempt.
     pub attempts: Vec<AttemptView>,

@@ -147,7 +147,7 @@ pub fn chosen_page(session: &Session, rows: &[NodeId], from: u32, len: u32) -> T
     }
 }
 
-/// Returns the duration that a node's own rows record, in milliseconds.
+/// Returns the duration that a node's own rows record, in milliseconds; `None` unless begin and end are recorded.
 pub(super) fn took(opened: &Opened, node: &Node) -> Option<i64> {
     let (from, to) = node.times(&opened.run);
     span(from, to)

@@ -158,7 +158,8 @@ fn if_rejected(
     })
 }
 
-/// Describes the value before a gate that ended the run, and the exit code of the value's command.
+/// Describes the value before a gate that ended the run, and the exit code of the value's command. `None` for other
+/// runs.
 fn judged(session: &Session) -> Option<String> {
     let cause = session.trace.first_cause?;
     session.node(cause).filter(|node| node.kind.is_gate())?;

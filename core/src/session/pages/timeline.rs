@@ -106,7 +106,7 @@ fn spans(opened: &Opened) -> Spans {
     spans
 }
 
-/// Returns the span that a node's own rows record.
+/// Returns the span that a node's own rows record; `None` without a recorded begin.
 fn own(opened: &Opened, node: &Node, has_inner: bool, last_sign: Option<i64>) -> Option<Span> {
     let (from, until) = node.worked(&opened.run);
     let from = from?;

@@ -134,7 +134,7 @@ pub(super) fn frame_of(opened: &Opened, node: NodeId) -> Option<&Node> {
     opened.node(opened.trace.frame(Some(node))?)
 }
 
-/// Describes which part of a node's position was inferred.
+/// Describes which part of a node's position was inferred; `None` if the position is recorded.
 fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
     let above = |node: &Node| opened.node(node.parent?);
     let recorded = execution(opened, node.first_row).and_then(|row| row.parent);

@@ -96,7 +96,8 @@ impl Needle {
     }
 }
 
-/// Returns a letter in lower case, if that is a single character. Only ASCII letters become ASCII letters.
+/// Returns a letter in lower case, if that is a single character. A letter outside of ASCII never becomes an ASCII
+/// letter, so the Kelvin sign does not match `k`.
 fn fold(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();

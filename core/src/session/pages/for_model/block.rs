@@ -37,7 +37,7 @@ pub(super) struct Block {
     pub(super) title: String,
     /// An explanation below the heading, in Prosescope's own words.
     pub(super) lead: &'static str,
-    /// Facts of the run that come first, one per line, escaped.
+    /// Facts of the run, one per line, escaped. They come before the quoted text.
     pub(super) facts: Vec<String>,
     /// The quoted text of the run; `None` if the block quotes none.
     pub(super) content: Option<Content>,

@@ -22,7 +22,7 @@ const PROGRAM: u8 = 2;
 const VALUES: u8 = 3;
 const TREE: u8 = 4;
 
-/// The bytes for the beginnings of all inputs together, however many there are.
+/// The bytes for the beginnings of all inputs together, however many inputs there are.
 const GIVEN: usize = 1_700;
 /// How many lines of the program before and after the row's line are considered.
 const LINES: u32 = 1_500;

@@ -198,7 +198,7 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
     }
 }
 
-/// Returns the reason why a node has no answer.
+/// Returns the reason why a node has no answer; for a gate, how the gate was decided. `None` if no answer is expected.
 fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     if let NodeKind::Gate { gate } = &at.kind {
         return outcome(session.index.gate(&session.run, gate)?);

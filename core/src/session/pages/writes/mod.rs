@@ -208,7 +208,7 @@ pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
     refs.collect()
 }
 
-/// Returns whether a node wrote the binding before its present value was written. `Some(true)` means that this was
+/// Returns `Some` if a node wrote the binding before the present value was written. `Some(true)` means that this was
 /// inferred from the order of nodes alone.
 fn replaced(opened: &Opened, own: &Span, binding: u32, written: Written) -> Option<bool> {
     // If several rows have the same name and frame, each has its own writer.

@@ -7,7 +7,7 @@ use crate::trace::{Node, NodeId, NodeKind, Trace};
 /// The prefix in the names of bindings that the caller gave to the run, such as `caller/topic`.
 const CALLER: &str = "caller";
 
-/// A name, with the node of the frame in which it is bound.
+/// A name, with the node of the frame in which the name is bound; `None` is the root.
 pub(super) type Key<'a> = (&'a str, Option<NodeId>);
 
 /// Returns the index of a node's last row, and the binding that this row records as written.
@@ -70,7 +70,8 @@ pub(super) fn binds<'a>(
     bound_name(&node.text).or_else(from_program).or_else(by_log)
 }
 
-/// Returns the name that a statement's text binds: `let x = …`, `const x = …`, `output x = …`, `x = …`.
+/// Returns the name `x` that a statement's text binds: `let x = …`, `const x = …`, `output x = …`, `x = …`; `None` for
+/// other texts.
 pub(super) fn bound_name(text: &str) -> Option<&str> {
     let (left, _) = text.split_once('=')?;
     let left = left.trim();
