@@ -94,7 +94,7 @@ pub enum TimeoutError {
     /// All numbers are zero.
     #[error("`{text}` is not a duration: the sum must be above zero")]
     Zero {
-        /// The duration.
+        /// The duration, as the program writes it.
         text: String,
     },
     /// A number is too large: the timeout would be as long as the time from 1970 to the year 10000, or longer.
@@ -110,7 +110,7 @@ pub enum TimeoutError {
         "`{text}` from now is beyond the year 9999, where no deadline can be kept: give a shorter timeout"
     )]
     DeadlineTooFar {
-        /// The duration.
+        /// The duration, as the program writes it.
         text: String,
     },
 }

@@ -139,7 +139,7 @@ pub enum Difference {
     Outcome,
     /// A value that the row wrote differs.
     Values,
-    /// The duration differs by at least ten seconds and at least a fifth.
+    /// The duration differs by at least ten seconds and at least a fifth of the longer duration.
     Duration,
 }
 
@@ -238,7 +238,7 @@ pub struct CompareCounts {
     pub paired: u32,
     /// How many rows in both runs differ in more than their duration.
     pub differ: u32,
-    /// How many rows in both runs differ only in their duration, by at least ten seconds and at least a fifth.
+    /// How many rows in both runs differ only in their duration, as [`Difference::Duration`] defines it.
     pub durations: u32,
     /// How many rows only A records, counting rows below other rows.
     pub only_a: u32,

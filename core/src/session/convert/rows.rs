@@ -175,7 +175,7 @@ fn raw_rows(db: &dyn Database, into: &mut BTreeMap<i64, Raw>) -> Result<(), Deco
     let text =
         |row: &dyn Row, i| Ok::<_, DecodeError>(row.cell(i)?.value.lossy().map(Cow::into_owned));
     let mut raw = |row: &dyn Row| -> Result<(), DecodeError> {
-        // A row whose id is not a number cannot be matched.
+        // A row whose id is not a number is skipped, because no statement has such an id.
         if let database::Value::Integer(id) = row.cell(0)?.value {
             let (status, metadata) = (text(row, 1)?, text(row, 2)?);
             into.insert(id, Raw { status, metadata });

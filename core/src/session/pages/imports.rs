@@ -267,7 +267,7 @@ mod tests {
             let lookup = Lookup::open(&source, place, &Options::default(), name, from).unwrap();
             let value = lookup.found().map(|found| found.value(1000).unwrap().text);
             let session = Session::open(Rc::clone(&source), place, &Options::default()).unwrap();
-            // The name must mean the same in an opened run as in the lookup.
+            // The name must mean the same value in an opened run as in the lookup.
             let opened = match session.winner(name, from) {
                 Some(at) => session.value(&ValueOf::Binding(at), 1000).ok(),
                 None => pages::in_import(&session, name, &Options::default()).and_then(
