@@ -38,7 +38,7 @@ pub struct CheckedRun {
     /// The issues: errors first, then by rule, then in the order found.
     pub issues: Vec<IssueView>,
     /// Why the run could not be opened, with what to do next; `None` if the run was opened. After an error, all other
-    /// fields are empty.
+    /// fields except `run` and `folder` are empty.
     pub error: Option<String>,
 }
 
