@@ -10,24 +10,25 @@ use flate2::read::DeflateDecoder;
 use prosescope_core::text::{counted, is_plain_path};
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
 
-/// The most entries of a zip: as many files as a folder may contain.
+/// The highest number of entries that a zip may have, equal to the limit for a folder.
 pub const ENTRIES: u64 = 200_000;
-/// The most levels of folders in a zip.
+/// The highest number of names in an entry's path; a more deeply nested entry is refused.
 const DEPTH: usize = 128;
-/// The longest path, and the longest name in it, in bytes: the limits of common file systems.
+/// The longest path of an entry, and the longest name within a path, in bytes. Common file systems have the same
+/// limits.
 const PATH: usize = 4096;
 const NAME: usize = 255;
 /// The total of unpacked bytes below which the compression ratio is not checked.
 const SMALL: u64 = 64 << 20;
-/// The highest compression ratio that a larger zip may have. A run compresses by a factor of 3 to 20.
+/// The highest compression ratio of a zip that unpacks to more than [`SMALL`]. A run compresses by a factor of 3 to 20.
 const RATIO: u64 = 200;
-/// The bits of a Unix mode with the file type, and their value for a regular file.
+/// The bits of a Unix mode that contain the file type, and the value of these bits for a regular file.
 const KIND: u32 = 0o170_000;
 const FILE: u32 = 0o100_000;
 /// The number of bytes of an entry that are unpacked at a time.
 const PIECE: usize = 64 << 10;
 
-/// The reason why a zip is not opened, or an entry of it not unpacked.
+/// The reason why a zip is not opened or an entry is not unpacked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
     /// The file is not a zip, or its directory cannot be read.
@@ -52,7 +53,7 @@ pub enum ArchiveError {
         /// The way in which the bytes differ from the zip's directory.
         why: String,
     },
-    /// The zip would unpack to more than is allowed.
+    /// The zip has too many entries, unpacks to too many bytes, or has an implausible compression ratio.
     #[error("{0}")]
     TooLarge(String),
     /// The zip could not be read, or the receiver of the pieces failed.
@@ -118,10 +119,11 @@ pub fn is_zip(head: &[u8]) -> bool {
 }
 
 impl<R: ReaderAt> Archive<R> {
-    /// Reads the directory of a zip of `len` bytes, which may unpack to at most `most` bytes.
+    /// Reads the directory of a zip of `len` bytes, and checks every entry. The entries may unpack to at most `most`
+    /// bytes in total.
     ///
     /// # Errors
-    /// [`ArchiveError`] if the file is not a zip, or for the first refused entry.
+    /// [`ArchiveError`] if the file is not a zip, contains no files, or contains an entry that is refused.
     pub fn open(reader: R, len: u64, most: u64) -> Result<Archive<R>, ArchiveError> {
         let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
         let zip = ZipLocator::new()
@@ -211,8 +213,8 @@ impl<R: ReaderAt> Archive<R> {
         Ok(Some(whole))
     }
 
-    /// Checks the entries against each other: total size, equal paths, overlapping bytes, local headers that differ
-    /// from the directory.
+    /// Checks all entries together: total size, equal paths, files that are also folders, overlapping bytes, and local
+    /// headers that differ from the zip's directory.
     fn look(&self, len: u64, most: u64) -> Result<(), ArchiveError> {
         let total = self.entries.iter().map(|e| e.len);
         let total = total.fold(0u64, u64::saturating_add);

@@ -30,8 +30,8 @@ pub struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// Describes how to share the run at this place of a source. A folder keeps its name; a lone database is shared
-    /// without the files beside it.
+    /// Describes how to share the run at `place` in a source. A run in a folder keeps the folder's name. A database
+    /// alone is shared without the files beside it.
     pub fn run(session: &'a Session, source: &'a dyn Source, place: &str) -> Shared<'a> {
         let at = DatabaseAt::of(source, session, place);
         let root = session.run().root.to_string();
@@ -66,7 +66,7 @@ impl<'a> Shared<'a> {
         files.filter(|file| !self.alone || self.database.as_ref() == Some(&file.path))
     }
 
-    /// Describes how to share a whole source, whatever it contains.
+    /// Describes how to share all files of a source, even if they are not a run.
     pub fn whole(source: &'a dyn Source) -> Shared<'a> {
         Shared {
             session: None,
@@ -111,8 +111,8 @@ pub enum FileKind {
 /// The paths already used in a shared copy.
 pub type Taken = BTreeSet<String>;
 
-/// Returns the files to share with their new paths; `redactor` counts the files that are never shared. `taken` contains
-/// the paths of all runs of the copy.
+/// Returns the files of a run to share, each with its path in the copy. `redactor` counts the omitted `.env` files.
+/// `taken` contains the paths already used in the copy, and gets the new paths.
 pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor) -> Vec<File> {
     let folder = match shared.to.trim_end_matches('/') {
         "" => String::new(),
@@ -155,8 +155,8 @@ pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor)
     files
 }
 
-/// Returns a path that is valid in a zip on every system and not yet used: after redaction, two files can have the
-/// same name.
+/// Returns an unused path, in which `\` is replaced because it separates folders on Windows. Two files can have the
+/// same name after redaction, so a number makes the path unique: `a (2).md`.
 fn free_path(path: &str, taken: &mut Taken) -> String {
     let plain = path.replace('\\', "_");
     let mut free = plain.clone();
@@ -174,7 +174,7 @@ fn free_path(path: &str, taken: &mut Taken) -> String {
 
 /// Returns the kind of a file from its path within the run; `None` if the file is never shared.
 fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
-    // The folder of an import contains a run of its own, so the path inside that run decides.
+    // The folder of an import contains a run of its own, so the path inside that run decides the kind.
     let mut inside = path;
     while let Some((_, rest)) = inside
         .strip_prefix("imports/")
@@ -286,7 +286,7 @@ impl Redactor {
         Ok(Some(now.unwrap_or(text).into_bytes()))
     }
 
-    /// Records which long texts of a gate changed, because the audit log contains hashes of these texts.
+    /// Records the changes of a gate's long texts, because the audit log contains hashes of these texts.
     fn gate_changed(&mut self, before: &str, now: &str) {
         let read = |text: &str| serde_json::from_str::<LogRow>(text).unwrap_or_default();
         let (before, now) = (read(before), read(now));
@@ -302,7 +302,7 @@ impl Redactor {
         }
     }
 
-    /// Redacts the file of a binding: a header and, from byte `start`, its value.
+    /// Redacts the file of a binding. The binding's value begins at byte `start`, after a header.
     fn binding(&mut self, place: Place<'_>, text: &str, start: u64) -> Option<String> {
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let (Some(head), Some(value)) = (text.get(..start), text.get(start..)) else {
@@ -327,7 +327,7 @@ impl Redactor {
         Some([head, said, rest.unwrap_or_default()].concat())
     }
 
-    /// Redacts JSON Lines.
+    /// Redacts each line of a JSON Lines file; `None` if nothing is replaced.
     fn lines(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         let mut changed = false;
         let mut out = String::with_capacity(text.len());
@@ -339,7 +339,7 @@ impl Redactor {
         changed.then_some(out)
     }
 
-    /// Redacts the audit log of a folder.
+    /// Redacts the audit log of a run in a folder; `None` if no row changes.
     fn log(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {

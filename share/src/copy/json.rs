@@ -16,7 +16,7 @@ const PEOPLE: [&str; 7] = [
 ];
 
 impl Redactor {
-    /// Redacts a text of any kind; in JSON, each string is scanned unescaped.
+    /// Redacts a text. If the text looks like JSON, each string is unescaped before it is scanned.
     pub(crate) fn said(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         match text.trim_start().starts_with(['{', '[']) {
             true => self.parsed(place, text, None),
@@ -24,19 +24,20 @@ impl Redactor {
         }
     }
 
-    /// Redacts a text that may be JSON, with names of people under the keys of [`PEOPLE`]; `None` if nothing is
-    /// replaced. Numbers and blanks stay the same.
+    /// Redacts a text that may be JSON; `None` if nothing is replaced. A string under a key of [`PEOPLE`] is redacted
+    /// as a person's name. Numbers and blanks stay as written.
     pub(crate) fn json(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         self.json_under("", place, text)
     }
 
-    /// Redacts a text that is itself the value of a key, such as `allow`.
+    /// Redacts JSON from a column named `key`, such as `allow`: a string without a key of its own is redacted as if
+    /// under `key`.
     pub(crate) fn json_under(&mut self, key: &str, place: Place<'_>, text: &str) -> Option<String> {
         self.parsed(place, text, Some(key))
     }
 
-    /// Redacts JSON. If `key` is given, a string under a key of [`PEOPLE`] is redacted as a name. `key` is the key of
-    /// the whole text, or empty.
+    /// Redacts a text that may be JSON. Unless `key` is `None`, a string under a key of [`PEOPLE`] is redacted as a
+    /// name. A string without a key of its own is redacted as if under `key`, which may be empty.
     fn parsed(&mut self, place: Place<'_>, text: &str, key: Option<&str>) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
             return self.text(place, text);
@@ -85,7 +86,8 @@ impl Redactor {
     }
 }
 
-/// Returns the length of the string at the beginning of a text, including its quotes.
+/// Returns the length in bytes of the JSON string at the beginning of a text, with both quotes; `None` if the string
+/// does not end.
 fn end_of(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

@@ -1,8 +1,8 @@
 //! Copies a run's files and rows with secrets and personal data replaced.
 //!
 //! [`Redactor`] redacts single texts and records its replacements; `rows.rs` and `files.rs` decide how each text is
-//! treated; `sealed.rs` keeps the audit log consistent. A run is copied twice: first to find the secrets, then to
-//! replace each of them in all its forms ([`Redactor::again`]).
+//! treated; `sealed.rs` keeps the audit log consistent. A run is copied twice: the first pass finds the secrets, and
+//! the second replaces each secret in every form, such as base64 ([`Redactor::again`]).
 
 mod files;
 mod json;
@@ -22,9 +22,9 @@ use crate::what::{Content, What};
 pub use files::{File, FileKind, Shared, Taken, files_of, values_of};
 pub use rows::Rows;
 
-/// The most hits that are listed; the hits after these are only counted.
+/// The largest number of hits that are listed; further hits are only counted.
 const LISTED: usize = 10_000;
-/// The length in bytes from which a text must respect the user's limit on values, wherever the text occurs.
+/// The length in bytes above which the user's limit on values applies to a text in any column of a database.
 const LONG: u64 = 4096;
 /// The number of characters that are shown on each side of a hit.
 const AROUND: usize = 30;
@@ -62,10 +62,10 @@ struct Progress {
     watch: Option<Box<dyn FnMut(u64)>>,
 }
 
-/// Bytes between two progress reports.
+/// The number of bytes scanned between two progress reports.
 const STEP: u64 = 256 << 10;
 
-/// Words in the place of an approver that do not name a person.
+/// Words that a gate can record instead of a person's name. They are not redacted as names.
 const NOBODY: [&str; 6] = ["user", "any", "anyone", "system", "cli", "owner"];
 
 impl Redactor {
@@ -90,7 +90,7 @@ impl Redactor {
         self.progress.watch = Some(watch);
     }
 
-    /// Records that so many bytes were scanned.
+    /// Adds to the number of bytes scanned, and calls the watching function after every [`STEP`] bytes.
     fn add_scanned(&mut self, bytes: u64) {
         let Progress { seen, told, watch } = &mut self.progress;
         *seen += bytes;
@@ -115,8 +115,8 @@ impl Redactor {
         }
     }
 
-    /// Collects the names of people in a run's gates, to replace them. The names of those who may decide a waiting gate
-    /// are kept, so that a reader sees who can decide.
+    /// Collects the names of people in a run's gates and audit log, to replace them. The names of those who may decide
+    /// a waiting gate are kept, so that a reader sees who can decide.
     pub fn meet(&mut self, session: &Session) {
         let run = session.run();
         for gate in &run.gates {
@@ -158,7 +158,7 @@ impl Redactor {
         }
     }
 
-    /// Starts a new pass over the runs, in which each known secret is also found in its other forms.
+    /// Starts a new pass over the runs, in which each known secret is also found in its other forms, such as base64.
     pub fn again(&mut self) {
         self.rules.learn(&self.names);
         self.found.clear();
@@ -172,17 +172,17 @@ impl Redactor {
         self.raw
     }
 
-    /// Returns the hits, in order of place (the first 10,000).
+    /// Returns the first 10,000 hits, in the order of the scan.
     pub fn found(&self) -> &[SecretFound] {
         &self.found
     }
 
-    /// Returns the names that the replaced secrets got.
+    /// Returns the names of the replaced secrets, such as `github-token #1`.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// Returns how often each rule replaced something, by place.
+    /// Returns the number of replacements of each rule in each kind of place.
     pub fn redactions(&self) -> Vec<SecretsReplaced> {
         let all = self.replaced.iter();
         let all = all.map(|((rule, kind, place), count)| SecretsReplaced {
@@ -258,8 +258,9 @@ impl Redactor {
 
     fn replaced(&mut self, place: Place<'_>, text: &str, hits: &[Hit]) -> Option<String> {
         for (index, hit) in hits.iter().enumerate() {
-            // The report contains the rule that first found the secret, even if this hit is an exact value. Texts and
-            // patterns that the user named have one name, `asked`.
+            // A hit of an exact value or a pattern is reported under the rule that first found the secret: the name
+            // `github-token #1` gives `github-token`. Texts and patterns that the user gave are all reported as
+            // `asked`.
             let rule = match hit.rule {
                 "exact" | "pattern" => hit.name.split(" #").next().unwrap_or(hit.rule),
                 rule => rule,
@@ -285,7 +286,7 @@ impl Redactor {
         (!self.raw && !hits.is_empty()).then(|| replace(text, hits))
     }
 
-    /// Redacts a text of a report, without counting the hits.
+    /// Redacts a text that only a report shows, without counting the hits.
     pub(crate) fn masked(&mut self, text: &str) -> String {
         replace(text, &self.rules.scan(text, &mut self.names))
     }
