@@ -83,10 +83,11 @@ impl Decoder {
         Some(())
     }
 
-    /// Checks at the end that the text was as long as `len` bytes need; `None` if it was shorter or longer.
+    /// Checks, after the last piece, that the text was exactly as long as the expected bytes need; `None` if the text
+    /// was shorter or longer.
     pub fn end(self) -> Option<()> {
-        // The last group is padded, and if its character cannot occur in a script element, another group follows it:
-        // together fewer than 14 bits.
+        // The last group is padded. If its character cannot occur in a script element, another group follows. Padding
+        // and group have fewer than 14 bits together.
         let whole = self.left == 0 && self.lead.is_none();
         (whole && self.spare < 14).then_some(())
     }
@@ -170,8 +171,8 @@ mod tests {
         #[test]
         fn another_length_is_refused(bytes: Vec<u8>, other in 0usize..200) {
             let text = encode(&bytes);
-            // A length off by one can decode: one byte less is the padding of the last group, one more the group that
-            // follows it. The length and checksums of the zip detect these cases.
+            // A length that is wrong by one can decode, because a byte passes for padding or padding for a byte. The
+            // length and checksums of the zip detect these cases.
             prop_assume!(other.abs_diff(bytes.len()) > 1);
             prop_assert_eq!(decode(&text, other), None);
         }

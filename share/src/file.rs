@@ -18,7 +18,7 @@ pub trait Shareable: Source {
     /// Returns the access to the source's databases.
     ///
     /// # Errors
-    /// If there is no place for copies of the databases.
+    /// If copies of the databases cannot be stored.
     fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError>;
 
     /// Returns secret values that only this shell can find: those of `.env` files in the source.
@@ -50,7 +50,7 @@ pub enum Form {
     Html,
     /// A zip of the runs' files.
     Zip,
-    /// The only database of the shared copy.
+    /// The database of the shared copy, which must contain only this one.
     Db,
 }
 

@@ -1,4 +1,4 @@
-//! The manifest of a packed run: how it was made, and the checksums of its parts.
+//! Reads the manifest of a packed run, and compares the files of a zip with the manifest's checksums.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -162,7 +162,7 @@ impl Verified {
         }
     }
 
-    /// Returns the differences from the shared copy; empty if they are unknown.
+    /// Returns the differences from the manifest, one sentence each; empty without a manifest.
     pub fn changed(&self) -> &[String] {
         match self {
             Verified::Changed(what) => what,

@@ -48,7 +48,8 @@ pub fn for_model(
         return Ok(text);
     }
     let called = original.map(|session| session.name());
-    // A row keeps its id and its position in the copy, so the asked row is found there by one of these.
+    // A row has the same id and position in the copy as in the original; either of them finds the asked row in the
+    // copy.
     let row = asked.node.and_then(|node| original?.trace().node(node)?.id);
     let called = called.map(|name| sharing.masked(&name));
     let copy: Rc<dyn Source> = checked(sharing, source, made)?.copy;

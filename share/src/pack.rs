@@ -22,8 +22,8 @@ use crate::signed::{SIGNATURE, Sign};
 
 /// The number of bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
-/// The number of bytes that are searched at a time, and the number of these that are searched again with the next
-/// piece, so that a secret across two pieces is found.
+/// The number of bytes that are searched at a time, and the number of bytes at the end of a piece that are searched
+/// again with the next piece. The overlap finds a secret that lies across two pieces.
 const SEARCHED: usize = 4 << 20;
 const OVERLAP: usize = 64 << 10;
 
@@ -136,9 +136,9 @@ fn too_large(report: &RunShared) -> String {
     )
 }
 
-/// Opens and rebuilds the databases of a run. Each shell implements this trait in its own way.
+/// Opens and rebuilds the databases of a run. Each shell implements this trait with its own access to the files.
 pub trait Databases {
-    /// Passes each row of a database, as it would be rebuilt, to `rows`, and writes nothing.
+    /// Passes each row that a rebuilt database would contain to `rows`. Writes nothing.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -162,7 +162,7 @@ pub trait Databases {
 pub struct Made {
     /// The program and its version.
     pub by: String,
-    /// The time: RFC 3339, UTC.
+    /// The time of sharing: RFC 3339, UTC.
     pub at: String,
     /// Whether to compress the parts; false if the zip is only an intermediate step.
     pub deflated: bool,

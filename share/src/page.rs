@@ -19,7 +19,7 @@ const RUN_SLOT: &str = r#"<script type="text/plain" id="prosescope-run" data-byt
 const SUMMARY_SLOT: &str = r#"<div id="prosescope-summary"></div>"#;
 const TITLE_SLOT: &str = "<title>Prosescope</title>";
 
-/// The most bytes of a packed run in a page: a browser opens several times as many, but slowly.
+/// The largest packed run in a page, in bytes. A browser opens a page several times as large, but slowly.
 pub const MOST: u64 = 150 << 20;
 /// The number of bytes of a page that are read at a time.
 const PIECE: usize = 256 << 10;
@@ -185,7 +185,7 @@ fn run<R: ReaderAt>(
     Ok(len)
 }
 
-/// Reads a piece from a position, up to the end of the page.
+/// Fills `piece` from position `at` of the page. The result is shorter than `piece` only at the end of the page.
 fn fill<'a, R: ReaderAt>(page: &R, piece: &'a mut [u8], at: u64) -> Result<&'a [u8], PageError> {
     let mut read = 0;
     while let Some(rest) = piece.get_mut(read..).filter(|rest| !rest.is_empty()) {

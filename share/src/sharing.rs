@@ -159,7 +159,7 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Scans a copy with all rules, opened as its recipient opens it. This must be the last step, because the scan
+    /// Scans the copy, opened as its recipient opens it, with all rules. This must be the last step, because the scan
     /// discards the earlier findings.
     ///
     /// # Errors
@@ -190,7 +190,7 @@ impl<'a> Sharing<'a> {
         self.redactor.names().replacements()
     }
 
-    /// Returns the first run; databases of workflows do not count.
+    /// Returns the session of the first run; a database of workflows has no session.
     pub(crate) fn session(&self) -> Option<&'a Session> {
         self.runs.iter().find_map(|run| run.session)
     }

@@ -286,7 +286,7 @@ impl Redactor {
         (!self.raw && !hits.is_empty()).then(|| replace(text, hits))
     }
 
-    /// Redacts a text that only a report shows, without counting the hits.
+    /// Redacts a text, such as a run's id, without counting the hits.
     pub(crate) fn masked(&mut self, text: &str) -> String {
         replace(text, &self.rules.scan(text, &mut self.names))
     }

@@ -18,7 +18,7 @@ pub struct Rows<'a> {
     columns: Vec<Known>,
 }
 
-/// A column of the table.
+/// A column of the current table.
 struct Known {
     name: String,
     /// The column's name in reports, such as `bindings.value`.
@@ -66,12 +66,13 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Redacts a row of the audit log in the form that its seal covers.
+    /// Redacts a row of the audit log as a JSON object, because the row's seal is a hash of that object.
     fn log(&mut self, at: &str, cells: &mut Cells) {
         let mut row = Map::new();
         let mut changed = false;
         for ((name, value), at_column) in cells.iter_mut().zip(0..) {
-            // A value of bytes is written as hexadecimal digits in the sealed form, which rules cannot scan.
+            // The JSON object contains bytes as hexadecimal digits, which rules cannot scan, so bytes are redacted
+            // first.
             if value.as_text().is_none()
                 && let Some(now) = self.cell(at_column, None, at, value)
             {
@@ -150,7 +151,8 @@ impl Rebuild for Rows<'_> {
         self.nth = 0;
         self.columns.clear();
         self.table = table.info.name.to_ascii_lowercase();
-        // A table or column name cannot be replaced, because queries use it.
+        // A table or column name cannot be replaced, because queries use it. A table with a secret in such a name is
+        // left out.
         let columns = table.info.columns.iter();
         let mut names = columns.flat_map(|column| [&*column.name, &*column.declared]);
         let mut is_secret = |name: &str| !self.redactor.raw && self.redactor.masked(name) != name;

@@ -16,7 +16,7 @@ pub(super) struct Seals {
     logs: BTreeMap<String, Log>,
     /// The hash of each changed long text, mapped to the hash of the text in the copy.
     hashes: BTreeMap<String, String>,
-    /// The runs whose logs keep their original links, because these are inconsistent.
+    /// The ids of the runs whose logs are inconsistent in the original. These logs keep their links.
     broken: BTreeSet<String>,
 }
 
@@ -48,7 +48,7 @@ impl Seals {
         heads.collect()
     }
 
-    /// Records that a gate's long text changed, because the log contains its hash.
+    /// Records the hash of a gate's text before and after redaction, because the log contains the old hash.
     pub(super) fn hashed(&mut self, before: &str, now: &str) {
         self.hashes.insert(prompt_hash(before), prompt_hash(now));
     }
@@ -61,7 +61,7 @@ impl Seals {
         };
     }
 
-    /// Marks a run's log as inconsistent: sealing it again would hide the fault.
+    /// Marks a run's log as inconsistent, so that it is not sealed again: new seals would hide the inconsistency.
     pub(super) fn broken(&mut self, run: &str) {
         self.broken.insert(run.to_owned());
     }
@@ -81,12 +81,12 @@ impl Seals {
     }
 }
 
-/// A row of an audit log by column, with its metadata as an object.
+/// A row of an audit log: its values by column. The column `metadata` is a JSON object, or the text of one.
 pub(super) type LogRow = Map<String, Value>;
 
 impl Redactor {
-    /// Redacts a row of the log, and links it to the previous row if it was sealed. `changed` is true if a cell of the
-    /// row was already redacted.
+    /// Redacts a row of the log. A row that was sealed gets a new link if it or an earlier row changed. `changed` is
+    /// true if a cell of the row was already redacted.
     pub(super) fn log_row(&mut self, place: Place<'_>, row: &mut LogRow, mut changed: bool) {
         let run = row.get("run_id").and_then(Value::as_str);
         let run = run.unwrap_or_default().to_owned();
@@ -123,7 +123,7 @@ impl Redactor {
             run.clone_into(&mut log.run);
         }
         log.head = Some(chain.clone());
-        // Until the first change, the rows keep their links.
+        // The rows before the first change keep their links.
         if !changed && !log.changed {
             log.last = Some(chain);
             return;
