@@ -67,7 +67,8 @@ impl fmt::Debug for Exact {
 /// The name that hits of [`crate::Rules::asked`] have in replacements (`asked #1`) and in reports.
 pub const ASKED: &str = "asked";
 
-/// Returns the part of a name that a replacement may contain.
+/// Returns the first 48 characters of a name, as replacements may contain them: `-` replaces every character except
+/// ASCII letters, digits, `_` and `-`.
 fn stem(name: &str) -> String {
     let clean: String = name
         .chars()
@@ -104,8 +105,8 @@ impl fmt::Debug for Variable {
 }
 
 impl Variable {
-    /// Returns whether to search for the value: every value of an `.env` file, except an ordinary setting (a word, a
-    /// number, a path, an address without a password) whose name is not one for secrets.
+    /// Returns whether the value is treated as a secret. An ordinary setting (a word, a number, a path, an address
+    /// without a password) is a secret only if its name is one for secrets, such as `DB_PASSWORD`.
     pub fn is_secret(&self) -> bool {
         names_secret(&self.name) || !setting(&self.value)
     }

@@ -8,11 +8,11 @@ pub(crate) struct Form {
     pub(crate) name: &'static str,
     /// The bytes to search for.
     pub(crate) bytes: Vec<u8>,
-    /// Whether the character before the form, and the one after it, also encode a part of the value (base64).
+    /// Whether the characters directly before and after these bytes also encode a part of the value, as in base64.
     pub(crate) partial: (bool, bool),
 }
 
-/// Returns every form of a value that differs from the others; the value itself first. `wide` adds UTF-16.
+/// Returns the different forms of a value, the value itself first. `wide` adds UTF-16.
 pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
     let mut forms = vec![form("plain", value.as_bytes().to_vec())];
     for alignment in 0..3 {

@@ -5,13 +5,15 @@ use std::ops::Range;
 use crate::hit::Hit;
 use crate::plausible;
 
-/// The fewest characters of a run that can be a hint.
+/// The smallest number of letters, digits and signs in sequence that can be a hint.
 const SHORTEST: usize = 24;
-/// The longest run of letters and digits that can be a hint: a longer run is data, not a key.
+/// The largest number of letters, digits and signs in sequence that can be a hint: a longer sequence is data, not a
+/// key.
 const LONGEST: usize = 512;
 
-/// Returns up to `most` runs of letters and digits that are as random as a key and that no hit covers. Common ids are
-/// not hints: hashes, commit ids and other hexadecimal digits, UUIDs, numbers, words joined by signs, paths.
+/// Returns up to `most` sequences of letters, digits and signs that are as random as a key and that no hit covers.
+/// Common ids are not hints: hashes, commit ids and other hexadecimal digits, UUIDs, numbers, words joined by signs,
+/// paths.
 pub fn hints(text: &str, hits: &[Hit], most: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -33,7 +35,7 @@ pub fn hints(text: &str, hits: &[Hit], most: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns whether a run has small letters, capitals and digits, and more than 4 bits of entropy per character.
+/// Returns whether a sequence has small letters, capitals and digits, and more than 4 bits of entropy per character.
 fn random(run: &str) -> bool {
     let has = |class: fn(&u8) -> bool| run.bytes().filter(class).count() >= 3;
     has(u8::is_ascii_lowercase)

@@ -82,8 +82,8 @@ pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (St
     if !text.is_char_boundary(start) || !text.is_char_boundary(end) || start > end {
         return Default::default();
     }
-    // A character has at most four bytes, so the window contains `width` characters. A hit that is partly inside the
-    // window is replaced as a whole.
+    // A character has at most four bytes, so a window of `4 * width` bytes contains `width` characters. A hit that is
+    // partly inside the window is replaced as a whole.
     let from = text[..start]
         .rfind('\n')
         .map_or(0, |at| at + 1)

@@ -1,4 +1,4 @@
-//! Finds secrets in texts and replaces them. No I/O: callers pass texts and get places and texts.
+//! Finds secrets in texts and replaces them. Does no I/O: a caller passes texts, and gets places in them and new texts.
 //!
 //! - [`Rules`] contains the rules of one share: the table ([`rules`]), exact values ([`Exact`], [`variables`]), the
 //!   user's patterns, and exceptions.

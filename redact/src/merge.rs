@@ -57,8 +57,8 @@ pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
     merged
 }
 
-/// Returns the text with a replacement for each place, and for each replacement its start and end in the new text and
-/// the end of the place in the old text.
+/// Replaces each place by `[x #1]`. Returns the new text and, for each replacement, its start and end in the new text
+/// and the end of the replaced place in the old text.
 pub(crate) fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]>) {
     const STANDS: &str = "[x #1]";
     let (mut rest, mut cuts, mut at) = (String::with_capacity(text.len()), Vec::new(), 0);
@@ -73,8 +73,8 @@ pub(crate) fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]
     (rest, cuts)
 }
 
-/// Converts a position in the new text to one in the old text; inside a replacement, to the end of the replaced
-/// place.
+/// Converts a position in the new text to the position in the old text. A position inside a replacement becomes the end
+/// of the replaced place.
 pub(crate) fn back(cuts: &[[usize; 3]], at: usize) -> usize {
     match cuts
         .partition_point(|[from, _, _]| *from < at)

@@ -86,8 +86,8 @@ impl Needles {
             };
             let mut range = hit.start()..hit.end();
             if let Some(squeezed) = squeezed {
-                // This pass is only for split values: the first pass found the unsplit ones, and a short value can be
-                // split by chance.
+                // The second pass finds only split values. Whole words and short values are skipped, because their
+                // letters also occur split by chance.
                 if self.words[*value] || form.bytes.len() < SHORTEST {
                     continue;
                 }
@@ -184,7 +184,7 @@ impl Squeezed {
         squeezed
     }
 
-    /// Returns the range in the original text, if an omission splits it.
+    /// Returns the range in the original text; `None` if no omission splits the range.
     fn split(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let inside = self.cuts.partition_point(|(at, _)| *at <= range.start);
         let cut = self.cuts.get(inside).is_some_and(|(at, _)| *at < range.end);

@@ -84,7 +84,7 @@ pub(crate) fn value(value: &str) -> bool {
     !placeholder(value)
 }
 
-/// Accepts a value whose letters look random: not a word, not an identifier, not a path.
+/// Accepts a value that looks random: its characters often change between small letters, capitals and digits.
 pub(crate) fn random(value: &str) -> bool {
     if placeholder(value)
         || distinct(value) < 6
@@ -143,7 +143,7 @@ pub(crate) fn marked(value: &str) -> bool {
             .any(|(at, _)| marker(&value[at..]).is_some())
 }
 
-/// Returns the length of the replacement at the beginning of the text: `[github-token #1]`.
+/// Returns the length of a replacement, such as `[github-token #1]`, at the beginning of the text; `None` without one.
 pub(crate) fn marker(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'[') || !bytes.get(1)?.is_ascii_alphanumeric() {
@@ -172,8 +172,8 @@ pub(crate) fn distinct(value: &str) -> usize {
         .count()
 }
 
-/// Counts the changes between small letters, capitals and digits. In random texts the class changes at every second
-/// character, in words and names at every fifth. A sign between words does not count.
+/// Counts the changes between small letters, capitals and digits. Random texts change at about every second character,
+/// words and names at every fifth. A sign between words does not count.
 fn turns(value: &str) -> usize {
     let class = |byte: u8| match byte {
         b'a'..=b'z' => 0,

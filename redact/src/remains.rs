@@ -28,8 +28,8 @@ pub struct Place {
 }
 
 impl Remains {
-    /// Prepares a search for every replaced secret of at least [`SHORTEST`] characters. Shorter secrets occur by
-    /// chance, and the rules find them again in their original form.
+    /// Prepares a search for every replaced secret of at least [`SHORTEST`] characters. Shorter secrets also occur by
+    /// chance; a scan with the rules finds those that remain.
     pub fn of(names: &Names) -> Self {
         Self::new(
             names

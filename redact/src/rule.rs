@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The kind of data that a rule finds. A user keeps secrets one by one; one switch keeps all personal data.
+/// The kind of data that a rule finds. One option keeps all personal data; secrets are kept one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A secret, which grants access to something: a token, a key, a password.
@@ -123,7 +123,7 @@ impl Rule {
         rule
     }
 
-    /// Requires a word boundary before and after a match: for short or ordinary beginnings.
+    /// Requires a word boundary before and after a match, for a keyword that is short or an ordinary word.
     pub(crate) const fn word(mut self) -> Self {
         self.inside = false;
         self.open = false;
@@ -136,7 +136,7 @@ impl Rule {
         self
     }
 
-    /// Lets a match begin this many bytes before its keyword.
+    /// Lets a match begin before its keyword, at one of these distances in bytes.
     pub(crate) const fn back(mut self, bytes: &'static [usize]) -> Self {
         self.back = bytes;
         self

@@ -17,8 +17,8 @@ use crate::rules::rules;
 /// The number of bytes after a keyword that a pattern searches. A longer token extends over all following base64
 /// characters.
 const AHEAD: usize = 400;
-/// The most bytes that patterns search in a text: this many for each byte of the text, plus `STEPS`. A text full of
-/// secrets needs one pattern search for each secret.
+/// The limit on the bytes that patterns search in one text: `STEPS_A_BYTE` for each byte of the text, plus `STEPS`. The
+/// limit bounds the time for a text that repeats the beginning of a token.
 const STEPS_A_BYTE: usize = 8;
 const STEPS: usize = 256 << 10;
 
@@ -157,8 +157,8 @@ impl Compiled {
         let to = floor(text, keyword.end.saturating_add(AHEAD));
         let cost = (to - first).min(keyword.end - first + run(&text[keyword.end..to]) + 8);
         if *budget < cost {
-            // The budget is spent, because this text repeats the beginning of a token over and over. The whole run is
-            // replaced without further search.
+            // The budget is spent, because this text repeats the beginning of a token over and over. The keyword and
+            // everything up to the next blank are replaced without further search.
             let rest = text.as_bytes()[keyword.end..].iter();
             let rest = rest.take_while(|b| !b.is_ascii_whitespace()).count();
             return Some(keyword.start..keyword.end + rest);
@@ -197,16 +197,15 @@ fn token_byte(byte: &&u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-+/=.~%".contains(byte)
 }
 
-/// Returns how many bytes after its keyword a pattern usually searches: nearly every match ends before a blank or a
-/// quote.
+/// Returns the number of bytes before the first blank or quote: nearly every match ends there.
 fn run(text: &str) -> usize {
     text.bytes()
         .take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\''))
         .count()
 }
 
-/// Returns whether a word can begin at this position: not directly after a letter, digit or `_`, unless that ends an
-/// escape (`\n`, `%3D`, `\u003d`).
+/// Returns whether a word can begin at this position: not directly after a letter, digit or `_`, unless that character
+/// ends an escape (`\n`, `%3D`, `\u003d`).
 fn boundary(text: &str, at: usize) -> bool {
     let before = &text.as_bytes()[..at];
     let Some(last) = before.last() else {

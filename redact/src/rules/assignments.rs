@@ -31,10 +31,11 @@ pub(super) const RULES: &[Rule] = &[
 /// The longest part of a name on each side of its keyword, in bytes.
 const NAME: usize = 64;
 
-/// A rejected value longer than this is skipped without a search for secrets inside it.
+/// The length in bytes above which a rejected value is skipped, without a search for secrets inside the value.
 const LONG: usize = 512;
 
-/// Returns the value of the name that contains the keyword; the error is the end of a long value that is rejected.
+/// Returns the value of the name that contains the keyword, if the value can be a secret. The error is the end of a
+/// long value that is rejected.
 fn assigned(text: &str, keyword: Range<usize>) -> Result<Option<Range<usize>>, usize> {
     let Some((name, says)) = named(text, keyword) else {
         return Ok(None);
@@ -133,7 +134,8 @@ fn token(name: &str, value: &str, place: &Place) -> bool {
     {
         return false;
     }
-    // The value of a key named `auth` is a secret only in base64, as in Docker's config.json.
+    // The name `auth` also occurs with settings, so its value must be quoted, long and random, as in Docker's
+    // config.json.
     if name.trim_matches(['-', '_']).eq_ignore_ascii_case("auth") {
         return place.quote.is_some() && value.len() >= 16 && plausible::random(value);
     }
@@ -156,7 +158,8 @@ fn token(name: &str, value: &str, place: &Place) -> bool {
         && (!identifier || value.len() >= 16 && two_capitals(value))
 }
 
-/// Returns whether a value contains something that words lack: a digit and a letter, signs, or capitals inside.
+/// Returns whether a value contains something that words lack: a letter with a digit or sign, or frequent changes of
+/// case.
 fn signs(value: &str) -> bool {
     let letter = value.bytes().any(|b| b.is_ascii_alphabetic());
     let digit = value.bytes().any(|b| b.is_ascii_digit());
@@ -231,7 +234,7 @@ fn describes_secret(value: &str) -> bool {
     .any(|word| lower.contains(word))
 }
 
-/// Returns whether a value in a sentence can be a secret: it must not be a word.
+/// Returns whether a value in a sentence can be a secret: a digit and a letter occur, and the value looks random.
 fn secret_in_sentence(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';', ':', '!', '?']);
     !plausible::placeholder(value)

@@ -88,7 +88,7 @@ fn block(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let body = head.trim_start_matches(' ').trim_start_matches('-');
     let from = text.len() - body.len();
     let window = &text[from..floor(text, from + LONGEST)];
-    // The body of a key does not contain four dashes, so the first ones begin this block's end or another block.
+    // The body of a key does not contain four dashes, so the first four dashes begin this block's end or another block.
     let (length, end) = match window.find("----") {
         Some(at)
             if window[at..]
@@ -130,7 +130,8 @@ fn cut(text: &str) -> usize {
             ["Proc-Type", "DEK-Info", "Comment", "Version"].contains(&name)
         });
         if !(body || header) {
-            // The last line of a truncated text, or a line that continues with something else, ends the block.
+            // The first line that is not part of a key from end to end closes the block; its beginning can belong to
+            // the key.
             let run = line.len() - line.trim_start().len();
             let run = run
                 + line[run..]

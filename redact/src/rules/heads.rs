@@ -105,7 +105,7 @@ pub(super) const RULES: &[Rule] = &[
     .check(plausible::any),
 ];
 
-/// Accepts the credentials of an HTTP scheme, of any length unless they read as words.
+/// Accepts the credentials of an HTTP scheme, of any length, if they look random and not like words.
 fn credential(value: &str) -> bool {
     !plausible::placeholder(value)
         && value
@@ -146,7 +146,8 @@ fn url_password(value: &str) -> bool {
     !plausible::placeholder(value) && !value.starts_with(':') && !value.contains("//")
 }
 
-/// Accepts a user's password as [`url_password`] does, but also rejects two numbers, which are a user and a group.
+/// Accepts a password as [`url_password`] does, but rejects a number: `docker run -u 1000:1000` passes the ids of a
+/// user and a group.
 fn user_password(value: &str) -> bool {
     url_password(value) && !value.bytes().all(|b| b.is_ascii_digit())
 }

@@ -94,7 +94,7 @@ fn person(value: &str) -> bool {
         && !lower.chars().all(|c| c == 'x' || c == '.')
 }
 
-/// Returns the address around an `@`, if it can be a person's.
+/// Returns the e-mail address around an `@`, if the address can be a person's.
 fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
     let letter = |c: char| c.is_ascii_alphanumeric() || ('\u{C0}'..='\u{24F}').contains(&c);
     let before = &text[floor(text, at.start.saturating_sub(64))..at.start];
@@ -115,7 +115,7 @@ fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
         .find(|c: char| !(letter(c) || c == '.' || c == '-'))
         .map_or(ahead, |end| &ahead[..end]);
     let domain = domain.trim_end_matches(['.', '-']);
-    // In a URL, a user name and possibly a password precede the `@`; other rules find these, so this one does not.
+    // In a URL, a user name and possibly a password precede the `@`; other rules find these, so this rule skips them.
     let token = text[floor(text, start.saturating_sub(128))..start]
         .rsplit(char::is_whitespace)
         .next()?;
@@ -125,7 +125,7 @@ fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
     (!url && person_at(local, domain)).then(|| start..at.end + domain.len())
 }
 
-/// Returns whether an address can be a person's: not an example, not at a code host, not a file name.
+/// Returns whether an e-mail address can be a person's: not an example, not a service (`git@`), not a file name.
 fn person_at(local: &str, domain: &str) -> bool {
     let (local, domain) = (local.to_lowercase(), domain.to_lowercase());
     let labels: Vec<&str> = domain.split('.').collect();
