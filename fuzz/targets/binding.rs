@@ -1,4 +1,4 @@
-//! Fuzzes the parser of binding files, with each file whole and cut in half.
+//! Fuzzes the parser of binding files, with each input whole and cut in half.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -75,7 +75,7 @@ const CHANGES: [&str; 30] = [
     "INSERT INTO sqlite_schema SELECT type, 'x' || name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = 'T'",
 ];
 
-/// Returns a run with a running statement, a binding and two gates.
+/// Returns the bytes of a database with a run: a running statement, a binding and two gates.
 fn base() -> &'static [u8] {
     static BASE: OnceLock<Vec<u8>> = OnceLock::new();
     BASE.get_or_init(|| {
@@ -128,7 +128,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Returns a folder in memory, if the system has one.
+/// Returns a folder in memory, or `/tmp` if the system has no such folder.
 fn memory() -> &'static Path {
     let shm = Path::new("/dev/shm");
     match shm.is_dir() {
@@ -155,8 +155,8 @@ fn words(change: &str, table: &str, column: &str, expression: &str) -> String {
     out
 }
 
-/// Opens a connection like another program: triggers run, and the schema may be changed. Values are limited in
-/// length.
+/// Opens a connection as another program might: triggers run, and the schema may be changed. The length of values is
+/// limited.
 fn plain(path: &Path) -> Connection {
     let conn = Connection::open(path).expect("a connection");
     let settings = [
@@ -172,8 +172,8 @@ fn plain(path: &Path) -> Connection {
     conn
 }
 
-/// Returns what a program with plain SQL reads: bindings, executions, gates, and the data that no command changes;
-/// `None` where it cannot read.
+/// Returns what a program with plain SQL reads: bindings, executions, gates, and data that no command changes. `None`
+/// for each that the program cannot read.
 fn told(path: &Path) -> [Option<String>; 4] {
     let conn = plain(path);
     [

@@ -16,7 +16,7 @@ fn read(bytes: &[u8]) -> Result<(), DecodeError> {
     let magic = bytes.windows(4).rposition(|w| w == [0x37, 0x7f, 6, 0x83] || w == [0x37, 0x7f, 6, 0x82]);
     let (database, wal) = bytes.split_at(magic.unwrap_or(bytes.len()));
     let conn = sqlite::from_bytes_with_wal(database, wal)?;
-    // The limit on steps is lower than in a shell, so that a hostile file ends sooner.
+    // The limit on steps is lower than in a shell, so that reading a hostile file ends sooner.
     let guard = Guard {
         steps: 500_000,
         ..Guard::default()

@@ -175,7 +175,8 @@ impl From<ShareError> for Problem {
             ShareError::Page(_) => "bad-viewer",
             ShareError::Remains { .. } => "secret-remains",
         };
-        // The first hints are written for JavaScript, because `next_step` refers to options of the command line.
+        // The first three hints are written for JavaScript, because those of `next_step` refer to options of the
+        // command line.
         let hint = match &error {
             ShareError::Read { .. } => "check() of the run shows what is wrong".to_owned(),
             ShareError::Write(_) | ShareError::Written(_) => {

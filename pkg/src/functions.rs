@@ -28,8 +28,8 @@ struct Resolution {
     winner: Option<CandidateView>,
 }
 
-/// Resolves a name in a frame (an execution id; the root if missing), with the reason: every candidate, the winner
-/// first.
+/// Resolves a name from a frame: an execution id, or the root if missing. Returns every candidate, the winner first,
+/// with the reason.
 #[wasm_bindgen]
 pub fn resolve(run: &Run, name: &JsValue, frame: &JsValue) -> Result<JsValue, JsValue> {
     let view = pages::resolve(run.session(), &text(name)?, run.frame(frame)?);
@@ -39,8 +39,8 @@ pub fn resolve(run: &Run, name: &JsValue, frame: &JsValue) -> Result<JsValue, Js
     })
 }
 
-/// Checks a run beyond what reading it already checks, and returns the findings with their places and ways to fix
-/// them, errors first. Reads the whole database.
+/// Checks a run more thoroughly than opening does, and reads the whole database. Returns the findings with their places
+/// and ways to fix them, errors first.
 #[wasm_bindgen]
 pub fn check(run: &Run) -> Result<JsValue, JsValue> {
     let session = run.session();

@@ -73,8 +73,9 @@ pub fn list_runs(given: &Given, now: Option<f64>) -> Result<JsValue, JsValue> {
     json(&list(&source, &options))
 }
 
-/// Returns the place of the named run, or else of the latest. Without a run, it returns the place of agents or of the
-/// only file: opening that place yields the core's error, which describes the files.
+/// Returns the place of the named run, or else of the latest run. If no run is named and the files contain none,
+/// returns the place of agents, of the only file or of the folder: opening that place yields an error that describes
+/// the files.
 fn place(source: &Rc<dyn Source>, run: Option<&str>, options: &Options) -> Result<String, Problem> {
     match choose(source, run.unwrap_or("latest"), options) {
         Err(ChooseError::Nothing { .. }) if run.is_none() && !source.files().is_empty() => {

@@ -86,7 +86,7 @@ impl ReaderAt for InPlace<'_> {
     }
 }
 
-/// Collects the unpacked files. The second field is the number of bytes of the last file that have arrived.
+/// Collects the unpacked files. The second field is the number of bytes of the last file received so far.
 #[derive(Default)]
 struct Files(Vec<(FileEntry, Held)>, u32);
 

@@ -206,7 +206,8 @@ impl Run {
 }
 
 impl Run {
-    /// Returns the value that `of` means, and the nested run that contains the value if it is not in this run.
+    /// Resolves `of`: a binding's name, or an object such as `{ file }`. Returns the value, and the nested run that
+    /// contains the value if it is not in this run.
     fn value_of(
         &self,
         of: &JsValue,
@@ -236,8 +237,8 @@ impl Run {
         Ok((None, of))
     }
 
-    /// Returns the execution from which a name is resolved; `None` for the root. An unknown id is an error, because it
-    /// must not be taken for the root.
+    /// Returns the execution from which a name is resolved; `None` for the root. An unknown id is an error, because
+    /// resolving from the root instead could return another value.
     pub(crate) fn frame(&self, frame: &JsValue) -> Result<Option<i64>, Problem> {
         let Some(id) = execution(frame)? else {
             return Ok(None);
@@ -377,7 +378,7 @@ pub(crate) fn text(value: &JsValue) -> Result<String, Problem> {
     })
 }
 
-/// Parses an execution's id: a whole number; beyond 2^53 a `BigInt` or a text, as in the pages.
+/// Parses an execution's id: a whole number. Beyond 2^53, the id is a `BigInt` or a text, as in the pages.
 fn execution(frame: &JsValue) -> Result<Option<i64>, Problem> {
     if frame.is_undefined() || frame.is_null() {
         return Ok(None);

@@ -24,8 +24,8 @@ use crate::dense;
 use crate::view::{QUICK_WASM, target};
 use crate::wasm;
 
-/// The texts that a server replaces in the page, each exactly once. After the replacement, the page may connect to
-/// its own origin, and asks this server for runs (`desk/{name}` and `changes`).
+/// The texts that a server replaces in the page, each with its replacement. Each text occurs exactly once. After the
+/// replacement, the page may connect to its own origin, and asks this server for runs (`desk/{name}` and `changes`).
 pub(crate) const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
     (
@@ -87,7 +87,8 @@ pub(crate) fn emptied(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))
 }
 
-/// Writes a file unless it already has this content, because cargo would rebuild everything that embeds it.
+/// Writes a file unless it already has this content: a newly written file makes cargo rebuild everything that embeds
+/// it.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -161,7 +162,8 @@ fn page(root: &Path, glue: &str, packed: &[u8]) -> Result<String> {
     Ok(html)
 }
 
-/// Compresses the wasm with Zopfli, which is 4 % smaller than gzip's best. Browsers decompress it themselves.
+/// Compresses the wasm with Zopfli, whose output is 4 % smaller than gzip's smallest. Browsers decompress the output
+/// themselves.
 fn packed(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut packed = Vec::new();
     // More iterations would compress better, but each takes as long as the first.
@@ -173,7 +175,7 @@ fn packed(wasm: &[u8]) -> Result<Vec<u8>> {
     Ok(packed)
 }
 
-/// Compresses the wasm in a second instead of twenty.
+/// Compresses the wasm with gzip, in about a second; Zopfli takes twenty.
 fn packed_fast(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(wasm)?;

@@ -2,7 +2,7 @@
 //!
 //! Cargo unifies features over the selected packages, so two calls with different selections compile the same
 //! dependency twice. All native calls therefore select the same packages, and all wasm calls use the profile `wasm`,
-//! including clippy. `view` differs: it builds the least, and as fast as it can.
+//! including clippy. `cargo xtask view` differs: it builds as little as possible, with settings for a fast build.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use crate::view::target;
 /// The wasm target.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// All packages except the cdylib of the purity check, which only builds for wasm. The native build of the viewer
-/// contains only its unit-tested parts.
+/// The arguments that select all packages except the cdylib of the purity check, which only builds for wasm. The native
+/// build of the viewer contains only its unit-tested parts.
 pub(crate) const NATIVE: &[&str] = &["--workspace", "--exclude", "prosescope-purity"];
 
-/// The program without PostgreSQL and `serve`. This suffices to view runs in files, and makes the first `cargo xtask
-/// view` faster.
+/// The arguments that select the program without PostgreSQL and `serve`. This program suffices to view runs in files,
+/// and makes the first `cargo xtask view` faster.
 pub(crate) const SMALL: &[&str] = &["--package", "prosescope", "--no-default-features"];
 
 /// Returns a cargo command at the root of the checkout.
 pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = calling_cargo(root, &program());
-    // The core is optimised even in debug builds. It may read a hostile file for two seconds, and would take five
-    // times as long unoptimised.
+    // The core is optimised even in debug builds: reading a hostile file may take the core two seconds, and would take
+    // five times as long without optimisation.
     command.args([
         "--config",
         "profile.dev.package.prosescope-core.opt-level=1",
@@ -36,7 +36,7 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Returns the cargo that started xtask.
+/// Returns the path of the cargo that started xtask.
 pub(crate) fn program() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

@@ -14,7 +14,8 @@ use crate::step::{beside, run, step};
 /// The cargo profile for everything compiled to WebAssembly.
 pub(crate) const WASM_PROFILE: &str = "wasm";
 
-/// The cargo profile of the viewer that `cargo xtask view` builds: it compiles faster, and the page is larger.
+/// The cargo profile of the viewer that `cargo xtask view` builds. This profile compiles faster, but makes a larger
+/// page.
 pub(crate) const QUICK_WASM: &str = "wasm-quick";
 
 /// The environment variable with the path of the page that the binary's build script embeds; see cli/build.rs.
@@ -133,8 +134,8 @@ fn build(
     Ok(prose)
 }
 
-/// Returns a cargo command whose first build is quick. Files are read in the browser, so that the small program needs
-/// neither an optimised core nor an optimised SQLite.
+/// Returns a cargo command whose first build is quick. The browser reads the files, so the small program needs neither
+/// an optimised core nor an optimised SQLite.
 fn first(root: &Path) -> Command {
     let mut command = calling_cargo(root, &program());
     for setting in ["package.libsqlite3-sys.opt-level=0", "debug=false"] {

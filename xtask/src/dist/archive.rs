@@ -147,8 +147,8 @@ fn set_times(path: &Path, time: SystemTime) -> Result<()> {
     Ok(())
 }
 
-/// Runs a built program, which writes its manual pages and completions into a folder. They are the same on all
-/// systems, so all archives use these.
+/// Runs a built program, which writes its manual pages and completions into a folder. These files are the same on all
+/// systems, so all archives contain them.
 ///
 /// # Errors
 /// If the program does not run on this machine.

@@ -58,7 +58,7 @@ fn fill(text: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Writes the formula for Homebrew, with the archives in the folder.
+/// Writes the formula for Homebrew, with the checksums of the archives in the folder.
 ///
 /// # Errors
 /// If an archive cannot be read, or the formula cannot be written.

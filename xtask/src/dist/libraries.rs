@@ -142,7 +142,7 @@ fn add(root: &Path, product: &Product<'_>, all: &mut BTreeMap<PackageId, Library
     Ok(())
 }
 
-/// Returns whether a package is a procedural macro. It runs inside the compiler, so no product contains it.
+/// Returns whether a package is a procedural macro. A macro runs inside the compiler, so no product contains it.
 fn is_macro(package: &Package) -> bool {
     package
         .targets

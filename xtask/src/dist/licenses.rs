@@ -13,7 +13,7 @@ use super::libraries::{self, Library, Product};
 use crate::bundle::write_if_new;
 use crate::view::target;
 
-/// The file name of the text in archives and packages.
+/// The file name of the collected licenses in archives and packages.
 pub(crate) const FILE: &str = "THIRD-PARTY-LICENSES.txt";
 
 /// The beginnings of the names of license files, in lower case.

@@ -277,8 +277,8 @@ impl Server {
     }
 }
 
-/// Sends the lines of an output to a channel, until the output ends. Otherwise the program could block, because its
-/// output is not read.
+/// Sends the lines of an output to a channel, until the output ends. The program would block if nothing read its
+/// output.
 fn follow(output: Option<impl Read + Send + 'static>, lines: mpsc::Sender<String>) {
     thread::spawn(move || {
         for line in output
