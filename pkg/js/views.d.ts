@@ -845,7 +845,7 @@ export type PropertyView = {
 
 /** A column of an answer. */
 export type QueryColumn = {
-  /** Its name. */
+  /** The column's name. */
   name: string;
   /** The type that the column's table declares; `null` for an expression or an undeclared type. */
   declared: string | null;
@@ -853,7 +853,7 @@ export type QueryColumn = {
 
 /** A table that a query may use. */
 export type QueryTable = {
-  /** Its name. */
+  /** The table's name. */
   name: string;
   /** Whether the table belongs to the run's own database. The other tables are computed from the run, whatever its form. */
   own: boolean;
@@ -861,7 +861,7 @@ export type QueryTable = {
   about: string;
   /** Number of rows; `null` if they are not counted. */
   rows: number | null;
-  /** Its columns, in order. */
+  /** The table's columns, in order. */
   columns: Array<QueryColumn>;
 };
 

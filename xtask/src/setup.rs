@@ -115,8 +115,8 @@ pub(crate) const NPM: Tool = Tool {
     packages: &["npm"],
 };
 
-/// The program that runs other people's PostgreSQL clients, and their checker of the description of `serve`, in the
-/// tests.
+/// The program that runs third-party PostgreSQL clients, and a third-party checker of the description of `serve`, in
+/// the tests.
 pub(crate) const PYTHON: Tool = Tool {
     name: "Python 3.10 or newer with venv (programs of others in tests and releases)",
     programs: &["python3"],

@@ -1,4 +1,5 @@
-/// Why a whole database could not be read. A defect in one part of a database is an [`crate::issue::Issue`] instead.
+/// The reason why a whole database could not be read. A defect in one part of a database is an [`crate::issue::Issue`]
+/// instead.
 ///
 /// The error's message contains the fault and its cause; [`DecodeError::next_step`] returns the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +61,7 @@ pub enum DecodeError {
     /// The table, row or column does not exist.
     #[error("there is no {0}")]
     NotFound(String),
-    /// A database server does not answer, or refuses. The message names the server, without a password.
+    /// A database server does not answer, or refuses a request. The message names the server, without a password.
     #[error("{0}")]
     Server(String),
     /// Any other error of SQLite.
@@ -109,7 +110,7 @@ impl DecodeError {
         }
     }
 
-    /// Whether reading itself failed, so that another attempt may succeed; otherwise the content is unreadable.
+    /// Returns whether reading itself failed, so that another attempt may succeed. Otherwise the content is unreadable.
     pub fn is_failed(&self) -> bool {
         matches!(
             self,
@@ -120,7 +121,7 @@ impl DecodeError {
         )
     }
 
-    /// Whether the deadline or the user stopped the reading.
+    /// Returns whether the deadline or the user stopped the reading.
     pub fn is_stopped(&self) -> bool {
         matches!(self, DecodeError::Stopped)
     }

@@ -17,7 +17,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether the table has rows to read: an ordinary table, not a view or a virtual table.
+    /// Returns whether the table has rows to read: an ordinary table, not a view or a virtual table.
     pub fn is_table(&self) -> bool {
         // A shadow table is the ordinary table in which a virtual table stores its rows.
         self.info.kind == "table" || self.info.kind == "shadow"

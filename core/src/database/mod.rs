@@ -36,8 +36,8 @@ use crate::model::Stored;
 /// A callback that a store polls while it reads; `true` stops the reading.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// The time limit of one command or one query; after it, a shell's [`Limits::stop`] returns `true`. Gigabytes are
-/// read in this time, and a hostile file cannot keep the reader busy forever.
+/// The time limit of one command or one query, after which a shell's [`Limits::stop`] returns `true`. Gigabytes can be
+/// read within this time, and a hostile file cannot keep the reader busy for longer.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The limits that a store obeys while it reads.
@@ -113,7 +113,7 @@ pub trait Database: Send {
         Ok(())
     }
 
-    /// Whether the tables hold rows of many runs, each with its `run_id`. A run is then read by its id, without
+    /// Returns whether the tables hold rows of many runs, each with its `run_id`. A run is then read by its id, without
     /// touching the rows of other runs. A file made for one run that contains rows of others by accident returns
     /// `false`.
     fn holds_many_runs(&self) -> bool {
@@ -173,7 +173,7 @@ pub struct Scan<'a> {
     pub rows: Rows<'a>,
 }
 
-/// Which rows a scan returns, and in which order.
+/// The rows that a scan returns, and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows<'a> {
     /// All rows, ordered by rowid, or by primary key in a table without rowids.
@@ -279,7 +279,7 @@ pub trait Row {
     /// them. Both come from the row's header, without reading the cell.
     fn size(&self, i: usize) -> (Stored, Option<u64>);
 
-    /// Whether every cell with a limit [`Want::within`] was within its limit, and so was read.
+    /// Returns whether every cell with a limit [`Want::within`] was within its limit, and so was read.
     fn reached(&self) -> bool;
 }
 
@@ -321,7 +321,7 @@ impl<'a> Cell<'a> {
         Cell { value, len }
     }
 
-    /// Whether `value` is only the beginning of the text.
+    /// Returns whether `value` is only the beginning of the text.
     pub fn is_cut(&self) -> bool {
         self.len > self.value.bytes().len() as u64
     }
@@ -349,7 +349,7 @@ impl Value<'_> {
         }
     }
 
-    /// Whether the value is NULL.
+    /// Returns whether the value is NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }

@@ -48,7 +48,8 @@ pub struct Binding {
     /// reads them slowly after a large one. A list therefore skips them (errata R8); `Session` reads them when the row
     /// is opened.
     pub tail_known: bool,
-    /// The line `parent_execution_id:` in the header of a scoped binding in a folder (errata F2).
+    /// The id in the header line `parent_execution_id:` of a scoped binding's file (errata F2); `None` without this
+    /// line.
     pub parent_execution_id: Option<i64>,
     /// Whether a later row has the same name and frame. If so, only the later row counts (errata S2).
     pub superseded: bool,

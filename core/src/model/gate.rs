@@ -48,7 +48,7 @@ pub struct Gate {
     /// The id of the execution row that waits at the gate.
     pub execution_id: Option<i64>,
     /// The waiting execution's id in the store from which the run was copied (errata P8). Audit rows that were sealed
-    /// there refer to this id. `None` if both stores use the same id.
+    /// in that store refer to this id. `None` if both stores use the same id.
     pub source_execution_id: Option<i64>,
     /// The gate's question to the approver.
     pub prompt: Option<Text>,

@@ -60,8 +60,9 @@ impl StateFile {
 /// One line of the execution trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceLine {
-    /// The line number, from 1: the program's own line number if the trace is a faithful excerpt of it, as the form
-    /// demands. `None` for the lines after one that replaces several (`...remaining stages...`).
+    /// The line number, from 1. If the trace is a faithful excerpt of the program, as the form demands, this is the
+    /// program's own line number. `None` for all lines after one that replaces several lines
+    /// (`...remaining stages...`).
     pub line: Option<u32>,
     /// The program's source on the line, without the annotation and trailing blanks.
     pub text: Text,

@@ -163,7 +163,7 @@ impl Brief {
         }
     }
 
-    /// Adds to each input the command that prints it.
+    /// Adds to each input the command that prints the input's value.
     pub fn find_inputs(&mut self) {
         for input in &mut self.task.inputs {
             let Some((name, scope)) = &input.binding else {
@@ -202,8 +202,8 @@ impl Brief {
         put
     }
 
-    /// Returns whether the command that writes the output also writes the agent's memory. It does so for a memory of
-    /// the run.
+    /// Returns whether the command that writes the output also writes the agent's memory. This is the case if the
+    /// memory belongs to the run.
     fn remembers(&self) -> bool {
         self.done
             && self.execution.is_some()

@@ -9,8 +9,8 @@ use crate::view::{How, Stop};
 
 /// Limit for the number of statements ahead that a plan lists.
 pub(super) const MOST: usize = 4_000;
-/// How many of the innermost frames around a position are searched, and how many of the outermost. Frames in between
-/// are skipped.
+/// The number of innermost frames, and the number of outermost frames, that are searched around a position. Frames in
+/// between are skipped.
 pub(super) const FRAMES: usize = 64;
 
 /// A position: a place where a run waits or runs, or where a failed run can begin again.
@@ -45,9 +45,9 @@ pub struct Ahead {
     pub stand: usize,
 }
 
-/// Returns the last failure inside an open node, where the run continues. For `None`, the whole program is searched.
-/// Returns `None` if a handler handled the failure, or if the open node is a parallel that allows it. Also returns
-/// `None` for a run without rows, because only rows record the order of events.
+/// Returns the last failure inside the open node `within`, or inside the program for `None`. The run continues at this
+/// failure. Returns `None` if a handler handled the failure, or if the open node is a parallel that allows the failure.
+/// Also returns `None` for a run without rows, because only rows record the order of events.
 fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
     if !facts.run.told_by_rows() {
         return None;

@@ -17,9 +17,10 @@ pub struct Memory {
     pub scope: AgentScope,
     /// Whether the memory exists, and where it comes from.
     pub state: NeedState,
-    /// The recorded agent: an index into [`crate::model::Run::agents`].
+    /// The recorded agent, as an index into [`crate::model::Run::agents`]; `None` if no agent with a memory is
+    /// recorded.
     pub found: Option<usize>,
-    /// The lines that resume the agent.
+    /// The lines of the program that resume the agent.
     pub lines: Vec<u32>,
 }
 
@@ -65,7 +66,8 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     plan.memories = memories.into_values().collect();
 }
 
-/// Returns the index of the recorded agent with a memory. If two stores have the scope `scope`, only the first counts.
+/// Returns the index of a recorded agent with a memory, in the scope `scope` or else in any other. If two stores have
+/// the scope `scope`, only the first counts.
 fn found(facts: Facts<'_>, agent: &str, scope: &AgentScope) -> Option<usize> {
     let agents = facts.run.agents.iter().enumerate();
     let named = agents.filter(|(_, a)| *a.name == *agent);

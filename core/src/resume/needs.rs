@@ -261,7 +261,7 @@ impl Names<'_> {
     }
 
     /// Marks missing names as made if a statement ahead of another position, or in a called block, makes them. In
-    /// OpenProse, a block's names are its own, but real programs use them after the call.
+    /// OpenProse, a block's names are visible only inside the block, but real programs also use them after the call.
     fn join(&mut self) {
         let mut anywhere: BTreeMap<&str, u32> = BTreeMap::new();
         for ((_, name), (line, _)) in &self.elsewhere {

@@ -1,8 +1,8 @@
 //! Writes the plan for continuing a run as a prompt for a model.
 //!
-//! A run's text is untrusted. Every text from the run is inside a fence that it cannot close, and the text before the
-//! fences calls it data. Text outside of the fences never comes from the run. The prompt has a limited length. It does
-//! not contain values, but the commands that print them.
+//! A run's text is untrusted. Every text from the run is inside a fence that the text cannot close, and the words
+//! before the fences call that text data. Text outside of the fences never comes from the run. The prompt contains
+//! commands that print values, but not the values themselves, and has a limited length.
 
 use std::fmt::Write as _;
 

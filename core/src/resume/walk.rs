@@ -30,7 +30,7 @@ pub(super) struct Walk<'a> {
     /// Whether the present position continues after a statement that failed.
     failed: bool,
     pub(super) stand: usize,
-    /// The gate that was decided last before the present position, and whether its refusal keeps the program from
+    /// The gate that was decided last before the present position, and whether the decision keeps the program from
     /// continuing normally.
     pub(super) decided: Option<(NodeId, bool)>,
     /// The gates by id; of several rows with one id, the first.

@@ -1,7 +1,7 @@
 //! The database schema of OpenProse: table and column names, the corrected DDL, and a check for deviations.
 //!
-//! Our writer creates [`STATE_SQL`] and [`AGENTS_SQL`]; [`check`] reports where an existing database differs from
-//! OpenProse. Reading does not depend on the schema, because columns are discovered ([`crate::sqlite`]).
+//! Prosescope's writer creates [`STATE_SQL`] and [`AGENTS_SQL`]; [`check`] reports where an existing database differs
+//! from OpenProse. Reading does not depend on the schema, because columns are discovered ([`crate::sqlite`]).
 
 mod check;
 mod names;

@@ -23,9 +23,9 @@ pub const BINDING_HISTORY: &str = "x_binding_history";
 /// The table `x_agent_memory_history`, Prosescope's extension: earlier memories of agents (errata A1).
 pub const AGENT_MEMORY_HISTORY: &str = "x_agent_memory_history";
 
-/// Our extension column of `bindings`: the frame that encloses the row's frame, if no row of `execution` records it.
-/// Only databases converted from a folder have this column, because the header of a binding's file can record the
-/// enclosing frame.
+/// Prosescope's extension column of `bindings`: the id of the frame around the row's frame, if no row of `execution`
+/// records it. Only databases converted from a folder have this column, because the header of a binding's file can
+/// record the enclosing frame.
 pub const FRAME_AROUND: &str = "x_parent_execution_id";
 
 /// A table as OpenProse defines it.

@@ -309,8 +309,8 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
                 let program = authorize_during(conn, |_, _| true, || program_of(conn, sql));
                 match program.and_then(|program| program) {
                     Ok(Program::Foreign(what)) => Some(what),
-                    // If SQLite cannot compile the statement, it cannot run it either. That is not a reason about the
-                    // schema's code.
+                    // A statement that SQLite cannot compile runs none of the schema's code, so its error is not a
+                    // reason to refuse.
                     _ => None,
                 }
             });

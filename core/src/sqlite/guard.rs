@@ -25,7 +25,7 @@ pub struct Guard {
     /// deadline or when the user cancels.
     pub stop: Option<Stop>,
     /// The maximum number of bytes that SQLite may allocate in the whole process, for all connections together. Within
-    /// a process, the limit can only be lowered. `None` leaves it unchanged.
+    /// a process, the limit can only be lowered. `None` leaves the limit unchanged.
     pub heap: Option<u64>,
     /// Whether statements may write. The limits apply to writing statements, too, and triggers and views of the file
     /// still do not run.
@@ -86,7 +86,7 @@ pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
     Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
 }
 
-/// Limits SQLite's compiler and memory. [`guard()`] calls this itself. Call it explicitly if a statement runs before
+/// Limits SQLite's compiler and memory. [`guard()`] calls this function. Call it explicitly if a statement runs before
 /// [`guard()`], because the first statement reads the untrusted schema.
 ///
 /// # Errors
@@ -207,7 +207,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
 }
 
 /// Maximum bytes of a statement, and of an object's definition in a schema. OpenProse's longest definition has 1 KB.
-/// Longer ones are refused, because SQLite's compile time can grow with the square of the length.
+/// Longer texts are refused, because SQLite's compile time can grow with the square of the length.
 pub(super) const LONGEST_SQL: i32 = 128 << 10;
 
 /// Maximum bytes of a value that is read in one piece. A longer value is listed with its length, and read in parts.
@@ -225,8 +225,9 @@ const STEPS: i32 = 100;
 const SOME_STEPS: u64 = 2_000_000;
 const STEPS_A_BYTE: u64 = 16;
 
-/// Functions that reach outside the database. All other functions are allowed. They only compute, within the limits.
-/// Newer SQLite versions ask the authorizer even for functions in a column's DEFAULT, which reading never calls.
+/// Functions that reach outside the database. All other functions are allowed, because they only compute, within the
+/// limits. Newer SQLite versions ask the authorizer even for functions in a column's DEFAULT, which reading never
+/// calls.
 pub(super) const NOT_FUNCTIONS: &[&str] = &[
     "load_extension",
     "fts3_tokenizer",

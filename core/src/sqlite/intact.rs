@@ -59,7 +59,7 @@ fn unknown(why: String) -> Issue {
 }
 
 /// Maximum number of tables to check that do not belong to a run. The time grows with the square of their number,
-/// because SQLite walks over the names of all tables for each one.
+/// because SQLite walks over the names of all tables for each table.
 const MOST_OTHERS: usize = 1000;
 
 /// The result of checking the tables.

@@ -78,7 +78,7 @@ pub(super) fn query(
     })
 }
 
-/// Creates the added tables and fills them. The guard allows writing only to these statements.
+/// Creates the added tables and fills them. Only these statements may write.
 fn put_beside(conn: &Connection, tables: &[Beside<'_>]) -> Result<(), QueryError> {
     let put = || -> rusqlite::Result<()> {
         conn.pragma_update(None, "query_only", false)?;

@@ -148,8 +148,8 @@ impl Copy<'_> {
         }
     }
 
-    /// Reports the indexes and triggers of the original that the copy lacks. Other programs' triggers would run code on
-    /// each write. Also reports if the copy restores triggers that protect the audit log.
+    /// Reports the indexes and triggers of the original that the copy lacks: other programs' triggers would run code on
+    /// each write. Also reports whether the copy restores triggers that protect the audit log.
     fn beside_tables(&mut self, from: &Connection) -> rusqlite::Result<()> {
         let listed = |conn: &Connection| -> rusqlite::Result<Vec<(String, String)>> {
             let sql = "SELECT type, name FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL";

@@ -132,8 +132,8 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
             if place > 0 {
                 key.push((place, name.clone()));
             }
-            // `hidden` is 2 for a generated column that is computed on reading, and 3 for one that is stored. A stored
-            // one reads like an ordinary column.
+            // `hidden` is 2 for a generated column that is computed on reading, and 3 for a generated column that is
+            // stored. A stored column reads like an ordinary one.
             let hidden: i64 = row.get(6)?;
             if hidden == 2 {
                 computed.push(name.clone());

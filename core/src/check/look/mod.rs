@@ -28,7 +28,7 @@ pub struct Looked<'a> {
     pub now: Option<i64>,
 }
 
-/// Returns contradictions between the parts of a run that reading alone does not report.
+/// Returns the contradictions between the parts of a run, which reading alone does not report.
 pub fn look(at: Looked<'_>) -> Vec<Issue> {
     let mut findings = Findings::default();
     run::look(at, &mut findings);

@@ -45,7 +45,7 @@ pub struct Question<'a> {
     pub steps: u64,
 }
 
-/// A callback that receives a row; returns `false` when it wants no more.
+/// A callback that receives a row, and returns `false` to stop.
 pub type Push<'p> = &'p mut dyn FnMut(&[Value<'_>]) -> bool;
 
 /// A function that passes all rows of a table to a callback, one value per column.
@@ -84,7 +84,7 @@ pub struct QueryView {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct QueryColumn {
-    /// Its name.
+    /// The column's name.
     pub name: String,
     /// The type that the column's table declares; `None` for an expression or an undeclared type.
     pub declared: Option<String>,
@@ -94,7 +94,7 @@ pub struct QueryColumn {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct QueryTable {
-    /// Its name.
+    /// The table's name.
     pub name: String,
     /// Whether the table belongs to the run's own database. The other tables are computed from the run, whatever its
     /// form.
@@ -103,11 +103,11 @@ pub struct QueryTable {
     pub about: String,
     /// Number of rows; `None` if they are not counted.
     pub rows: Option<u64>,
-    /// Its columns, in order.
+    /// The table's columns, in order.
     pub columns: Vec<QueryColumn>,
 }
 
-/// Why a query was not answered.
+/// The reason why a query was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// The text is empty, or contains only comments.

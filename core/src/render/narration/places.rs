@@ -40,11 +40,11 @@ pub(super) struct Places<'a> {
     run: &'a Run,
     trace: &'a Trace,
     listing: Option<&'a Listing>,
-    /// The first lines of the statements that get a number in a log, in order.
+    /// The first lines of the statements to which a log gives numbers, in the order of the program.
     counted: Vec<u32>,
     /// The position of each node among its siblings, from 0.
     ordinals: TiVec<NodeId, u32>,
-    /// How many outermost nodes were visited so far.
+    /// The number of outermost nodes visited so far.
     roots: u64,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Places<'a> {
         })
     }
 
-    /// Returns the number that a log gives to a node.
+    /// Returns the statement number that the log records for a node.
     fn own_number(&self, log: &CompactLog, at: NodeId) -> Option<u64> {
         let told = &self.trace.told;
         let first = told.get(told.partition_point(|(of, _)| *of < at));

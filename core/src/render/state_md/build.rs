@@ -12,7 +12,7 @@ use crate::model::{
 use crate::program::{Listing, Statement, StatementKind, scan};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, recorded, source_of_trace};
 
-/// How many lines of the program are written after the last line that ran: at least and at most.
+/// The least and the greatest number of program lines that are written after the last line that ran.
 const AHEAD: (usize, usize) = (5, 10);
 /// The deepest indentation of a trace that is built from nodes without a program.
 const DEEPEST: u32 = 40;
@@ -336,8 +336,8 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
     }
 }
 
-/// Keeps the constructs of the run's own state file that are in a block with several open frames. The file does not
-/// record which frame they belong to, so the trace does not contain them.
+/// Keeps those constructs of the run's own state file whose block has several open frames. The file does not record to
+/// which of these frames a construct belongs, so the trace lacks the construct.
 fn unplaced(marks: &Marks<'_>, file: &mut StateFile) {
     let own = marks.run.state_file.as_ref();
     let Some(own) = own.filter(|_| !marks.run.told_by_rows()) else {

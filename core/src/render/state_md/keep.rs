@@ -16,7 +16,7 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 /// needed, and the rows that ended rounds in which a selected instance began. These instances are selected, with all
 /// instances around them:
 ///
-/// - open ones, and the branches of an open parallel;
+/// - open instances, and the branches of an open parallel;
 /// - in each open frame, and at the root: the last instance of each statement;
 /// - in every instance that continues: the last instance of a statement if it failed, because the statement may be
 ///   tried again;
@@ -130,8 +130,8 @@ struct Speaking<'a> {
     statements: BTreeMap<(Option<NodeId>, Option<NodeId>, u32), NodeId>,
     /// The key is the block and the open loop.
     frames: BTreeMap<(&'a Text, Option<NodeId>), NodeId>,
-    /// Statements whose last instance failed and may be tried again. The key is the node around the statement, which
-    /// continues, and the statement.
+    /// Statements whose last instance failed and may be tried again. The key is the statement, and the node around the
+    /// statement, in which more may happen.
     failed: BTreeMap<(Option<NodeId>, u32), NodeId>,
 }
 
@@ -194,7 +194,7 @@ impl<'a> Speaking<'a> {
     }
 }
 
-/// Returns the node in which a node began, which is the loop and not its round.
+/// Returns the node in which a node began. For a node in a round, this is the loop.
 fn begun_in(trace: &Trace, node: &Node) -> Option<NodeId> {
     let at = node.parent?;
     let above = trace.node(at)?;

@@ -1,4 +1,5 @@
-//! Finds the current node of each statement (in its last pass), and writes the annotation of the statement's line.
+//! Finds the current node of each statement, from the statement's last pass, and writes the annotation of the statement's
+//! line.
 
 use std::collections::BTreeMap;
 
@@ -61,9 +62,9 @@ impl<'a> Marks<'a> {
         }
         for (at, node) in trace.nodes.iter_enumerated() {
             let frame = marks.above.get(at).copied().flatten();
-            // `Window` marks the statements that come next, so they are left out.
+            // `Window` marks the statements that come next, so this loop skips their nodes.
             let comes = node.inferred && node.status == NodeStatus::Pending;
-            // A gate without a record may belong to any frame or round.
+            // A gate without a record may belong to any frame or round, so it annotates no line.
             let met = matches!(node.kind, NodeKind::Gate { .. })
                 && (node.inferred && node.id.is_none() && !node.status.is_open());
             let line = match lines {
@@ -106,7 +107,8 @@ impl<'a> Marks<'a> {
         self.trace.node(at)
     }
 
-    /// Returns `None` for a statement outside of blocks, else the frame that runs its block now, if there is one.
+    /// Returns the frame that runs the block around a statement now, if there is one. The outer `None` means that the
+    /// statement is outside of all blocks.
     fn current(&self, statement: u32) -> Option<Option<NodeId>> {
         let block = self.block.get(statement as usize).copied().flatten()?;
         let name = self.listing.get(block)?.name.as_deref();

@@ -66,7 +66,7 @@ fn body() -> impl Strategy<Value = Vec<Made>> {
     proptest::collection::vec(any, 1..5)
 }
 
-/// Keeps only the first call of each block, because the call stack does not record which call an outer frame waits in.
+/// Keeps only the first call of each block, because the call stack does not record for which call an outer frame waits.
 fn once(body: Vec<Made>, called: &mut [bool; 2]) -> Vec<Made> {
     let one = |made: Made| match made {
         Made::Call(block) => {
@@ -194,7 +194,7 @@ struct Runner<'p> {
     catching: u32,
 }
 
-/// Why a body ended early.
+/// The reason why a body ended early.
 #[derive(Debug, PartialEq)]
 enum Left {
     /// The run is cut off.
