@@ -1,5 +1,4 @@
-//! Finds the current node of each statement, from the statement's last pass, and writes the annotation of the statement's
-//! line.
+//! Finds each statement's current node (the node of its last pass), and writes the annotation of the statement's line.
 
 use std::collections::BTreeMap;
 
