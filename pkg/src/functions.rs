@@ -20,7 +20,7 @@ struct Checked {
     rules: Vec<RuleView>,
 }
 
-/// The result of resolving a name: all candidates, and a copy of the winner in a field of its own.
+/// The result of resolving a name: all candidates, and the winner once more in a separate field.
 #[derive(Serialize)]
 struct Resolution {
     #[serde(flatten)]

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::rule::Kind;
 use crate::words::names_secret;
 
-/// The fewest characters of an exact value that the user did not name. A shorter value (`USER=mm`) occurs by chance,
-/// and replacing it would corrupt the shared file.
+/// The smallest length of an exact value in characters, unless the user named the value. A shorter value (`USER=mm`)
+/// also occurs by chance, so replacing it would corrupt the shared file.
 pub const SHORTEST: usize = 8;
 
 /// A value to replace wherever it occurs, in each of its forms ([`crate::Remains`] lists them).
@@ -17,7 +17,7 @@ pub struct Exact {
     pub(crate) kind: Kind,
     pub(crate) word: bool,
     pub(crate) asked: bool,
-    /// The rule that first found the value, if one did.
+    /// The id of the rule that first found the value; `None` if no rule found it.
     pub(crate) rule: Option<&'static str>,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Debug for Variable {
 
 impl Variable {
     /// Returns whether the value is treated as a secret. An ordinary setting (a word, a number, a path, an address
-    /// without a password) is a secret only if its name is one for secrets, such as `DB_PASSWORD`.
+    /// without a password) is a secret only if its name marks a secret, as `DB_PASSWORD` does.
     pub fn is_secret(&self) -> bool {
         names_secret(&self.name) || !setting(&self.value)
     }

@@ -48,7 +48,7 @@ pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
     for (slash, unicode) in [(false, false), (true, false), (false, true), (true, true)] {
         forms.push(form("JSON-escaped", json(value, slash, unicode)));
     }
-    // The value may be in JSON that is itself inside a JSON string, so it is escaped twice.
+    // The value may be in JSON that is itself inside a JSON string, so this form is escaped twice.
     let once = String::from_utf8_lossy(&json(value, false, false)).into_owned();
     forms.push(form("JSON-escaped", json(&once, false, false)));
     for upper in [false, true] {

@@ -1,4 +1,4 @@
-//! Finds hints: texts as random as a key, for a human to judge. A preview lists them; they are never replaced.
+//! Finds hints: texts as random as a key, for a human to judge. A preview lists the hints; hints are never replaced.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Finds secrets in texts and replaces them. Does no I/O: a caller passes texts, and gets places in them and new texts.
+//! Finds secrets in texts and replaces them. Does no I/O: a caller passes texts, and gets hits and redacted texts.
 //!
 //! - [`Rules`] contains the rules of one share: the table ([`rules`]), exact values ([`Exact`], [`variables`]), the
 //!   user's patterns, and exceptions.

@@ -1,4 +1,4 @@
-//! Merges overlapping hits, and builds the text without them for the next round of a scan.
+//! Merges overlapping hits, and builds the text without the hits for the next round of a scan.
 
 use std::cmp::Reverse;
 use std::ops::Range;

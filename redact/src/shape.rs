@@ -94,8 +94,8 @@ fn write(class: &str, length: usize, dice: &mut Dice, out: &mut String) {
                     .map_or("?", |(_, of)| of),
             };
             for n in 0..length {
-                // A token begins and ends with a letter or a digit: if it could end with a sign, tests would depend
-                // on the seed.
+                // The first and the last character are letters or digits. A sign at an edge would make tests depend on
+                // the seed.
                 let of = if n == 0 || n + 1 == length {
                     of.trim_end_matches(|c: char| !c.is_ascii_alphanumeric())
                 } else {

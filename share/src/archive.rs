@@ -110,7 +110,7 @@ pub struct Archive<R> {
     entries: Vec<Entry>,
 }
 
-/// The number of bytes at the beginning of a file from which its type is recognised.
+/// The number of bytes to read from the beginning of a file, to recognise the file's type.
 pub const HEAD: usize = 64;
 
 /// Returns whether a file with this beginning is a zip.

@@ -50,7 +50,7 @@ pub enum Form {
     Html,
     /// A zip of the runs' files.
     Zip,
-    /// The database of the shared copy, which must contain only this one.
+    /// The database itself, without a zip. The shared copy must contain exactly one database.
     Db,
 }
 

@@ -23,8 +23,8 @@ pub(crate) const LONGEST: u64 = 64 << 20;
 /// The most differences that are listed.
 const SAID: usize = 20;
 
-/// The contents of a shared copy, its replacements and its omissions. Contains neither a secret nor the hash of one,
-/// from which a short secret could be guessed.
+/// The contents of a shared copy, its replacements and its omissions. Contains neither a secret nor a secret's hash,
+/// because a short secret could be guessed from the hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of the manifest's format: [`FORMAT`].
@@ -203,8 +203,7 @@ impl Verified {
 pub trait Sink {
     /// Begins a file of `len` bytes.
     ///
-    /// # Errors
-    /// If there is no place for the file; unpacking then ends.
+    /// # Errors If the file cannot be stored; unpacking then stops.
     fn begin(&mut self, path: &str, len: u64) -> io::Result<()>;
 
     /// Receives the file's bytes in pieces, at most `len` in total.
@@ -213,7 +212,7 @@ pub trait Sink {
     /// As for [`Sink::begin`].
     fn bytes(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Ends the file; it is complete.
+    /// Ends the file, after its last bytes.
     ///
     /// # Errors
     /// As for [`Sink::begin`].

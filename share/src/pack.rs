@@ -160,7 +160,7 @@ pub trait Databases {
 /// The program that makes a copy, and the settings of the copy.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// The program and its version.
+    /// The name and the version of the program that makes the copy.
     pub by: String,
     /// The time of sharing: RFC 3339, UTC.
     pub at: String,

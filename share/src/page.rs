@@ -24,7 +24,7 @@ pub const MOST: u64 = 150 << 20;
 /// The number of bytes of a page that are read at a time.
 const PIECE: usize = 256 << 10;
 
-/// The reason why a page is not written, or its run not read.
+/// The reason why a page is not written, or the run in a page is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
     /// The viewer does not belong to this version of the program.

@@ -23,7 +23,7 @@ pub struct Sharing<'a> {
     databases: Vec<Box<dyn Databases + 'a>>,
     redactor: Redactor,
     sign: Option<Box<Sign<'a>>>,
-    /// The report of the scan; needed because a raw copy itself records no hits.
+    /// The report of the scan. It is kept because packing a raw copy does not scan again.
     looked: Option<RunShared>,
     /// The kind of each rule's hits, `secret` or `personal`, by the rule's name.
     kinds: BTreeMap<String, String>,
@@ -72,8 +72,8 @@ impl<'a> Sharing<'a> {
         self.redactor.again();
         let mut parts = look(&self.runs, &mut self.redactor, &mut self.databases)?;
         if !self.redactor.found().is_empty() {
-            // The second pass finds the secrets of the first pass in their other forms too, and reports them as they
-            // will be replaced.
+            // The second pass also finds the secrets of the first pass in their other forms, such as base64. Its report
+            // shows the replacements that the copy will contain.
             self.redactor.again();
             parts = look(&self.runs, &mut self.redactor, &mut self.databases)?;
         }

@@ -18,7 +18,7 @@ pub enum Content {
     Program,
     /// Files that bindings refer to.
     Attachments,
-    /// Earlier values and memories, which later ones replaced.
+    /// Values and memories that were replaced later.
     History,
 }
 
@@ -43,7 +43,7 @@ pub struct What {
     pub without: BTreeSet<Content>,
     /// The longest value to share, in bytes.
     pub max_value: Option<u64>,
-    /// Whether to keep the names of people who decided a gate or may decide one.
+    /// Whether to keep the names of people who decided a gate or may decide a gate.
     pub people: bool,
 }
 

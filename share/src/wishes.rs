@@ -16,7 +16,7 @@ pub struct Wishes {
     pub without: BTreeSet<Content>,
     /// Whether to keep names of people, home directories and other personal data.
     pub personal: bool,
-    /// Whether to share values and memories that later ones replaced.
+    /// Whether to share values and memories that were replaced later.
     pub history: bool,
     /// Names of secrets to keep (`github-token #1`), and rules whose hits to keep (`github-token`).
     pub keep: Vec<String>,

@@ -132,7 +132,7 @@ pub(crate) fn wasm() -> Result<&'static str> {
 }
 
 /// Returns the name of a C compiler that can compile to WebAssembly, and count coverage for a fuzzer. Installs a
-/// missing one.
+/// compiler if none is found.
 pub(crate) fn clang() -> Result<&'static str> {
     ensure(&[&CLANG])?;
     CLANG

@@ -161,7 +161,7 @@ pub enum LogEvent {
     },
     /// `retry:2/3`: another attempt begins.
     Retry {
-        /// The name of the retried statement. If empty, the retried statement is the one with the line's number.
+        /// The name of the retried statement. If empty, the number of the line identifies the retried statement.
         text: Text,
         /// The number of the attempt; the first try is attempt 1.
         attempt: Option<u32>,

@@ -31,7 +31,7 @@ pub struct StateFile {
     pub agents: Vec<IndexedAgent>,
     /// The call stack, innermost frame first.
     pub call_stack: Vec<CallFrame>,
-    /// The status of the root frame; `None` if the table of the call stack has no row for it.
+    /// The status of the root frame; `None` if the table of the call stack has no row for the root.
     pub root: Option<super::Status>,
     /// Sections unknown to OpenProse: heading and text (docs/reference/formats.md: "Extra sections: keep").
     pub sections: Vec<(Text, Text)>,

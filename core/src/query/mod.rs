@@ -29,9 +29,9 @@ pub enum Unanswered {
     Source(#[from] SourceError),
 }
 
-/// Runs one SQL statement and returns at most `limit` rows. `limits` can end the statement by a clock or on a user's
-/// request; without such limits, the statement ends after a fixed number of steps. `now` is in milliseconds since 1970
-/// UTC.
+/// Runs one SQL statement and returns at most `limit` rows. `limits` can stop the statement at a deadline or on a
+/// user's request; without such limits, the statement ends after a fixed number of steps. `now` is in milliseconds
+/// since 1970 UTC.
 ///
 /// # Errors
 /// Fails when the text is not one statement, does more than read tables, or takes too long, and when the run's database

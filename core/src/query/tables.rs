@@ -1,4 +1,5 @@
-//! The tables with a run's interpreted data. A row has the facts that the page of the same name shows.
+//! The tables that a query adds to the run's own tables. They contain the run's interpreted data, which the pages also
+//! show.
 
 use std::cell::Cell;
 

@@ -236,7 +236,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         let _ = writeln!(out, "An earlier attempt failed:\n\n{}\n", quoted(error));
     }
     inputs(&mut out, &task.inputs);
-    // The subagent writes by a command, so it needs the path of the database, but not the row in it.
+    // The subagent writes by a command, so the brief shows the path of the database, but not the row.
     let place = task.location.split(" (bindings table").next();
     let place = place.unwrap_or_default();
     let _ = writeln!(out, "Your output is kept in:\n  {place}\n");
@@ -326,7 +326,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Writes the commands for `sqlite3`. The value comes from a file through `readfile`, so that quotes in it do no harm.
+/// Writes the commands for `sqlite3`. The value comes from a file through `readfile`, so that quotes in the value do no
+/// harm.
 fn raw_sql(out: &mut String, of: &Brief, database: &str) {
     let name = of.task.binding.as_deref().unwrap_or("anon_001");
     let frame = of.task.frame.as_ref();
@@ -351,7 +352,7 @@ fn raw_sql(out: &mut String, of: &Brief, database: &str) {
     );
 }
 
-/// Marks a text of the run as a quotation, so that it is not mistaken for instructions.
+/// Marks a text of the run as a quotation, so that the reader does not take the text for instructions.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> = text
         .lines()

@@ -273,7 +273,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the statement that called the enclosing frame, with its surroundings. In a very deep chain of calls, the
-    /// middle is skipped.
+    /// calls in the middle are skipped.
     fn caller(&mut self, around: Inside, frames: usize) -> Option<(u32, Inside)> {
         if around.called.is_some() {
             return None;

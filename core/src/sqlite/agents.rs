@@ -35,7 +35,7 @@ pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
 /// # Errors
 /// Any error of SQLite. Nothing is deleted in that case.
 pub fn delete(conn: &Connection, name: &str) -> rusqlite::Result<()> {
-    // `secure_delete` overwrites the deleted content; otherwise it would remain readable in the file.
+    // `secure_delete` overwrites the deleted content; otherwise the content would remain readable in the file.
     conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;
     let looked_at = LookedAt::default();
     for (table, column) in existing_tables(conn)? {

@@ -216,8 +216,8 @@ pub(super) const LONGEST_VALUE: i32 = 64 << 20;
 /// Maximum number of tables, indexes, views and triggers in a schema. A run's schema has a dozen.
 const MOST_OBJECTS: i32 = 10_000;
 
-/// The number of steps between two calls of the progress handler. It is small, about one or two rows, because each row
-/// may contain long values.
+/// The number of steps between two calls of the progress handler. The number is small, about one or two rows, because
+/// each row may contain long values.
 const STEPS: i32 = 100;
 
 /// The number of steps that a statement on any file may take. [`STEPS_A_BYTE`] is added for each byte of the file,

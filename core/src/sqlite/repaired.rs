@@ -420,8 +420,8 @@ fn columns_of(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     Ok(stored.map(|(name, _)| name).collect())
 }
 
-/// Returns a column's declared type if it has only letters, digits, blanks and `_`, otherwise an empty string. The
-/// untrusted file chose this text, and it becomes part of a statement.
+/// Returns a column's declared type if it has only letters, digits, blanks and `_`, otherwise an empty string. The type
+/// comes from an untrusted file and becomes part of a statement.
 fn declared(declared: &str) -> &str {
     let plain = declared
         .chars()

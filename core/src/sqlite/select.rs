@@ -94,7 +94,7 @@ const REACHED: usize = 3;
 const FIRST: usize = 4;
 
 /// The indexes of the result columns for one requested cell. `size` is the index of its type, which its length follows.
-/// `None`: not selected.
+/// `None`: the statement does not select the column.
 #[derive(Clone, Copy)]
 struct Slot {
     size: Option<usize>,
@@ -335,7 +335,7 @@ impl Row for OfStatement<'_, '_> {
             ValueRef::Null if self.flag(TOO_LONG) => self.cut(i)?,
             value => Cell::whole(value.into()),
         };
-        // Cells of known size do not count, because their rows are read one by one or for a second time.
+        // Cells whose size was requested do not count, because their rows are read one by one or for a second time.
         if size.is_none() {
             let handed = &self.db.handed;
             handed.set(handed.get() + cell.value.bytes().len() as u64);

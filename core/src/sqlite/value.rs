@@ -177,7 +177,7 @@ fn open_blob<'c>(
     }
 }
 
-/// Returns a whole cell as UTF-8 bytes; a number is converted to text as SQLite does it.
+/// Returns a whole cell as UTF-8 bytes; a number becomes the text that SQLite would make of it.
 fn whole_cell(db: &Sqlite, found: &Found, column: &str, at: i64) -> Result<Vec<u8>, DecodeError> {
     let sql = one_cell(&quoted(column), found);
     db.conn

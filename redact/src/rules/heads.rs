@@ -122,7 +122,7 @@ fn cookie(value: &str) -> bool {
 /// The longest user and password that are searched for in a URL, in bytes.
 const LONGEST_USER: usize = 1024;
 
-/// Returns the password before the host of a URL, or the user name if it is a token.
+/// Returns the password before the host of a URL, or the user name if the user name is a token.
 fn user_of_url(text: &str, start: usize) -> Option<Range<usize>> {
     let window = &text[start..floor(text, start + LONGEST_USER)];
     let end = window.find(|c: char| c.is_whitespace() || "/\"'`<>\\".contains(c));

@@ -40,7 +40,7 @@ fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<Kind>) {
     for (path, text) in texts {
         let hits = rules.scan(text, &mut Names::new());
         for (index, hit) in hits.iter().enumerate() {
-            // Tests of database connections contain passwords, so this rule is right to find them.
+            // Tests of database connections contain passwords, so the hits of this rule are not false.
             if what == "sources" && hit.rule == "url-password" {
                 continue;
             }

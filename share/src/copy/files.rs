@@ -10,7 +10,7 @@ use super::sealed::LogRow;
 use super::{Place, Redactor};
 use crate::what::Content;
 
-/// The longest file that is read as text, in bytes; a longer one is left out.
+/// The longest file that is read as text, in bytes; a longer file is left out.
 const LONGEST: u64 = 64 << 20;
 
 /// A run to share, with its place in the source and in the copy.

@@ -14,7 +14,7 @@ pub struct Rows<'a> {
     /// The number of the row in its table, from 1.
     nth: u64,
     table: String,
-    /// The columns of the table, known from its first row.
+    /// The columns of the current table, taken from the table's first row.
     columns: Vec<Known>,
 }
 

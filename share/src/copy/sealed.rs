@@ -66,7 +66,7 @@ impl Seals {
         self.broken.insert(run.to_owned());
     }
 
-    /// Replaces the hash of a changed text by its new hash; returns whether the text had changed.
+    /// Replaces the hash of a text by the hash of the text in the copy. Returns false if the text did not change.
     fn rehash(&self, value: Option<&mut Value>) -> bool {
         let Some(Value::String(hash)) = value else {
             return false;
@@ -85,8 +85,8 @@ impl Seals {
 pub(super) type LogRow = Map<String, Value>;
 
 impl Redactor {
-    /// Redacts a row of the log. A row that was sealed gets a new link if it or an earlier row changed. `changed` is
-    /// true if a cell of the row was already redacted.
+    /// Redacts a row of the log. A sealed row gets a new link if the row or an earlier row changed. `changed` is true
+    /// if a cell of the row was already redacted.
     pub(super) fn log_row(&mut self, place: Place<'_>, row: &mut LogRow, mut changed: bool) {
         let run = row.get("run_id").and_then(Value::as_str);
         let run = run.unwrap_or_default().to_owned();

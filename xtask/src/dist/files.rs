@@ -1,4 +1,4 @@
-//! Writes the files of a release other than archives: installers, a formula, a container file, checksums. They get
+//! Writes the files of a release other than archives: installers, a formula, a container file, checksums. The files get
 //! the project's address from the workspace's Cargo.toml.
 
 use std::fmt::Write as _;

@@ -7,7 +7,8 @@ use crate::model::{Form, Run};
 use crate::program::{Listing, Statement, StatementKind, TiedBy};
 use crate::trace::{Node, NodeKind};
 
-/// Reports a missing program, and records whose line in the program is a guess or is not found.
+/// Reports a missing program. Also reports rows, log lines and other records whose line in the program is a guess or is
+/// not found.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
     let listing = at

@@ -79,7 +79,7 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
             rows.extend(ends.last());
             loops.insert(at, ends);
         }
-        // The row that ended a round comes after the rows that began in it, and assigns them to that round.
+        // The row that ended a round comes after the rows that began in the round, and assigns those rows to the round.
         let round = node.parent.and_then(|p| trace.node(p));
         if let Some(round) = round.filter(|r| matches!(r.kind, NodeKind::Round { .. }))
             && let Some(ends) = round.parent.and_then(|p| loops.get(&p))

@@ -76,7 +76,8 @@ fn value(text: &str) -> String {
     guarded(text, &[], |raw| !raw.is_empty() && is_marked(raw))
 }
 
-/// Escapes a text. Its first character becomes a reference if the text would otherwise be read as something else.
+/// Escapes a text. The first character becomes a reference, such as `&#35;`, if the text would otherwise be read as
+/// something else.
 fn guarded(text: &str, special: &[char], is_special: impl Fn(&str) -> bool) -> String {
     let raw = escape(text, special);
     if is_special(&raw) {

@@ -1,8 +1,8 @@
 //! Secrets to plant in test texts: at least 100 kinds, each a shape from which the running test makes a secret.
 //!
-//! The list was written before the rules, from the formats that vendors publish, so that it measures the rules
-//! instead of repeating them. If a vendor publishes no format, the source names another project's rule set. Shapes
-//! keep every text that a secret scanner would report out of this repository.
+//! The list was written before the rules, from the formats that vendors publish, so that it measures the rules instead
+//! of repeating them. If a vendor publishes no format, the source names another project's rule set. Kinds are shapes,
+//! so that this repository does not contain a text that a secret scanner would report.
 //!
 //! The syntax of shapes is that of `prosescope_redact::shape`; the part between `⟦` and `⟧` is the secret, the rest
 //! is typical context.
@@ -37,7 +37,7 @@ pub(crate) struct Planted {
     pub(crate) secret: String,
 }
 
-/// Makes a secret of this kind; another `seed` makes another one.
+/// Makes a secret of this kind; another `seed` makes another secret.
 pub(crate) fn plant(kind: &Kind, seed: u64) -> Planted {
     let filled = prosescope_redact::shape::fill(kind.2, seed);
     let (before, rest) = filled.split_once('⟦').expect("a shape marks its secret");

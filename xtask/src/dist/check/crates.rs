@@ -59,8 +59,8 @@ pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     serves_the_viewer(&mut program(&["view", RUN]))
 }
 
-/// Compiles the tests of each crate outside of the workspace. [`install`] must run before, because this function uses
-/// its crates.
+/// Compiles the tests of each crate outside of the workspace. [`install`] must run before, because it fills the
+/// registry from which the tests are compiled.
 pub(super) fn tests(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     let folder = alone.path("work/crates");
     fs::create_dir(&folder)?;

@@ -276,7 +276,7 @@ impl Runner<'_> {
                 _ => self.body(parent, body),
             },
             Kind::Gate => {
-                // A gate that is reached again has the visit in its id (errata G1).
+                // A gate that is reached again has the number of the visit in its id: `deploy#2` (errata G1).
                 let met = |g: &&Gate| crate::gate::visit(&g.id).0 == at.name;
                 let id = match self.gates.iter().filter(met).count() {
                     0 => at.name.clone(),
@@ -497,7 +497,7 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
     });
     let _ = writeln!(out, "failed {first:?}");
     for (at, node) in trace.nodes.iter_enumerated() {
-        // A node that a failure left open has ended with the node around it.
+        // A failure can leave a node open; such a node ended when a node around it ended.
         if !node.status.is_open() || upward(trace, at).any(|up| !trace.nodes[up].status.is_open()) {
             continue;
         }
