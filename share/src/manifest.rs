@@ -203,7 +203,8 @@ impl Verified {
 pub trait Sink {
     /// Begins a file of `len` bytes.
     ///
-    /// # Errors If the file cannot be stored; unpacking then stops.
+    /// # Errors
+    /// If the file cannot be stored; unpacking then stops.
     fn begin(&mut self, path: &str, len: u64) -> io::Result<()>;
 
     /// Receives the file's bytes in pieces, at most `len` in total.
