@@ -29,7 +29,7 @@ pub struct Place {
 
 impl Remains {
     /// Prepares a search for every replaced secret of at least [`SHORTEST`] characters. Shorter secrets also occur by
-    /// chance; a scan with the rules finds those that remain.
+    /// chance; a scan with the rules finds the short secrets that remain.
     pub fn of(names: &Names) -> Self {
         Self::new(
             names

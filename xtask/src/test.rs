@@ -84,8 +84,8 @@ fn prepared(root: &Path) -> Result<Command> {
     Ok(test)
 }
 
-/// Builds a wasm of the core without the viewer, for the purity test. In one build, cargo would unify the features of
-/// both.
+/// Builds a wasm of the core without the viewer, for the purity test. In a common build, cargo would unify the features
+/// of the core and the viewer.
 fn purity(root: &Path) -> Result<PathBuf> {
     step("Building the core alone as WebAssembly", || {
         run(cargo_wasm(root)?.args([

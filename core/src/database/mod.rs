@@ -217,7 +217,7 @@ pub(crate) const LONG_TEXT: u32 = 64 << 10;
 /// Maximum length of a name, kind, status or time in bytes.
 pub(crate) const SHORT_TEXT: u32 = 4 << 10;
 
-/// In lists, a cell is read only if at most this many bytes precede it in its row ([`Want::within`]).
+/// The largest number of bytes before a cell in its row at which a list still reads the cell ([`Want::within`]).
 pub const NEAR: u32 = 2048;
 
 impl<'a> Want<'a> {

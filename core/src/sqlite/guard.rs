@@ -125,8 +125,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Restarts the count, with a new maximum. Normally the guard's authorizer restarts the count for each statement.
-    /// While a query has replaced that authorizer, this method is needed.
+    /// Restarts the count of steps, with a new maximum. Normally the guard's authorizer restarts the count for each
+    /// statement. A user's query replaces that authorizer, so the query calls this method.
     pub(super) fn begin(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
         self.taken.store(0, Ordering::Relaxed);

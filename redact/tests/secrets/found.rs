@@ -45,7 +45,8 @@ fn missed(kind: &Kind) -> Vec<String> {
         for (before, behind) in PLACES {
             let text = format!("{before}{}{behind}", planted.text);
             let redacted = replace(&text, &rules.scan(&text, &mut Names::new()));
-            // The longest line contains the secret part. The last line of a key block is the same for each key.
+            // The check uses the longest line, which contains the secret part. The last line of a key block is the same
+            // for each key.
             let left = planted
                 .secret
                 .lines()
