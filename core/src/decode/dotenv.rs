@@ -27,8 +27,8 @@ pub fn unreadable(text: &str) -> Vec<Issue> {
     unread.map(issue).collect()
 }
 
-/// Returns the value of one setting, for the command that needs it; never show the value. If the key is repeated, the
-/// last one counts, as in a shell.
+/// Returns the value of one setting. Callers must not show the value, because it may be a secret. If the key is
+/// repeated, the last value counts, as in a shell.
 pub fn setting(text: &str, key: &str) -> Option<String> {
     let own = pairs(text).filter_map(|(_, pair)| pair);
     own.filter(|(name, _)| *name == key)
@@ -36,8 +36,8 @@ pub fn setting(text: &str, key: &str) -> Option<String> {
         .last()
 }
 
-/// Returns the lines that are neither blank nor comments, with their numbers; `None` for a line that is not a
-/// setting.
+/// Returns the number and the setting (key and value) of each line that is neither blank nor a comment. The setting
+/// is `None` if the line is not readable.
 fn pairs(text: &str) -> impl Iterator<Item = (u32, Option<(&str, String)>)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines().map(str::trim)).take(MOST_LINES);

@@ -1,5 +1,5 @@
-//! Builds model rows from any record with the columns of OpenProse's tables: a database row, an object of a folder's
-//! log, the files of a gate.
+//! Builds model rows from any record with the columns of OpenProse's tables: a database row, a line of a JSON log, or
+//! the files of a gate.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ pub(crate) fn audit_event(of: &mut impl Fields, id: i64) -> AuditEvent {
 
 fn status(word: Text) -> Status {
     match Status::parse(&word) {
-        // An unknown status keeps its text as written, so the text that is already allocated is reused.
+        // An unknown status keeps its text as written. Reusing `word` saves an allocation of the same text.
         Status::Other(_) if word.trim() == &*word => Status::Other(word),
         known => known,
     }

@@ -1,14 +1,14 @@
-//! Decodes the gates and events of a run folder. OpenProse's folder form has no files for them, so Prosescope adds
-//! these files (errata F3):
+//! Decodes the gates and events of a run folder. OpenProse's folder form has no files for gates and events, so
+//! Prosescope adds these files (errata F3):
 //!
 //! | file | content |
 //! |------|-------|
 //! | `gates/{id}.pending.json` | the gate as it was created |
-//! | `gates/{id}.resolved.json` | `gate_id`, `decision`, `principal`, `timestamp`, `comment`, and the table's columns |
+//! | `gates/{id}.resolved.json` | `gate_id`, `decision`, `principal`, `timestamp`, `comment`, and columns of `gates` |
 //! | `gates/audit.jsonl` | one row of the audit log per line |
 //! | `x_events.jsonl` | one row of `execution` per line, with times |
 //!
-//! Keys are the columns of the tables (`sqlite.md`); unknown keys stay in the files. A line that is not JSON is an
+//! Keys are the columns of the tables (`sqlite.md`); unknown keys are not decoded. A line that is not JSON is an
 //! issue, and the other lines are still read.
 
 use serde_json::{Map, Value};
@@ -23,8 +23,9 @@ use crate::model::{AuditEvent, Execution, Gate, GateStatus, Text};
 use crate::text::short;
 use crate::time::Stamp;
 
-/// Builds a gate from its files: `resolved` takes precedence, and `pending` supplies the rest. `id` is the gate's id
-/// in the file names. Returns no gate if neither file is readable; then the issues give the reasons.
+/// Builds a gate from the texts of its two files. `resolved` takes precedence, and `pending` supplies the values that
+/// `resolved` lacks. `id` is the gate's id in the file names. If neither file is readable, returns no gate, and the
+/// issues give the reasons.
 pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<Gate>, Vec<Issue>) {
     let mut issues = Vec::new();
     let mut read = |text: Option<&str>, what: &str| -> Option<Map<String, Value>> {
@@ -82,10 +83,10 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     (Some(gate), issues)
 }
 
-/// The rule of issues about files and rows whose JSON contains a key twice.
+/// The rule name of issues about files and rows whose JSON contains a key twice.
 pub const TWICE: &str = "json-key-twice";
 
-/// A gate's files as one row of its table; the resolved file takes precedence.
+/// The two files of a gate, read as one row of the table `gates`. The resolved file takes precedence.
 struct Files {
     pending: Option<Map<String, Value>>,
     resolved: Option<Map<String, Value>>,
@@ -112,7 +113,7 @@ impl Fields for Files {
     }
 }
 
-/// Pairs of keys in a gate's file with the same meaning: the table's column, and its name in a resolved file.
+/// Pairs of keys with the same meaning: the column of the table `gates`, and the key in a gate's resolved file.
 pub(crate) const ALIKE: [[&str; 2]; 5] = [
     ["id", "gate_id"],
     ["status", "decision"],
@@ -122,7 +123,7 @@ pub(crate) const ALIKE: [[&str; 2]; 5] = [
 ];
 
 /// Returns the keys whose values differ between the two files of a gate, or between two keys with the same meaning.
-/// Decoding uses only one of the two values, so a reader would not notice the other.
+/// Decoding uses only one of two such values, so without an issue the other value would go unnoticed.
 fn disagreements(
     pending: Option<&Map<String, Value>>,
     resolved: Option<&Map<String, Value>>,

@@ -130,7 +130,7 @@ impl RunHead {
     }
 }
 
-/// Returns a head's value: a code span at its start, otherwise the whole text.
+/// Returns the code span at the start of a value, without backticks; without a code span, the whole value.
 fn word(value: &str) -> Option<Text> {
     let value = value.trim();
     let span = value

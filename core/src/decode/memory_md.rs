@@ -40,8 +40,8 @@ impl SegmentFile {
     }
 }
 
-/// Returns the segment number in a file's name, such as 1 for `captain-001.md`; `None` for other names. Numbers may
-/// have any number of digits, because numbers from 1000 have four.
+/// Returns the segment number in a file's name, such as 1 for `captain-001.md`; `None` for other names. The count of
+/// digits is not fixed, because numbers from 1000 on need more than three.
 pub fn segment_number(agent: &str, file: &str) -> Option<i64> {
     let digits = file
         .strip_suffix(".md")?

@@ -1,5 +1,5 @@
-//! Reads and verifies the receipts of form D: `receipts.jsonl`, one object per line, each with the hash of the
-//! previous one (docs/reference/formats.md).
+//! Reads and verifies the receipts of form D: `receipts.jsonl`, one JSON object per line. Each receipt contains the
+//! hash of the previous receipt (docs/reference/formats.md).
 //!
 //! ```text
 //! {"content_hash":"sha256:28b8…","prev":null,"kind":"control","detail":{"event":"run_start"},"run_id":"…", …}
@@ -27,15 +27,15 @@ use crate::text::{hex, short};
 
 /// The file's name in the run folder, which is also the table's name.
 pub const FILE: &str = "receipts.jsonl";
-/// Maximum bytes read of the file: some hundred thousand receipts.
+/// Maximum bytes read of the file, enough for some hundred thousand receipts.
 pub const MOST: usize = 32 << 20;
-/// Maximum number of the table's columns; further keys are only in the file.
+/// Maximum number of columns in the table of receipts. Further keys are not decoded.
 const MOST_COLUMNS: usize = 100;
 
-/// Maximum number of statements kept; the table has all receipts.
+/// Maximum number of statements kept. The table of receipts is not limited by this number.
 const MOST_STATEMENTS: usize = 100_000;
 
-/// Known keys of receipts, in a useful order for readers.
+/// Known keys of receipts, in the order in which a table shows them.
 const COLUMNS: &[&str] = &[
     "statement_id",
     "kind",
@@ -58,11 +58,11 @@ const COLUMNS: &[&str] = &[
 /// A summary of all receipts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Receipts {
-    /// The keys that occur in the receipts, as columns: first the known keys.
+    /// The keys that occur in the receipts, as columns: first the known keys, then the unknown keys.
     pub columns: Vec<ColumnInfo>,
     /// Number of receipts.
     pub count: u64,
-    /// The run's status by the last control receipt: the outcome of `run_end`, or running after `run_start`.
+    /// The run's status in the last control receipt: the outcome of a `run_end`, or running for a `run_start`.
     pub status: Option<RunStatus>,
     /// Hash of the last receipt.
     pub head: Option<Text>,
@@ -244,7 +244,7 @@ impl<'c> Window<'c> {
         self.left > 0
     }
 
-    /// Returns the rows. The last line need not end with a line break.
+    /// Returns the rows of the page. A last line of the log without a line break is included.
     pub fn rows(mut self) -> Vec<Vec<Cell>> {
         let line = std::mem::take(&mut self.begun);
         self.line(&line);
@@ -254,7 +254,7 @@ impl<'c> Window<'c> {
     fn line(&mut self, line: &[u8]) {
         let text = lossy(line).0;
         let line = text.trim_start_matches('\u{feff}').trim();
-        // Lines before the page are only counted, so their content is checked, but not decoded.
+        // Lines before the page are only counted. To save time, a line is checked without building its values.
         let is_object =
             || line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
         if self.left == 0 || !is_object() {
@@ -291,7 +291,7 @@ fn cell(value: Option<&Value>, most: usize) -> Cell {
     }
 }
 
-/// Returns the run's status by a control receipt; `None` for any other receipt.
+/// Returns the run's status that a control receipt records; `None` for any other receipt.
 fn run_status(object: &Map<String, Value>) -> Option<RunStatus> {
     let detail = object.get("detail")?.as_object()?;
     match detail.get("event")?.as_str()? {

@@ -1,4 +1,4 @@
-//! Limits how much of a run is kept in memory: the approximate size of each kind of row, and the total.
+//! Limits the memory that one run takes: the approximate size of each kind of row, and the maximum of all rows.
 
 use crate::issue::Issue;
 use crate::schema;

@@ -1,4 +1,4 @@
-//! Detects encrypted envelopes in place of a file: SOPS in JSON, age and PGP in ASCII armor.
+//! Detects whether a file's content is an encrypted envelope: SOPS (JSON), age, or PGP (ASCII armor).
 
 /// The first and last lines of each type of armored envelope.
 const ARMORS: &[(&str, &str)] = &[
@@ -29,8 +29,8 @@ pub(crate) fn is_sealed_bytes(bytes: &[u8]) -> bool {
     armored || bytes.starts_with(AGE) || bytes.starts_with(b"{") && SOPS.iter().any(has)
 }
 
-/// Returns the offset after an armored envelope at the start of a text. Text may follow it, because a writer may
-/// append plain lines to a log that was encrypted before.
+/// Returns the offset after an armored envelope at the start of a text. Text may follow the envelope, because a
+/// writer may append plain lines to an encrypted log.
 pub(crate) fn armor_end(text: &str) -> Option<usize> {
     let start = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     let (_, last) = ARMORS.iter().find(|(first, _)| start.starts_with(first))?;

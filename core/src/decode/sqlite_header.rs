@@ -57,8 +57,8 @@ impl Header {
         })
     }
 
-    /// Checks that the file contains all pages counted in its header. In WAL mode, pages that are missing here may be
-    /// in the `-wal` file.
+    /// Checks that the file contains all pages counted in its header. In WAL mode, pages that are missing in the file
+    /// may be in the `-wal` file.
     ///
     /// # Errors
     /// [`DecodeError::Truncated`] if pages are missing.
@@ -223,8 +223,8 @@ pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
     DecodeError::NotSqlite { what }
 }
 
-/// Whether a file's first bytes have as many distinct values as encrypted data. Compressed data has as many, so the
-/// caller must rule out compressed file types first.
+/// Whether a file's first bytes have as many distinct values as encrypted data. Compressed data has as many distinct
+/// values, so the caller must rule out compressed file types first.
 fn looks_random(head: &[u8]) -> bool {
     if head.len() < 256 {
         return false;

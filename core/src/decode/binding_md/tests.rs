@@ -4,7 +4,7 @@ fn head(file: &str, stem: &str) -> Head {
     parse(file.as_bytes(), true, stem).expect("a whole file is enough")
 }
 
-/// Compares a short description of the header, and the value.
+/// Checks that a file has a header with this short description, and this value.
 fn check(file: &str, said: &str, value: &str) {
     let head = head(file, "result__43");
     let mut words: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Parses a whole compact log: a header and lines. An encrypted envelope may precede them.
+//! Parses a whole compact log: a header, then one event per line. An encrypted envelope may precede the header.
 
 use serde::de::IgnoredAny;
 
@@ -11,7 +11,7 @@ use crate::time::Stamp;
 
 /// Maximum number of parsed lines; the rest of a longer file is only shown as text.
 const MOST_LINES: usize = 200_000;
-/// Number of lines before the first event that may belong to the header.
+/// Maximum number of lines of the header, which is searched at the start of a log, before the first event.
 const HEADER_LINES: u32 = 40;
 
 /// Whether a text is a compact log, judged by its first line or by the lines after an envelope.
@@ -49,7 +49,7 @@ pub(crate) fn has_events(text: &str) -> bool {
     !text.trim_start().starts_with('{') && lines.any(line::is_event)
 }
 
-/// Parses a compact log. Never fails: defects are issues, located by line but not yet by file.
+/// Parses a compact log. Never fails: each defect becomes an issue with a line, but not yet with a file.
 pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let matter = head::front_matter(text);
@@ -109,7 +109,7 @@ fn body(text: &str) -> (bool, &str) {
     let mut json = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let end = match json.next() {
         Some(Ok(_)) => json.byte_offset(),
-        // If the JSON is cut or damaged, it ends at the last line that begins with `}`.
+        // If the JSON is cut or damaged, the envelope ends at the last line that begins with `}`.
         _ => text.rfind("\n}").map_or(0, |at| at + 2),
     };
     match text.split_at_checked(end) {
@@ -149,7 +149,7 @@ struct Reader {
     position: Option<u32>,
     /// Whether the last trailer is a `---resume`.
     resumed: bool,
-    /// Time of the last trailer.
+    /// Time of the last trailer; `None` if the last trailer is a `---resume`.
     ended: Option<Stamp>,
     cut: bool,
 }
@@ -196,7 +196,8 @@ impl Reader {
         self.log.head.take("run", id);
     }
 
-    /// Reads the program from `- system: layoffs` below a heading at the top of a log, unless it is already known.
+    /// Reads the program from a line such as `- system: layoffs` at the top of a log, unless the program is already
+    /// known.
     fn named(&mut self, text: &str) {
         let is_top = self.log.lines.len() < HEADER_LINES as usize;
         let pair = head::pair(text).filter(|pair| is_top && pair.marked);
@@ -228,7 +229,7 @@ impl Reader {
                     ),
                 );
             }
-            // Lines after the maximum are still searched for trailers, because the last trailer counts.
+            // Lines after the maximum are still searched for trailers, because the last trailer determines the status.
             let parsed = line::read(text).at(number, text);
             if let LogEvent::Trailer { .. } = parsed.event {
                 self.trailer(&parsed);

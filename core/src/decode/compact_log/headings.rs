@@ -1,4 +1,4 @@
-//! Parses logs whose headings record outcomes, completely or in part:
+//! Parses compact logs in which headings record the outcomes of all or some statements:
 //!
 //! ```text
 //! ### planner — completed
@@ -6,8 +6,8 @@
 //! ### digest → Shortfall
 //! ```
 //!
-//! The words after a name are its outcome. An unknown word counts as an outcome, kept as written, if another heading
-//! of the same level has a known word.
+//! The words after a statement's name are its outcome. If any heading of the same level has a known outcome, an
+//! unknown word also counts as an outcome, and is kept as written.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::model::{CompactLog, LogEvent, LogLine, Status, Text};
 /// The separators between a name and its status in a heading.
 const DASHES: &[&str] = &[" — ", " – ", " -- ", " - ", " → ", " -> "];
 
-/// The texts that may follow a status word, where a reason begins.
+/// The texts that end a status word and begin its reason, as in `failed (no network)`.
 const FOLLOWS: &[&str] = &[
     "(",
     ",",
@@ -39,7 +39,8 @@ const FOLLOWS: &[&str] = &[
     " with ",
 ];
 
-/// Replaces headings with the statements that they record. A heading is left alone if a marked line has its name.
+/// Replaces headings with the statements that they record. A heading remains if another line, such as `1→ plan ✓`,
+/// already records a statement of the same name.
 pub(super) fn read(log: &mut CompactLog) {
     let is_marked =
         |line: &LogLine| line.number.is_some() || matches!(line.event, LogEvent::Statement { .. });
@@ -82,8 +83,8 @@ pub(super) fn read(log: &mut CompactLog) {
     }
 }
 
-/// Reads `### searcher — failed (no network)`. `error` is the error in the log's head: `searcher.NoNetwork` makes
-/// `### searcher — NoNetwork` a failure.
+/// Reads a heading such as `### searcher — failed (no network)`. `error` is the error in the log's head: with the
+/// error `searcher.NoNetwork`, the heading `### searcher — NoNetwork` records a failure.
 fn record<'t>(line: &'t str, error: &str) -> Option<ParsedLine<'t>> {
     let (_, title) = heading(line).filter(|(level, _)| *level > 1)?;
     let (name, rest) = DASHES.iter().find_map(|dash| title.split_once(dash))?;

@@ -154,8 +154,9 @@ fn ending(text: &str) -> Option<RunStatus> {
     listed::run_status(word).filter(|status| is_run && status.is_finished())
 }
 
-/// Splits `3→ a ✓ | b ✓` into one line per statement, each with the number. Empty for a single statement. A final
-/// `(parallel)` makes the statements branches, enclosed by lines for the start and end of a parallel block.
+/// Splits `3→ a ✓ | b ✓` into one line per statement: `3→ a ✓` and `3→ b ✓`. Returns an empty list for a line with one
+/// statement. A final `(parallel)` makes the statements branches; lines for the start and the end of a parallel block
+/// then enclose them.
 pub(super) fn pieces(line: &str) -> Vec<String> {
     let Some((_, _, rest)) = numbered(line).filter(|_| line.contains(SEVERAL)) else {
         return Vec::new();
@@ -479,7 +480,7 @@ fn condition(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::statement(text, Some(status)), Some(note)))
 }
 
-/// Returns whether a condition held or its body ran, according to the first words, and the text after these words.
+/// Reads from a text's first words whether a condition held or its body ran. Also returns the text after these words.
 fn verdict(text: &str) -> Option<(bool, &str)> {
     let text = text.trim();
     let after = |word: &str| {
@@ -500,7 +501,7 @@ fn verdict(text: &str) -> Option<(bool, &str)> {
     })
 }
 
-/// Returns the offset after the bracket that closes the text's first character.
+/// Returns the offset after the `)` that closes the `(` at the text's start.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices() {
@@ -549,7 +550,8 @@ fn marked(text: &str) -> Option<(&str, Status, Option<&str>)> {
     None
 }
 
-/// Reads the path of a written binding in the place of a mark: `draft → bindings/draft.md`, `→ bindings/draft.md`.
+/// Reads the path of a written binding, which means completion like a `✓`: `draft → bindings/draft.md`,
+/// `→ bindings/draft.md`.
 fn written(text: &str) -> Option<(&str, Status, Option<&str>)> {
     if text.starts_with("bindings/") {
         return Some(("", Status::Completed, Some(text)));
@@ -593,9 +595,9 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
 /// The first marker of OpenProse's older narration. A file whose first line begins with this marker is read as a log.
 pub(super) const POSITION: &str = "[Position]";
 
-/// Reads the older markers `[Position] Statement 3: let research = …`, `[Success] …` and `[Binding] …`, which
-/// OpenProse makes a VM narrate (sqlite-earlier.md, postgres.md). A marker without a number refers to the last
-/// position.
+/// Reads the older markers `[Position] Statement 3: let research = …`, `[Success] …` and `[Binding] …`. Older
+/// OpenProse texts require them of a VM (sqlite-earlier.md, postgres.md). A marker without a number refers to the
+/// statement of the last `[Position]`.
 pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<ParsedLine<'t>> {
     let (word, rest) = text.strip_prefix('[')?.split_once(']')?;
     let rest = rest.trim();
@@ -646,7 +648,7 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
         let Some((head, rest)) = text.split_at_checked(cut) else {
             continue;
         };
-        // Two words count as one time only if both are parts of it, such as a date and a time of day.
+        // Two words count as one time only if they parse together, as a date and a time of day do.
         let at = Stamp::parse(head.trim_end_matches([',', ';', ':', ']']));
         if at.millis().is_some() {
             found = (Some(at), rest.trim());
@@ -655,12 +657,12 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
     found
 }
 
-/// Returns the text after the first of these words that begins the text.
+/// Returns the text after its prefix, which must be one of `words`. The first match in `words` is used.
 fn begins<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     words.iter().find_map(|word| text.strip_prefix(word))
 }
 
-/// Returns the text after one of these keys and a colon: `gate:name`.
+/// Returns the text after one of the keys and a colon, such as `tests` for `gate:tests`; `None` if that text is empty.
 fn keyed<'t>(text: &'t str, keys: &[&str]) -> Option<&'t str> {
     let rest = begins(text, keys)?.strip_prefix(':')?.trim_start();
     Some(rest).filter(|rest| !rest.is_empty())
@@ -694,7 +696,7 @@ mod tests {
 
     #[test]
     fn each_kind_has_an_example_of_its_own_which_the_documents_show() {
-        // The published crate lacks the repository's folder `docs`.
+        // The published crate lacks the repository's folder `docs`. Tests of that crate skip the comparison.
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         let page = docs.is_dir().then(|| {
             let page = docs.join("reference/formats.md");

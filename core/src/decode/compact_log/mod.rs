@@ -9,9 +9,8 @@
 //! assert!(matches!(&log.lines[0].event, LogEvent::Statement { text, .. } if &**text == "plan"));
 //! ```
 //!
-//! The block above shows the grammar that most lines follow. `words` lists the marks and keywords for reading and
-//! writing; `line` parses single lines, including the older markers; `headings` parses logs without marks; `file`
-//! parses a whole text:
+//! `words` lists the marks and keywords for reading and writing; `line` parses single lines, including the older
+//! markers; `headings` parses logs without marks; `file` parses a whole text. Most lines follow this grammar:
 //!
 //! ```text
 //! log       header? line*                          an encrypted JSON envelope may replace the header

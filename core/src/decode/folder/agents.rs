@@ -1,4 +1,4 @@
-//! Reads the persistent agents of a folder: `agents/{name}/memory.md` and its segments.
+//! Reads the persistent agents of a folder: `agents/{name}/memory.md` and the agent's segment files.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, ValueAt};
 use crate::source::{FileEntry, Source};
 
-/// Maximum number of segments read, over all agents; further ones are listed only by number.
+/// Maximum number of segment files read, over all agents. Of further segments, only the number is known.
 const MOST_SEGMENTS: usize = 20_000;
 
-/// Reads the agents in `dir`, a path inside the tree that ends in `/`. `store` is the folder's name for users; each
-/// agent's name is appended.
+/// Reads the agents in `dir`, a path inside the tree that ends in `/`. `store` is the path of `dir` that users see; the
+/// store of each agent is that path plus the agent's name.
 pub(super) fn read(tree: &mut Tree<'_>, dir: &str, scope: &AgentScope, store: &str) -> Vec<Agent> {
     let mut by_name: BTreeMap<&str, Vec<(&str, &FileEntry)>> = BTreeMap::new();
     for place in tree.under(dir) {

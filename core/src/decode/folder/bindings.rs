@@ -10,7 +10,7 @@ use crate::model::{Binding, BindingKind, IndexedBinding, Run, Text, ValueAt};
 use crate::source::FileEntry;
 use crate::text::short;
 
-/// Maximum number of binding files read; further ones are listed as files.
+/// Maximum number of files read as bindings. Further files appear only in the list of files.
 const MOST_BINDINGS: usize = 100_000;
 
 /// Reads all bindings, in the order of the state file's index if there is one, otherwise by path.
@@ -63,8 +63,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .extend(found.into_iter().map(|(_, binding)| binding));
 }
 
-/// Adds an issue for a heading that differs from the file's name (docs/reference/formats.md). A heading that differs
-/// only in case or punctuation is not reported, nor is one under which the index lists the file.
+/// Adds an issue for a heading that differs from the file's name (docs/reference/formats.md). There is no issue if only
+/// case or punctuation differs, or if the state file's index lists the file under that heading.
 fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     let plain = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
@@ -142,7 +142,7 @@ fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding
 }
 
 /// Builds a binding from its path inside the run folder (`bindings/result__43.md`, `imports/r--x/bindings/a.md`) and
-/// the head of its file, as [`super::decode`] does. For a writer that reads the heads itself.
+/// the head of its file, as [`super::decode`] does. Used by a writer that reads the heads itself.
 pub fn binding_of(path: &str, head: Head, len: u64) -> Binding {
     let below = path
         .split_once("bindings/")
@@ -155,8 +155,8 @@ fn head(tree: &mut Tree<'_>, file: &FileEntry, stem: &str) -> Option<Head> {
     head_of(stem, file.len, |most| tree.head(file, most))
 }
 
-/// Parses the head of a binding file that is `len` bytes long; `first` reads the requested number of bytes from its
-/// start.
+/// Parses the head of a binding file that is `len` bytes long. `first` reads the requested number of bytes from the
+/// file's start.
 pub fn head_of(
     stem: &str,
     len: u64,
@@ -223,16 +223,16 @@ pub fn scoped(stem: &str) -> Option<(&str, i64)> {
     Some((base, plain.then(|| digits.parse().ok()).flatten()?))
 }
 
-/// Sorts bindings into the order of the state file's index; other bindings follow in their present order. Each binding
-/// comes with its path inside the run.
+/// Sorts bindings into the order of the state file's index; other bindings follow in their present order. `found`
+/// contains each binding with its path inside the run.
 pub fn in_order_of_index(found: &mut [(String, Binding)], index: &[IndexedBinding], run: &str) {
     let rows = index.iter().enumerate().rev();
     let place: BTreeMap<&str, usize> = rows.map(|(i, row)| (relative(&row.path, run), i)).collect();
     found.sort_by_key(|(path, _)| place.get(path.as_str()).copied().unwrap_or(usize::MAX));
 }
 
-/// Adds an issue for two files of one binding, and marks the first as superseded. Adds an issue for names that differ
-/// only in case.
+/// Adds an issue for two files of one binding, and marks the binding of the first file as superseded. Adds an issue
+/// for names that differ only in case.
 fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
     let mut seen: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
     let mut folded: BTreeMap<(String, Option<i64>), usize> = BTreeMap::new();

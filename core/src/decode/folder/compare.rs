@@ -10,7 +10,7 @@ use crate::model::{
     Agent, AgentScope, Binding, BindingKind, IndexedBinding, Run, RunStatus, Text, ValueAt,
 };
 
-/// Adds bindings that only the state file's index names, and reports contradictions between the index and the files.
+/// Adds bindings that only the state file's index lists, and reports contradictions between the index and the files.
 pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
     let Some(state) = &run.state_file else { return };
     let root = tree.root.clone();
@@ -136,7 +136,7 @@ pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
 }
 
 fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Option<Issue> {
-    // A kind that OpenProse does not define may be a more specific word, so it contradicts no other kind.
+    // A kind that OpenProse does not define may be a more specific word. Such a kind is not compared.
     let known = |kind: &BindingKind| !matches!(kind, BindingKind::Other(_));
     let indexed = BindingKind::parse(&row.kind);
     let mut parts: Vec<String> = Vec::new();
@@ -183,7 +183,7 @@ pub(super) fn named_only(row: &IndexedBinding) -> Binding {
     }
 }
 
-/// Sorts agents into the order of the state file's index, and adds those whose folder is missing.
+/// Sorts agents into the order of the state file's index, and adds the indexed agents whose folder is missing.
 pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
     let Some(state) = &run.state_file else { return };
     let place: BTreeMap<&str, usize> = state

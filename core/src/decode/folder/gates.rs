@@ -13,7 +13,7 @@ use crate::source::FileEntry;
 /// Maximum bytes read of one gate file.
 const GATE_MOST: usize = 1 << 20;
 const CHECKPOINT: &str = "x_checkpoint.jsonl";
-/// Bytes at the start of the checkpoint file that contain the length of the checked log.
+/// Bytes read from the start of the checkpoint file. They contain the length of the event log at the checkpoint.
 const CHECKPOINT_HEAD: usize = 128;
 /// Maximum bytes read of a log.
 const LOG_MOST: usize = 64 << 20;
@@ -97,7 +97,7 @@ fn is_blank(log: &str) -> bool {
     log.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-/// Returns the issue for a log that lost its rows; `beside` is the evidence that it had some.
+/// Returns the issue for a log that lost its rows; `beside` is the evidence that the log had rows.
 fn emptied(beside: &str) -> Issue {
     Issue::error("log-unreadable", format!("the log is empty, but {beside}"))
         .hint("Restore the log from a copy. The lost rows are missing here.")
@@ -117,8 +117,8 @@ fn checked(tree: &mut Tree<'_>) -> Option<u64> {
     digits?.parse().ok().filter(|bytes| *bytes > 0)
 }
 
-/// Returns an issue if no line of a log was read. For a log that is verified as a whole, returns an issue even if only
-/// some lines were not read. `read` is the number of lines that were read.
+/// Returns an issue if no line of a log was read. `read` is the number of lines that were read. `is_verified` is
+/// whether the log is verified as a whole; in that case a single unread line is enough for an issue.
 fn unread(log: &str, read: usize, is_verified: bool) -> Option<Issue> {
     let lines = log.trim_start_matches('\u{feff}').lines();
     let lines = lines.filter(|line| !line.trim().is_empty()).count();

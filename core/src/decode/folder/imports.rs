@@ -53,7 +53,7 @@ fn imports(log: &str) -> (Vec<Import>, Vec<Issue>) {
 }
 
 /// Adds the nested runs of `imports/{handle}--{slug}/` and their outputs. Other contents of a nested run are read only
-/// when it is opened as a run of its own.
+/// when that nested run is opened as a run of its own.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let mut dirs: BTreeSet<&str> = BTreeSet::new();
     for place in tree.under("imports/") {
@@ -66,7 +66,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
             dirs.insert(dir);
         }
     }
-    // Imports in `x_imports.jsonl` keep the log's order. The first nested run of a handle belongs to its import there.
+    // Imports in `x_imports.jsonl` keep the log's order. The first nested run of a handle is attached to the import of
+    // the same handle in that log.
     let named = run.imports.iter().enumerate().rev();
     let mut named: BTreeMap<Text, usize> = named
         .map(|(at, import)| (Text::clone(&import.alias), at))

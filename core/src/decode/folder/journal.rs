@@ -1,5 +1,5 @@
 //! Reads a run folder with an unfinished change as if the change were complete. The folder's journal contains the
-//! whole change, so a reader never sees a part of it.
+//! whole change, so a reader never sees only a part of the change.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -52,7 +52,7 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
             FileChange::Write { text, .. } => (0, text),
             FileChange::Append { at, text, .. } => {
                 let len = existing.map_or(0, |file| file.len);
-                // A log that is shorter than at the time of the journal is not the log of this journal.
+                // A log only grows. If the log is shorter than the journal records, the journal belongs to another log.
                 if len < *at || changed.contains_key(&path) {
                     return None;
                 }

@@ -236,8 +236,8 @@ pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str
     })
 }
 
-/// Reads one segment of an agent: the segment with this number, or the last one without a number. `dir` is the agent's
-/// folder, ending in `/`.
+/// Reads one segment of an agent: the segment with this number, or the last segment if `number` is `None`. `dir` is the
+/// agent's folder, ending in `/`.
 ///
 /// # Errors
 /// If the segment's file cannot be read.

@@ -83,8 +83,8 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     }
 }
 
-/// Whether a text is a program, declares itself one (`kind: program` in front matter), or is an encrypted envelope that
-/// may contain one.
+/// Whether a text is a program, declares itself a program (`kind: program` in front matter), or is an encrypted
+/// envelope that may contain a program.
 fn is_program(text: &str) -> bool {
     let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
     let mut head = head::front_matter(text)

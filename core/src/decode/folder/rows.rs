@@ -6,9 +6,9 @@ use super::bindings::few;
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, IndexedBinding, Run, StateFile};
 
-/// Returns contradictions between a state.md and its database about the program and the bindings. A fact that both
-/// record in different words, or that only one of them records, is not a contradiction. Statuses are not compared here,
-/// because [`crate::trace::Verdict`] compares them.
+/// Returns contradictions between a state.md and its database about the program and the bindings. Different words for
+/// the same fact are not a contradiction. A program or an index that only one of the two has is not compared. Statuses
+/// are not compared here, because [`crate::trace::Verdict`] compares them.
 pub fn compare_with_rows(run: &Run) -> Vec<Issue> {
     let Some(file) = &run.state_file else {
         return Vec::new();

@@ -30,7 +30,7 @@ pub(super) fn find<'a>(tree: &Tree<'a>) -> Option<&'a FileEntry> {
     })
 }
 
-/// Reads the state file, or the records that replace it, into the run; returns the folder's form.
+/// Reads the state file, `run.json` and `receipts.jsonl` into the run; returns the folder's form.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
     let mut form = FolderForm::Bare;
     if let Some(file) = find(tree) {
@@ -133,8 +133,8 @@ fn recognised(what: &str) -> Issue {
         .hint("The head of the state file is read, the rest is shown as text; only the bindings show what ran.")
 }
 
-/// Keeps the lines of a log without statements as the run's remarks. If the run has no last update, the time at the
-/// start of a line is used, from the last such line.
+/// Keeps the lines of a log without statements as the run's remarks. If the run has no time of its last update, uses
+/// the time of the last line that begins with a time.
 fn remarks(run: &mut Run) {
     let Some(log) = run.log.take() else { return };
     let mut lines = log.lines.iter().rev();
@@ -182,7 +182,7 @@ fn take_head(run: &mut Run, head: RunHead) {
     run.facts.extend(head.facts);
 }
 
-/// Reads the head of form D: `# Run State — {id}` and its bold keys.
+/// Reads the head of form D: the heading `# Run State — {id}`, and lines such as `**Status:** completed` below.
 fn run_state(run: &mut Run, text: &str) {
     let mut head = RunHead::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -251,7 +251,7 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     })
 }
 
-/// Reads the receipts of form D into a table; returns `false` without receipts.
+/// Reads the receipts of form D into a table; returns `false` if the folder has no readable receipts file.
 fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> bool {
     let file = tree.get(receipts::FILE);
     let Some(log) = file.and_then(|file| tree.text(file, receipts::MOST)) else {

@@ -18,7 +18,7 @@ pub(super) struct Tree<'a> {
     source: &'a dyn Source,
     /// The folder's path inside the source, ending in `/`; empty for the source itself.
     pub(super) root: String,
-    /// The folder's files, ordered by path, without those whose paths are unsafe.
+    /// The folder's files, ordered by path, without files whose paths are unsafe.
     files: Vec<&'a FileEntry>,
     issues: Issues,
     /// The paths of bindings that are encrypted envelopes.
@@ -98,7 +98,7 @@ impl<'a> Tree<'a> {
         self.files.get(at).copied()
     }
 
-    /// Returns the range of files whose path inside the run folder begins with `dir` (which ends in `/`).
+    /// Returns the indexes of the files whose path inside the run folder begins with `dir` (which ends in `/`).
     pub(super) fn under(&self, dir: &str) -> Range<usize> {
         let start = self.files.partition_point(|f| self.relative(f) < dir);
         let rest = self.files.get(start..).unwrap_or_default();
@@ -130,7 +130,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns a file as text, cut at `most` bytes with an issue.
+    /// Returns the first `most` bytes of a file as text. If the file is longer, adds an issue.
     pub(super) fn text(&mut self, file: &FileEntry, most: usize) -> Option<String> {
         let bytes = self.head(file, most)?;
         let path = self.inside(file).to_owned();
@@ -181,7 +181,7 @@ impl<'a> Tree<'a> {
         self.issues.add(issue);
     }
 
-    /// Adds issues of a file; its path is inside the run folder.
+    /// Adds issues of a file; `path` is the file's path inside the run folder.
     pub(super) fn issues_of(&mut self, path: &str, issues: Vec<Issue>) {
         self.issues
             .extend(issues.into_iter().map(|issue| issue.at_file(path)));

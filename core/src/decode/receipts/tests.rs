@@ -123,7 +123,7 @@ fn only_what_can_be_verified_is_said() {
 }
 
 /// The hashes come from another program: SHA-256 of Python's `json.dumps` with `sort_keys=True` and `separators=(",",
-/// ":")`; those of s003 with `ensure_ascii=False`.
+/// ":")`. The hashes of s003 were made with `ensure_ascii=False`.
 #[test]
 fn a_receipt_whose_content_was_altered_is_named_by_its_statement() {
     let sealed = concat!(

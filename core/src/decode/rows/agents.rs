@@ -12,12 +12,12 @@ use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
 
-/// Maximum bytes of all segment texts of a run; further texts are cut to their beginnings.
+/// Maximum bytes of all segment texts of a run that are kept whole. Further texts are cut to [`BEGINNING`] bytes.
 const HELD: usize = 16 << 20;
 /// Bytes that are kept of a segment text that is cut.
 const BEGINNING: usize = 1 << 10;
 
-/// Reads agents with their segments. `store` is the database's name for users.
+/// Reads agents with their segments. `store` is the name of the database that users see.
 pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
     let store: Text = store.into();
     let mut agents = read_agents(reader, &store);
@@ -39,8 +39,8 @@ pub(super) fn read_named(reader: &mut Reader<'_>, store: &str, name: &str) -> Ve
     agents
 }
 
-/// Reads one segment of an agent with its whole texts: the segment with this number, or the last one without a number.
-/// Of rows with the same number, the later row is used.
+/// Reads one segment of an agent with its whole texts: the segment with this number, or the last segment if `number` is
+/// `None`. Of rows with the same number, the later row is used.
 ///
 /// # Errors
 /// If the table does not exist or cannot be read.
@@ -202,7 +202,8 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     }
 }
 
-/// Reads the times of an agent. Decoding skips the times if the memory is larger than [`crate::database::NEAR`].
+/// Returns an agent with its times of creation and update. Decoding a database leaves these times out if the agent's
+/// memory is larger than [`crate::database::NEAR`].
 ///
 /// # Errors
 /// If the row does not exist or cannot be read.

@@ -7,7 +7,7 @@ use crate::database::{Database, Limits};
 use crate::decode::folder::bindings::head_of;
 use crate::source::{FileEntry, Source, SourceError};
 
-/// A source whose files claim to be a terabyte long. It records which parts were requested.
+/// A source whose files claim to be a terabyte long. The source records which parts were requested.
 struct Endless {
     files: Vec<FileEntry>,
     asked: RefCell<Vec<(String, u64)>>,
@@ -141,7 +141,7 @@ fn of_very_long_logs_and_programs_the_first_lines_are_read_and_the_rest_is_said(
     let all = run(vec![file("program.prose", "# a\n", 100_000)]);
     assert!(!rules(&all).contains(&"file-cut"), "{:?}", rules(&all));
 
-    // The logs share one limit: room taken by the first is not available to the second.
+    // The logs share one limit: room taken by the first log is not available to the second log.
     let logs = vec![
         file("gates/audit.jsonl", "{\"gate_id\":\"g\"}\n", 200_000),
         file("x_events.jsonl", "{}\n", 200_000),

@@ -117,8 +117,8 @@ fn reads_a_whole_folder() {
     assert_eq!(
         bindings(&run),
         [
-            // The bindings come in the order of the index. Those that are only on disk follow, and then the import's
-            // output (errata B12).
+            // The bindings come in the order of the index. Bindings that are only on disk follow, then the output of the
+            // import (errata B12).
             "result of 43 let .prose/runs/r1/bindings/result__43.md+67",
             "a let .prose/runs/r1/bindings/a.md+21",
             "r.findings output .prose/runs/r1/imports/r--research/bindings/findings.md+28",
@@ -204,8 +204,8 @@ fn the_program_goes_by_many_names() {
     assert_eq!(files_of(&source, "").len(), 2);
 }
 
-/// The reader follows a path only if it consists of plain components, so that a run cannot lead it to other files
-/// (errata R4, R5).
+/// The reader follows only paths of plain components, so that a run cannot lead the reader to other files (errata R4,
+/// R5).
 #[test]
 fn paths_that_leave_the_run_are_not_read() {
     let run = run(&[
