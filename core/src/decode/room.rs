@@ -3,8 +3,8 @@
 use crate::issue::Issue;
 use crate::schema;
 
-/// Maximum bytes of all rows together, including structures derived from them such as the trace and indexes. With the
-/// room that a page needs, the total stays below 256 MB.
+/// Maximum bytes of all rows together, including structures derived from them such as the trace and indexes. With all
+/// other memory, the total of a command stays below 256 MB (docs/reference/limits.md).
 pub(super) const MOST_HELD: usize = 160 << 20;
 
 /// Additional bytes of an `execution` row with metadata: a frame, a round, a branch or an open gate.

@@ -1,5 +1,5 @@
-//! Decides which statement each of several ordered observations belongs to, by finding the cheapest path through the
-//! program.
+//! Decides which statement each of several ordered observations, such as the lines of a log, belongs to. The decision
+//! is the cheapest path through the program.
 //!
 //! Evidence against a statement, and the distance in the program from one statement to the next, are costs. The path
 //! with the smallest total is chosen. A tie (the assignment of an observation to a statement) is a guess if a path
@@ -15,7 +15,7 @@ pub(super) type Cost = u32;
 /// The smallest cost difference to the best alternative path with which a tie is certain; below it, a tie is a guess.
 const GAP: Cost = 5;
 
-/// Limit for the number of paths through the program that are followed at the same time.
+/// Maximum number of paths through the program that are followed at the same time.
 const BEAM: usize = 8;
 
 /// A statement to which an observation may be tied.
@@ -24,11 +24,11 @@ pub(super) struct Candidate {
     pub(super) statement: u32,
     pub(super) cost: Cost,
     pub(super) by: TiedBy,
-    /// Whether the statement is outside of the block whose lines are aligned, so that the path stays at its place.
+    /// Whether the statement is outside of the block whose lines are aligned. Such a tie leaves the path at its place.
     pub(super) elsewhere: bool,
 }
 
-/// A place on a path: a statement, and the observation tied to it.
+/// A place on a path: a statement, and the index of the observation tied to it. `None` before the first tie.
 pub(super) type Place = Option<(u32, usize)>;
 
 /// Ordered observations, and the costs of their ties to the program.

@@ -46,7 +46,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     bindings
 }
 
-/// Reads the columns that decoding skips after a binding's large value: its statement, times and attachment.
+/// Returns a binding with the columns that decoding skips after a large value: statement, times and attachment.
 ///
 /// # Errors
 /// If the row does not exist or cannot be read.

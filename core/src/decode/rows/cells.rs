@@ -10,7 +10,7 @@ use crate::model::Text;
 use crate::text::short;
 use crate::time::Stamp;
 
-/// Stores each text once, however many rows share it, and limits the total.
+/// A store that keeps each text once, however many rows share the text, and limits the total bytes.
 ///
 /// The limit is needed because rows of a hostile file may share pages, so that a few hundred kilobytes expand to
 /// gigabytes.
@@ -22,7 +22,7 @@ pub(crate) struct Texts {
     pub(crate) shortened: u64,
 }
 
-/// Maximum bytes of texts; beyond it, texts are cut to their beginnings.
+/// Maximum bytes of texts that are kept whole. Further texts are cut to [`BEGINNING`] bytes.
 const HELD: usize = 48 << 20;
 /// Bytes that are kept of a text that is cut.
 const BEGINNING: usize = 200;
@@ -107,7 +107,8 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
     }
 }
 
-/// Returns a cell as a whole number; `None` if it is empty, or if it is not a whole number, which is an issue.
+/// Returns a cell as a whole number; `None` for an empty cell. Any other cell that is not a whole number is an issue,
+/// and is `None` too.
 pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64> {
     let odd = |notes: &mut Notes, what: &str| {
         let message = format!("`{}` is {what}, not a whole number", at.column);

@@ -90,7 +90,7 @@ fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
     }
 }
 
-/// Returns the dialect of rows, as far as it can be determined from them.
+/// Returns the dialect of rows; [`Dialect::Undecided`] if the rows contain no evidence for either dialect.
 pub fn dialect_of(rows: &[Execution]) -> Dialect {
     let mut evidence = Evidence::default();
     for row in rows {

@@ -32,7 +32,7 @@ impl Runs<'_> {
 /// The column for [`Gate::source_execution_id`]. Only a store of many runs has this column.
 const SOURCE: &str = "x_source_execution_id";
 
-/// Reads the gates of the chosen run, and those whose run is not recorded (errata G11).
+/// Reads the gates of the chosen run, and the gates whose run is not recorded (errata G11).
 pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = Vec::new();
     // The scan does not filter by run, because gates of an unrecorded run are kept. Gates of other recorded runs are
@@ -81,7 +81,7 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
         gates.push(gate);
     });
     reader.only_run = only_run;
-    // Gates are ordered by their time of creation; those without a time come first, in stored order.
+    // Gates are ordered by their time of creation. Gates without a time come first, in stored order.
     gates.sort_by_key(|g| g.created.as_ref().and_then(|c| c.millis()));
     gates
 }

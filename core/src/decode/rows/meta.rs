@@ -20,7 +20,7 @@ pub(crate) struct Parsed {
     pub(crate) malformed: Option<String>,
 }
 
-/// Parses and stores metadata once, however many rows share it.
+/// A cache of parsed metadata. Rows with equal metadata share one parsed value.
 #[derive(Debug, Default)]
 pub(crate) struct Metas {
     by_text: BTreeMap<String, Parsed>,
@@ -205,8 +205,8 @@ mod tests {
         assert_eq!(branches, ["a", "2"]);
     }
 
-    /// Metadata that is not JSON makes OpenProse's own query fail as a whole. Here, only the row gets an issue (errata
-    /// X13).
+    /// Metadata that is not JSON makes OpenProse's own query fail as a whole. Prosescope only adds an issue to the row
+    /// (errata X13).
     #[test]
     fn x13_malformed_json_is_said_and_nothing_more() {
         for (text, said) in [

@@ -83,7 +83,7 @@ pub fn decode_in(
 
     let others = run::read_run(&mut reader, &mut run, folder, wanted)?;
     // Bindings are read before executions for speed. Where values and executions alternate in the file, the scan of
-    // the bindings passes all pages. A source that caches pages can then return those of the executions at once.
+    // the bindings reads all pages. A source that caches pages then has the pages of the executions, too.
     run.bindings = bindings::read(&mut reader);
     let stopped = reader.failed.take();
     executions(&mut reader, &mut run);
@@ -263,7 +263,7 @@ fn tables(reader: &Reader<'_>) -> Vec<TableInfo> {
     reader.tables.iter().map(info).collect()
 }
 
-/// Returns at most `len` bytes of a value from `offset`; fewer at its end. Numbers are returned as text.
+/// Returns at most `len` bytes of a value from `offset`; fewer at the value's end. Numbers are returned as text.
 ///
 /// The column is `value` in `bindings` and `memory` in `agents`.
 ///

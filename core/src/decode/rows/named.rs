@@ -21,7 +21,7 @@ const WANTS: &[Want<'static>] = &[
 pub struct Named {
     /// The bindings, in stored order.
     pub bindings: Vec<Binding>,
-    /// Defects found in their rows.
+    /// Defects found in the rows of these bindings.
     pub issues: Vec<Issue>,
 }
 

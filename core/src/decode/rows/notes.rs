@@ -9,7 +9,7 @@ use crate::issue::{Issue, Issues};
 pub(super) struct Notes {
     file: String,
     issues: Issues,
-    /// The forms of time in each column, as a bit set: 1 with a blank between day and time, 2 with a `T`.
+    /// The forms of time in each column, as a bit set: 1 means a blank between date and time of day, 2 means a `T`.
     forms: BTreeMap<(&'static str, &'static str), u8>,
 }
 

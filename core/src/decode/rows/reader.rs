@@ -25,7 +25,7 @@ pub(super) struct Reader<'d> {
     pub(super) only_run: Option<Text>,
     /// Number of rows of each table that was scanned to its end.
     pub(super) counts: BTreeMap<&'static str, u64>,
-    /// The error that stopped the last interrupted scan; `notes` contains it, too.
+    /// The error that stopped the last interrupted scan. `notes` contains an issue about the same error.
     pub(super) failed: Option<DecodeError>,
     /// Approximate bytes of the program and rows read so far, without their texts.
     pub(super) held: usize,
@@ -90,8 +90,8 @@ pub(super) struct Cells<'a> {
     pub(super) row: &'a dyn Row,
     table: &'static str,
     wants: &'a [Want<'static>],
-    /// Index at which the search for the next requested column starts. It follows the last found column, because
-    /// callers mostly request columns in order.
+    /// Index at which the search for the next requested column starts: after the last found column, because callers
+    /// mostly request columns in order.
     next: usize,
     /// The row's address: its rowid, or its position in a table without rowids.
     pub(super) at: i64,

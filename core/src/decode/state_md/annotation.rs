@@ -1,4 +1,4 @@
-//! Parses and writes one line of the execution trace: the source and its annotation.
+//! Parses and writes one line of a state.md's execution trace: the program's source and the annotation of its progress.
 //!
 //! | line | read as |
 //! |------|---------|
@@ -11,8 +11,8 @@
 //! | `use "x" as y          ✓ defined` | a declaration; no `#` (docs/reference/formats.md) |
 //! | `session "issue #42"   # my own note` | source as it is: no annotation |
 //!
-//! The annotation is the **last** comment of a line that can be read as one. A line that ends with a bare `#` has no
-//! annotation: a writer adds the `#` to protect a source line whose own comment looks like an annotation.
+//! The annotation is the **last** comment of a line that has the form of an annotation. A line that ends with a bare
+//! `#` has no annotation: a writer adds the `#` to protect a source line whose own comment looks like an annotation.
 
 use super::escape::{escape, escape_first, is_hidden, unescape};
 use crate::decode::compact_log::words::mark;
@@ -172,7 +172,7 @@ fn write_attempt((attempt, most): (u32, Option<u32>)) -> String {
     }
 }
 
-/// Writes a text inside an annotation so that it does not start a second comment.
+/// Escapes a text for an annotation, so that a `#` in the text does not start a second comment.
 fn escape_text(text: &str) -> String {
     let comment =
         text.starts_with('#') || text.contains(|c: char| c.is_whitespace()) && text.contains('#');
@@ -205,11 +205,11 @@ fn write_word(word: &str) -> String {
 
 /// The positions in a line at which an annotation may begin.
 struct Marks {
-    /// Byte offsets of `#` after a blank or at the start, outside of quotes; only the last ones.
+    /// Byte offsets of `#` after a blank or at the start, outside of quotes. If there are many, only the last are kept.
     hashes: Vec<usize>,
     /// Whether the line ends with a `#` that has no comment.
     bare_hash: bool,
-    /// Possible starts of an annotation without `#`: an arrow, a bracket, a check mark.
+    /// Possible starts of an annotation without `#`: an arrow, a check mark, a bracket, in this order.
     bare: [Option<usize>; 3],
 }
 
@@ -374,19 +374,19 @@ fn marker_annotation(text: &str) -> Option<Annotation> {
 
 fn marker_status(word: &str) -> Status {
     match Status::parse(&unescape(word)) {
-        // The writer escapes an unknown word that equals a known one, so an escaped word is never a known status.
+        // The writer escapes an unknown word that equals a known word, so an escaped word is never a known status.
         Status::Other(other) => Status::Other(other),
         known if known == Status::parse(word) => known,
         _ => Status::Other(unescape(word).into()),
     }
 }
 
-/// Status words of state files that rows do not have: a gate's decision, and a statement that the run's end
-/// interrupted.
+/// Status words of state files that rows do not have: a gate's decision, and `abandoned` for a statement that the
+/// run's end interrupted.
 const DECISIONS: [&str; 4] = ["approved", "rejected", "timed out", "abandoned"];
 
-/// Words in brackets that are not status words, longest first. Only punctuation or one of a few small words may
-/// follow.
+/// Words in brackets that are not status words, as in `[not yet entered]`. Only punctuation or a small word such as
+/// `after` may follow such a word.
 const PHRASES: &[(&str, Phrase)] = &[
     ("not yet entered", Phrase::Ahead),
     ("not yet reached", Phrase::Ahead),
@@ -461,8 +461,8 @@ fn phrase(inside: &str) -> Option<Annotation> {
     Some(annotation)
 }
 
-/// Returns the message after a status word, such as `no network` in `(failed: no network)`. Other separators than a
-/// colon are accepted after `failed`.
+/// Returns the message after a status word, such as `no network` in `(failed: no network)`. After `failed`, other
+/// separators than a colon are accepted, too.
 fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
     let rest = rest.trim_start();
     let text = rest
@@ -525,7 +525,7 @@ pub(super) fn read_number(text: &str) -> Option<(u32, &str)> {
     Some((number.parse().ok()?, rest))
 }
 
-/// Removes a word from the start of a text, ignoring case; a longer word does not match.
+/// Removes a word from the start of a text, ignoring case. A longer word that begins with `word` does not match.
 fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let head = text.get(..word.len())?;
     let rest = text.get(word.len()..)?;

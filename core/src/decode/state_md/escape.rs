@@ -1,4 +1,4 @@
-//! Escapes any text so that it fits on one line of a state.md, and reads it back.
+//! Escapes any text so that it fits on one line of a state.md, and reads escaped texts back.
 //!
 //! The escapes are Markdown's own, so that the file reads well in any viewer: a backslash before punctuation, which
 //! formatters also add (`result\_\_43`; errata F1), and numeric references (`&#10;`) for characters that cannot be on
@@ -48,8 +48,8 @@ fn escaped_char(tail: &str) -> (char, usize) {
     ('&', 1)
 }
 
-/// Escapes a text for one line; [`unescape`] returns the original. `special` lists the characters with a meaning at
-/// this place, such as the pipe in a table.
+/// Escapes a text for one line; [`unescape`] returns the original. `special` lists the characters that have a meaning
+/// where the text is written, such as the pipe in a table.
 pub(crate) fn escape(text: &str, special: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
     let last = text.char_indices().next_back().map(|(i, _)| i);

@@ -1,6 +1,6 @@
 //! Iterates over the lines of a text with their numbers; recognises headings and fences.
 
-/// A position between two lines of a text. A clone is cheap and can be used to look ahead.
+/// An iterator over the lines of a text. A copy is cheap and can be used to look ahead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lines<'a> {
     rest: Option<&'a str>,

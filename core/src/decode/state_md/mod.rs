@@ -40,7 +40,7 @@ pub const MOST_ROWS: usize = 100_000;
 /// Maximum number of unknown sections, extra header keys, and issues of one kind that are kept.
 const MOST_EXTRAS: usize = 1_000;
 
-/// Parses a state.md of form A. Never fails: defects are issues, located by line but not yet by file.
+/// Parses a state.md of form A. Never fails: each defect becomes an issue with a line, but not yet with a file.
 pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
     read::Reader::new(text.strip_prefix('\u{feff}').unwrap_or(text)).read()
 }

@@ -36,7 +36,7 @@ pub(super) enum Section {
     Agents,
     Stack,
     /// An unknown section: its index in `kept`, and the known section that contains it, if any. A heading of level 3
-    /// ends a section that is contained in a known one.
+    /// ends an unknown section that is contained in a known section.
     Extra(usize, Option<Part>),
 }
 
@@ -401,7 +401,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Adds one issue about lists that are not kept completely.
+    /// Adds an issue about a full list. Only the first full list of a file gets an issue.
     pub(super) fn cut(&mut self) {
         if !std::mem::replace(&mut self.full, true) {
             let message = format!("{} has more than {MOST_ROWS} entries", self.section.word());

@@ -11,14 +11,14 @@ use crate::model::{
 };
 use crate::text::short;
 
-/// Keys of a parallel block's section that are not branches.
+/// Keys of a parallel block's section that are not the names of branches.
 const PARALLEL_KEYS: [&str; 6] = [
     "strategy", "on-fail", "on_fail", "count", "branches", "lines",
 ];
 
 impl Reader<'_> {
-    /// Sets the section from a table's headings: a table directly under "Index" shows by its columns whether it lists
-    /// agents.
+    /// Sets the current section from a table's headings. A table directly under "Index" lists agents if it has a column
+    /// `Scope` or `Model`.
     pub(super) fn index_columns(&mut self, headings: &[Text]) {
         let has = |name: &str| headings.iter().any(|heading| folded(heading) == name);
         if self.section == Section::Index && (has("scope") || has("model")) {

@@ -209,7 +209,7 @@ fn reads_annotations_as_documents_and_real_files_write_them() {
         ),
         ("context: [a, b]", "context: [a, b]", "-"),
         ("a -> b -> c", "a -> b -> c", "-"),
-        // A bare mark at the end means that the line has no annotation.
+        // A bare `#` at the end means that the line has no annotation.
         ("x   # (complete)   #", "x   # (complete)", "-"),
         ("", "", "-"),
     ] {

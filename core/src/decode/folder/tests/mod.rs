@@ -117,8 +117,8 @@ fn reads_a_whole_folder() {
     assert_eq!(
         bindings(&run),
         [
-            // The bindings come in the order of the index. Bindings that are only on disk follow, then the output of the
-            // import (errata B12).
+            // The bindings come in the order of the index. Bindings that are only on disk follow, and then the import's
+            // output (errata B12).
             "result of 43 let .prose/runs/r1/bindings/result__43.md+67",
             "a let .prose/runs/r1/bindings/a.md+21",
             "r.findings output .prose/runs/r1/imports/r--research/bindings/findings.md+28",
