@@ -1,12 +1,12 @@
-//! Stores the tree as an arena: nodes are in preorder, so a subtree is a contiguous range, and a parent precedes its
-//! children.
+//! Stores the tree of a trace as one list of nodes in preorder. A subtree is a contiguous range of the list, and a
+//! parent precedes its children.
 
 use serde::{Deserialize, Serialize};
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::{Node, NodeKind, Trace};
 
-/// A node of a [`Trace`]: its index in [`Trace::nodes`], from 0. Only valid for the same trace.
+/// The id of a node of a [`Trace`]: the index in [`Trace::nodes`], from 0. An id is only valid for its own trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(u32);
@@ -45,8 +45,8 @@ impl NodeId {
 }
 
 impl From<usize> for NodeId {
-    /// Converts an index to an id. An index beyond 2^32 becomes an id without a node; no run is read with more rows
-    /// than that.
+    /// Converts an index to an id. An index beyond 2^32 would become an id without a node, but a run never has so many
+    /// nodes.
     fn from(place: usize) -> NodeId {
         NodeId(u32::try_from(place).unwrap_or(u32::MAX))
     }
@@ -64,7 +64,7 @@ impl Trace {
         self.nodes.get(at)
     }
 
-    /// Returns the node of an execution, by its id or an alias.
+    /// Returns the node of an execution, by the id of any of the execution's rows.
     pub fn of_row(&self, id: i64) -> Option<NodeId> {
         // Ids usually have no gaps, so the index is guessed before it is searched.
         let first = self.by_row.first()?.0;
@@ -80,7 +80,7 @@ impl Trace {
         (*row == id).then_some(*node)
     }
 
-    /// Returns the end of a node's subtree: the node after the last one in it.
+    /// Returns the end of a node's subtree: the id after the last node of the subtree.
     pub fn end(&self, at: NodeId) -> NodeId {
         let below = self.node(at).map_or(0, |node| node.descendants);
         at.after(below.saturating_add(1))

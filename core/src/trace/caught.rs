@@ -35,9 +35,9 @@ fn ran(node: &Node) -> bool {
     !node.derived && !matches!(node.status, NodeStatus::Pending | NodeStatus::Skipped)
 }
 
-/// Marks all nodes from a `try` row to the `catch` row after it.
+/// Marks all nodes from a `try` row to the next `catch` row with the same parent as caught.
 fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
-    // The nodes recorded since the open `try`, by their parent.
+    // For each parent: its children since the last `try` row.
     let mut bodies: BTreeMap<Option<NodeId>, Vec<NodeId>> = BTreeMap::new();
     for (at, node) in nodes.iter_enumerated() {
         match lead(node) {
@@ -60,9 +60,11 @@ fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
     }
 }
 
-/// Marks a statement in the body of a `try` if a later statement of the same round or frame is tied into its `catch`.
+/// Marks a statement in the body of a `try` as caught if a later statement of the same round or frame is tied into the
+/// `catch` of that `try`.
 fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId, bool>) {
-    // Limit for enclosing statements: real programs do not nest deeper, and hostile ones stay cheap.
+    // Maximum number of enclosing statements that are examined. Real programs do not nest deeper, and hostile
+    // programs stay cheap.
     const DEEPEST: usize = 32;
     // The node's statement and the statements around it in the program.
     let program_around = |node: &Node| {
@@ -82,7 +84,7 @@ fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId,
         });
         around.push(inside);
     }
-    // For each round or frame and each catch: the last node that ran in it.
+    // For each round or frame and each `catch`: the last node that ran in that `catch`.
     let mut ran_in: BTreeMap<(Option<NodeId>, u32), NodeId> = BTreeMap::new();
     let is_catch = |at: &u32| program.get(*at).is_some_and(|s| s.kind == Kind::Catch);
     for ((at, node), inside) in nodes.iter_enumerated().zip(&around) {

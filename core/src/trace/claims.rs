@@ -8,11 +8,11 @@ use super::verdict::{Claim, recorded};
 use super::{Node, NodeKind, NodeSlice, NodeStatus, Trace};
 use crate::model::{BindingKind, Run, RunStatus};
 
-/// Returns the claims of all sources about the run's status. If no source records an end, adds a claim when every
-/// statement is over.
+/// Returns one claim for each source that records the run's status. If no source records an end, but every statement
+/// is over, adds a claim from the statements.
 ///
 /// A file that records `running` counts even if all its lines are done, because the run may continue. But if bindings
-/// on disk are newer than the file's marks, the recorded word is outdated too.
+/// on disk are newer than the file's marks, the file's `running` is outdated too.
 pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale) -> Vec<Claim> {
     let mut claims = recorded(run);
     let ended = claims
@@ -43,7 +43,8 @@ fn completion_source(run: &Run) -> &'static str {
     }
 }
 
-/// Whether every top-level statement of the program that always runs is over.
+/// Whether all statements are over: no node is open or failed, and each top-level statement that always runs has a
+/// node.
 pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice) -> bool {
     let file = run.state_file.as_ref();
     let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
@@ -85,7 +86,7 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
             "the log contains only its header: the run started, and nothing more is recorded"
                 .clone_into(&mut verdict.reason);
         }
-        // The words after the status in the log's last line, for example the text of an error.
+        // The words after the status in the log's trailer (`---error …`), for example the text of an error.
         let trailer = log.trailer.and_then(|at| log.lines.get(at as usize));
         let note_of_end = trailer.and_then(|line| line.note.as_ref());
         if let (Some(note), "log") = (note_of_end, verdict.source.as_str()) {
@@ -101,7 +102,7 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
             );
         }
     }
-    // A log that records the run's end is as recent as the bindings on disk, so they do not contradict it.
+    // A log that records the run's end is as recent as the bindings on disk, so the bindings do not contradict the log.
     let has_end = run.state_file.is_none() && status.as_ref().is_some_and(RunStatus::is_finished);
     if !stale.any() || has_end {
         return;

@@ -1,4 +1,4 @@
-//! Converts the instances found in execution rows into a [`Story`], with a happening for each instance.
+//! Converts the instances (executions) found in execution rows into a [`Story`], with one happening for each instance.
 
 use super::rows::{self, Ledger, NONE, Rows};
 use super::story::{At, Happening, Recorded, Story};
@@ -9,13 +9,13 @@ use crate::issue::Severity;
 use crate::model::{Run, Status, Text};
 use crate::program::{Listing, Tie};
 
-/// Builds happenings from rows.
+/// A builder of happenings from rows.
 struct Emit<'a, 'e> {
     run: &'a Run,
     rows: &'e Rows<'a>,
     gates: &'e gates::Ties,
     next_row: Vec<u32>,
-    /// The name used last; recursive calls with the same name share its text.
+    /// The name of a block, branch or gate that was used last. A recursive call with an equal name shares this text.
     name: Text,
     ledger: &'e mut Ledger,
 }
@@ -39,7 +39,7 @@ pub(super) fn nodes<'a>(
         name: Text::default(),
         ledger,
     };
-    // The additional eighth is room for rounds.
+    // The capacity has an additional eighth, because rounds follow the instances.
     let mut story = Story::of_about(list.len() + list.len() / 8);
     for (at, inst) in (0..).zip(&list) {
         let happening = emit.inst(at, inst);
@@ -63,9 +63,9 @@ impl<'a> Emit<'a, '_> {
         let rows = self.rows;
         let (first, last) = (rows.get(inst.first), rows.get(inst.last));
         let mut status = last.map_or(NodeStatus::Pending, |row| match &row.status {
-            // Prosescope writes `started` with a time for an execution that the end of an enclosing one cut off. This
-            // counts as `executing`, the word in a folder's log. OpenProse's own `started` rows have no times (errata
-            // X14).
+            // Prosescope writes `started` with a time for an execution that the end of an enclosing execution cut off.
+            // Such a row counts as `executing`, the word in a folder's log. OpenProse's own `started` rows have no
+            // times (errata X14).
             Status::Started if row.started.is_some() => NodeStatus::Executing,
             status => word(status),
         });
@@ -138,7 +138,8 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// Returns a row's name as a shared text, reusing the text of the name used last.
+    /// Returns the name of a row's block, branch or gate as a shared text. An equal text in `held` or [`Emit::name`] is
+    /// reused.
     fn named(&mut self, name: &str, held: Option<&Text>) -> Text {
         if let Some(held) = held.filter(|held| ***held == *name) {
             return held.clone();

@@ -1,7 +1,7 @@
-//! Interprets a finished tree: what was abandoned, what failed first and its consequences, and the run's position
-//! (errata T7 to T10).
+//! Interprets the complete tree of a trace: which nodes were abandoned, which node failed first and with which
+//! consequences, and where the run is now (errata T7 to T10).
 //!
-//! All forms of runs share this module, because it uses only the nodes and not their sources.
+//! All forms of runs share this module, because the module uses only the nodes and not their sources.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::issue::{Issue, Severity};
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
 
-/// Finishes a trace whose nodes are in preorder (see [`super::preorder::order`]).
+/// Builds the trace from nodes that are in preorder (see [`super::preorder::order`]).
 ///
 /// `claims` are the statuses that the sources record for the run, most trusted first; `now` is in milliseconds since
 /// 1970 UTC.
@@ -79,7 +79,7 @@ pub(crate) fn finish(
     }
 }
 
-/// Orders events by the row with a node's last status; for nodes without rows, by place in the tree.
+/// An order of nodes by time: by the id of a node's last row; for nodes without rows, by place in the tree.
 struct Order<'a> {
     run: &'a Run,
 }
@@ -103,7 +103,8 @@ fn stands_open(node: &Node) -> bool {
         }
 }
 
-/// Marks open nodes of a finished run as abandoned (errata T7). An unknown word may mean an end, so it is kept.
+/// Marks open nodes of a finished run as abandoned (errata T7). An unknown status word may mean an end, so a node with
+/// such a word keeps its status.
 fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Ledger) {
     let run = believed.as_ref().map_or("finished", RunStatus::word);
     for node in nodes {
@@ -129,7 +130,7 @@ fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Led
 }
 
 /// Reports a node that is still open in a finished run. Writers use different words in rows (`started` by Prosescope,
-/// `executing` by others), so `end` names the missing end instead of the word.
+/// `executing` by others), so the text `end` describes the missing end instead of the word.
 fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
     ledger.note(Severity::Warning, "abandoned", || {
         let what = match node.id {
@@ -155,8 +156,8 @@ pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger
     }
 }
 
-/// Marks a round as failed if it was running when its loop was left and contains a failure (errata T5), because it was
-/// not merely cut off.
+/// Marks a round that was running when its loop was left as failed if the round contains a failure (errata T5).
+/// Without a failure, the round was merely cut off.
 fn fail_rounds(nodes: &mut NodeSlice) {
     let fails = arena::above(nodes, |_, node| node.has_failed());
     for (node, fails) in nodes.iter_mut().zip(fails) {
@@ -227,11 +228,10 @@ fn failure(
     (Some(cause), because)
 }
 
-/// Returns the run's positions: open instances (runs of a statement) without open descendants (errata T8). There may be
-/// several (errata X8).
+/// Returns the run's positions: open nodes without open descendants (errata T8). There may be several (errata X8).
 ///
-/// Two kinds of open rows are used only if there are no others: a row whose construct was closed by a later row,
-/// because that row is newer evidence; and a statement that is only announced after one that is running.
+/// An open node whose construct was closed by a later row is used only if there is no other position, because the
+/// later row is newer evidence. A statement that is announced after a running statement is not a position.
 fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<NodeId> {
     let mut closed_at: TiVec<NodeId, i64> = vec![i64::MIN; nodes.len()].into();
     let mut over: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
@@ -276,7 +276,7 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
 
 fn collect(nodes: &NodeSlice, open: impl Fn(NodeId, &Node) -> bool) -> Vec<NodeId> {
     let below = arena::above(nodes, &open);
-    // Parents of which an earlier child is still open.
+    // The parents of the open nodes so far.
     let mut busy: BTreeSet<Option<NodeId>> = BTreeSet::new();
     let mut found = Vec::new();
     for (at, node) in nodes.iter_enumerated() {

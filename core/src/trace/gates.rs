@@ -1,4 +1,5 @@
-//! Ties gates to instances; the gates table takes precedence over rows (errata T7, errata G1).
+//! Ties the gates of a run to instances (executions). The table `gates` takes precedence over execution rows (errata
+//! T7, errata G1).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,8 +10,8 @@ use super::{Node, NodeKind, NodeStatus};
 use crate::gate::visit;
 use crate::model::{Gate, GateStatus, Run, Status};
 
-/// The id of the gate that the gates table assigns to an execution row, by the row's id and the gate's id without its
-/// visit number (`deploy` for `deploy#2`).
+/// The gates that the table `gates` assigns to execution rows. The key is the row's id and the gate's id without its
+/// visit number (`deploy` for `deploy#2`); the value is the gate's full id.
 pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
 
 /// Returns the gates by the execution row to which the column `gates.execution_id` refers.
@@ -40,9 +41,9 @@ pub(super) fn status_word(status: &GateStatus) -> NodeStatus {
 /// The ties between gates and instances.
 #[derive(Default)]
 pub(super) struct Ties {
-    /// The index in [`Run::gates`] of each tied instance's gate.
+    /// The gate of each tied instance, as an index in [`Run::gates`]. The key is the instance's index.
     pub(super) of_inst: BTreeMap<u32, usize>,
-    /// Gates that no row refers to.
+    /// Gates that no row refers to, as indices in [`Run::gates`].
     pub(super) alone: Vec<usize>,
 }
 

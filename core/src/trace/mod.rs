@@ -194,8 +194,8 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     trace
 }
 
-/// Returns the node after which a remark is placed. If the line before the remark is the marker of a round, this is the
-/// round; otherwise it is `node`.
+/// Returns the node after which a remark is placed: the round inside `node` if the line before the remark marks a
+/// round, otherwise `node` itself.
 fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) -> NodeId {
     let before = (line as usize)
         .checked_sub(1)
@@ -621,6 +621,6 @@ pub struct Verdict {
     pub last_sign_from: Option<String>,
     /// Whether a running run has had no sign of life for a day (derived, never written).
     pub stale: bool,
-    /// The claims of all sources if they disagree: source and status.
+    /// If the sources disagree: each source, and the status that it records. Otherwise empty.
     pub claims: Vec<(String, String)>,
 }

@@ -9,8 +9,8 @@ use crate::issue::Severity;
 /// The hint for a row whose metadata determines its parent.
 const PLACED: &str = "The `metadata` of the row determines its parent. Some writers put a statement index into `parent_id`.";
 
-/// Resolves parents recorded later than their children, reports those that metadata overruled, and cuts cycles (errata
-/// T11).
+/// Resolves parents recorded later than their children, reports parents that the metadata overruled, and cuts cycles
+/// (errata T11).
 pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mut Ledger) {
     let Instances {
         list,

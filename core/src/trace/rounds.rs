@@ -9,11 +9,12 @@ use super::{NodeKind, NodeStatus};
 use crate::issue::Severity;
 use crate::model::Status;
 
-/// Limit for the number of listed rounds that are known only by number, in addition to one per row. Without this
-/// limit, a few bytes of metadata could create millions of rounds.
+/// Maximum number of listed rounds that are known only by number. The number of rows is added to this maximum. Without
+/// a maximum, a few bytes of metadata could create millions of rounds.
 const MOST: u32 = 10_000;
 
-/// Adds rounds and moves the loops' children into them. Happenings have the same indices as their instances.
+/// Adds rounds and moves the loops' children into the rounds. Each happening in `story` has the index of its instance
+/// in `list`.
 pub(super) fn place(
     rows: &Rows<'_>,
     list: &[Inst<'_>],

@@ -1,4 +1,4 @@
-//! Orders rows by id, and collects issues up to a limit per rule.
+//! Orders execution rows by id, and collects the trace's issues up to a limit per rule.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::model::{Execution, Meta};
 /// The value of a missing index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Rows in order of id; sorted if the store does not provide that order.
+/// The execution rows of a run in order of id. Rows that the store returns in another order are sorted.
 pub(super) struct Rows<'a> {
     list: &'a [Execution],
     order: Option<Vec<u32>>,
@@ -76,8 +76,8 @@ pub(super) fn reopened(row: &Execution) -> Option<&str> {
     row.meta.as_deref()?.reopened.as_deref()
 }
 
-/// The issues found while folding a run. After [`Ledger::CAP`] issues of one rule, the rest are only counted: 100,000
-/// orphans are one problem, and every node still shows its own state.
+/// The issues found while folding a run. After [`Ledger::CAP`] issues of one rule, the rest are only counted, because
+/// 100,000 issues of one rule have one cause. Every node still shows its own state.
 #[derive(Default)]
 pub(crate) struct Ledger {
     list: Vec<Issue>,

@@ -48,8 +48,8 @@ pub fn frame_block(row: &Execution) -> Option<&str> {
     }
 }
 
-/// Whether a row with this text and a `parallel_id` can contain branches. A row whose text names another construct
-/// cannot.
+/// Whether a row with this text and a `parallel_id` can contain branches. A row whose text begins another construct,
+/// such as a loop, cannot.
 pub(crate) fn may_hold_branches(text: &str) -> bool {
     matches!(
         words::read(text).lead,

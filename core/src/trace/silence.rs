@@ -45,7 +45,7 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
             continue;
         };
         *passed |= above;
-        // A gate stays open, because its own record shows whether it was decided.
+        // A gate stays open, because the gate's own record shows whether the gate was decided.
         let waits = matches!(node.kind, NodeKind::Gate { .. }) && !node.derived;
         // A status in an unknown word is kept, because it may still be an outcome.
         let odd = matches!(&node.status, NodeStatus::Other(word) if !word.trim().is_empty());

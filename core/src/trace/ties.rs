@@ -7,13 +7,13 @@ use super::shape::is_branch_text;
 use crate::model::Execution;
 use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 
-/// Limit for the number of remembered ties. Only rows that a loop repeats are looked up again, and these are few.
+/// Maximum number of remembered ties. Only rows that a loop repeats are looked up again, and such rows are few.
 const REMEMBERED: usize = 4096;
 
-/// Ties rows to statements of the program; each distinct text is looked up only once.
+/// A lookup from rows to statements of the program. Each distinct text is looked up only once.
 pub(super) struct Ties<'a> {
     program: Option<&'a Listing>,
-    /// Finds the statement of a text; knows how the rows' indices count statements.
+    /// The lookup of a statement by its text and index. It has learned from the rows what their indices count.
     learned: Option<program::Ties<'a>>,
     rows: BTreeMap<Asked<'a>, Option<Tie>>,
     /// The first block of each name.
@@ -21,8 +21,8 @@ pub(super) struct Ties<'a> {
     branches: BTreeMap<(u32, &'a str), Option<u32>>,
 }
 
-/// What identifies a request for a tie: a row's index, recorded line, text, enclosing statement and gate. Numbers come
-/// first because they are compared faster than texts with equal beginnings.
+/// The key of a remembered tie: a row's index, recorded line, text, enclosing statement and gate. Numbers come first
+/// because they are compared faster than texts with equal beginnings.
 type Asked<'a> = (
     Option<i64>,
     Option<i64>,
@@ -148,8 +148,8 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Returns the statement of a branch: the one with that name in its parallel block, otherwise the one to which its
-    /// row is tied.
+    /// Returns the statement of a branch: the statement with that name in the parallel block, otherwise the statement to
+    /// which the branch's row is tied.
     pub(super) fn branch(
         &mut self,
         parallel: (u32, bool),
@@ -191,8 +191,8 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Whether a statement is in a loop's body (errata T5): by the program, or without a program by the statement's
-    /// index, which must be higher than the loop's.
+    /// Whether a statement is in a loop's body (errata T5). The program decides. Without a program, the statement's
+    /// index must be higher than the loop's index.
     pub(super) fn in_body(&self, around: Place, inner: Place) -> bool {
         let by_index = match (around.2, inner.2) {
             (Some(around), Some(inner)) => inner > around,
@@ -213,8 +213,8 @@ impl<'a> Ties<'a> {
         }
     }
 
-    /// Returns the statement of a place; without a tie, the one that begins at the line given by the index, because
-    /// some writers count lines.
+    /// Returns the statement of a place. Without a tie, the index is taken as a line of the program, because some
+    /// writers count lines.
     fn statement(&self, program: &Listing, (statement, _, index): Place) -> Option<u32> {
         if statement != NONE {
             return Some(statement);
@@ -230,8 +230,8 @@ fn begins_at(program: &Listing, line: i64) -> Option<u32> {
     (program.get(at)?.line == line).then_some(at)
 }
 
-/// Returns the statement of a row that waits at a gate: one with the gate's name, whatever the row's text resembles.
-/// A gate that is missing in the program is not tied.
+/// Returns the statement of a row that waits at a gate: a statement with the gate's name, whatever the row's text
+/// resembles. If the program has no gate of that name, the row keeps `tie` unless `tie` is an unlikely guess.
 fn of_gate(program: &Listing, id: &str, tie: Option<Tie>) -> Option<Tie> {
     let named = program.gates_named(crate::gate::visit(id).0);
     if let Some(tie) = tie.filter(|tie| named.binary_search(&tie.statement).is_ok()) {
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
     use crate::model::Status;
 
-    /// The rows of a run show how its indices count: here from 0, so that 2 is not the second statement.
+    /// The rows of a run show how their indices count. Here they count from 0, so index 2 is the third statement.
     #[test]
     fn equal_texts_are_told_apart_by_the_counting_of_the_run() {
         let row = |id, index, text: &str| Execution {

@@ -14,9 +14,9 @@ pub(crate) const NOT_UNDERSTOOD: &str = "outcome";
 pub(crate) struct Claim {
     /// The name of the source: `run row`, `state file`, `disk`.
     pub(crate) source: String,
-    /// The claimed status.
+    /// The status that the source records.
     pub(crate) status: RunStatus,
-    /// When the claim was written, if recorded.
+    /// When the source recorded the status, if known.
     pub(crate) at: Option<Stamp>,
 }
 
@@ -30,7 +30,8 @@ impl Claim {
     }
 }
 
-/// Returns the claims of the run's row, its state file and its other records, in this order.
+/// Returns the statuses that the run's row, the state file, and other records such as `run.json` contain, in this
+/// order.
 pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
     // A folder has no row: its status is in the head of its state file, or in a log's trailer.
     let who = match run.form {
@@ -54,7 +55,7 @@ pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
 }
 
 /// Returns the index of the claim that counts. A recorded end is newer evidence than a record that the run is running.
-/// Of several ends, the one written last counts; without times, the first one.
+/// Of several ends, the end written last counts; without times, the first end.
 pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
     let millis = |at: usize| {
         claims
@@ -63,13 +64,13 @@ pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
             .unwrap_or(i64::MIN)
     };
     let ends = (0..claims.len()).filter(|at| claims[*at].status.is_finished());
-    // Of several latest claims the first one counts; max_by_key takes the last, so the list is reversed.
+    // Of claims with the same time, the first counts. `max_by_key` returns the last, so the list is reversed.
     ends.rev()
         .max_by_key(|at| millis(*at))
         .or_else(|| (!claims.is_empty()).then_some(0))
 }
 
-/// Returns the verdict for a finished tree. `open` is the number of instances that the rows leave open.
+/// Returns the verdict for the complete nodes of a trace. `open` is the number of nodes whose end is not recorded.
 pub(super) fn verdict(
     run: &Run,
     nodes: &NodeSlice,
@@ -174,11 +175,11 @@ fn running(verdict: &mut Verdict, run: &Run, claim: Option<&Claim>, now: Option<
     }
 }
 
-/// Adds all claims to the verdict if they disagree, and the reason why one of them counts.
+/// If the claims disagree, adds all claims to the verdict, and the reason why one of them counts.
 ///
 /// `rows` means that the run has rows; otherwise the marks of a file show what is open.
 fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, ledger: &mut Ledger) {
-    // A waiting run is also a running one, so these two words do not contradict each other.
+    // A waiting run is also running, so `waiting` and `running` do not contradict each other.
     let way = |word: &str| match word {
         "waiting" => "running".to_owned(),
         other => other.to_owned(),
@@ -294,7 +295,7 @@ enum From<'a> {
 pub(crate) const STATE_FILE: &str = "state file";
 
 /// Returns the latest time in any row of the run. Dates of files are ignored, because copies and checkouts reset
-/// them. So are agents of the project and the user, because other runs change them as well.
+/// them. Agents of the project and the user are ignored, because other runs change these agents as well.
 pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
     let mut latest: Option<(Stamp, From<'a>)> = None;
     let mut see = |stamp: &Option<Stamp>, from: From<'a>| {
@@ -305,7 +306,8 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
             latest = Some((stamp.clone(), from));
         }
     };
-    // A folder's run takes its times from the state file; of two equal times, the first is named as the source.
+    // Of two equal times, the first is named as the source. A folder's run repeats the times of its state file, so the
+    // state file comes first.
     if let Some(file) = &run.state_file {
         see(&file.started, From::StateFile);
         see(&file.updated, From::StateFile);

@@ -8,8 +8,7 @@ use super::{Node, NodeId, NodeSlice, NodeStatus};
 use crate::issue::{Issue, Severity};
 use crate::program::{Listing, StatementKind as Kind};
 
-/// Limit for the number of enclosing statements examined. Real programs do not nest deeper, and hostile ones stay
-/// cheap.
+/// Maximum number of enclosing statements examined. Real programs do not nest deeper, and hostile programs stay cheap.
 const DEEP: usize = 64;
 
 /// Reports contradictions among nodes in the same frame and round.
@@ -34,7 +33,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
     }
     let mut taken: BTreeMap<(Option<NodeId>, u32), u32> = BTreeMap::new();
     for node in nodes {
-        // A failed alternative does not count as taken, because another one may have been tried after it.
+        // A failed alternative does not count as taken, because another alternative may have been tried after it.
         let idle = matches!(
             node.status,
             NodeStatus::Skipped | NodeStatus::Pending | NodeStatus::Failed
@@ -42,8 +41,8 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
         let Some(at) = tied(node).filter(|_| !idle) else {
             continue;
         };
-        // Another alternative may also be right after a retry of an enclosing node, because rows do not record their
-        // attempt.
+        // After a retry of an enclosing node, another alternative may run without a contradiction. Rows do not record
+        // to which attempt they belong.
         let again = || {
             std::iter::successors(node.parent, |at| nodes.get(*at)?.parent)
                 .take(DEEP)

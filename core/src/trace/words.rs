@@ -96,7 +96,7 @@ fn lead(text: &str) -> Lead<'_> {
     }
 }
 
-/// Splits off a name at the start of a text: letters, digits, `_`, `-`, and `.` inside.
+/// Splits off a name at the start of a text. A name consists of letters, digits, `_`, `-` and `.`.
 fn ident(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))

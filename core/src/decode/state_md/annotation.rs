@@ -3,12 +3,12 @@
 //! | line | read as |
 //! |------|---------|
 //! | `let a = session "A"   # --> bindings/a.md` | done, output at that path |
-//! | `a = session "A"       # --> bindings/a.md (complete)` | the same, for a branch |
+//! | `a = session "A"       # --> bindings/a.md (complete)` | done, output at that path; used for a branch |
 //! | `session "A"           # (failed: no network)` | failed, with its message |
 //! | `session "A"           # <-- RETRYING (attempt 2/3)` | the second attempt is under way |
 //! | `agent x:              # [registered]` | a declaration |
 //! | `loop until **x**:     # [not yet entered]` | ahead: not reached yet |
-//! | `use "x" as y          ✓ defined` | a declaration; no `#` (docs/reference/formats.md) |
+//! | `use "x" as y          ✓ defined` | a declaration; no `#` is needed (docs/reference/formats.md) |
 //! | `session "issue #42"   # my own note` | source as it is: no annotation |
 //!
 //! The annotation is the **last** comment of a line that has the form of an annotation. A line that ends with a bare

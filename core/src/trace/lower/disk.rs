@@ -11,7 +11,7 @@ use crate::program::{Statement, StatementKind, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::rows::Ledger;
 
-/// Limit for the number of bindings that one message names.
+/// Maximum number of bindings that one message lists by name.
 const NAMED: usize = 5;
 
 /// Contradictions between the state file and the bindings on disk.
@@ -23,19 +23,20 @@ pub(in crate::trace) struct Stale {
     pub(in crate::trace) unmarked: Vec<String>,
     /// The rounds that have bindings on disk although the state file has not reached them.
     pub(in crate::trace) rounds: Vec<String>,
-    /// The highest round that the state file records for the loops of `rounds`; 0 if it does not count rounds.
+    /// The highest round that the state file records for the loops of `rounds`; 0 if the state file does not count
+    /// rounds.
     pub(in crate::trace) reached: u32,
 }
 
 impl Stale {
-    /// Whether the bindings on disk are newer than the state file anywhere.
+    /// Whether any binding on disk is newer than the state file.
     pub(in crate::trace) fn any(&self) -> bool {
         !self.overruled.is_empty() || !self.unmarked.is_empty() || !self.rounds.is_empty()
     }
 }
 
 /// Written bindings, by the statement that wrote the binding and the id of the frame in which the statement ran. Each
-/// has the evidence for its tie.
+/// binding comes with the evidence that this statement wrote it.
 pub(in crate::trace) type Written<'r> = BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)>;
 
 /// Ties written bindings to statements (errata E2): by the source that a binding's header quotes, otherwise by a name
@@ -78,7 +79,7 @@ pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<
     found
 }
 
-/// Marks statements as completed whose binding is written, and reports contradicting marks.
+/// Marks statements whose binding is written as completed, and reports marks of the state file that contradict this.
 pub(in crate::trace) fn compare(
     run: &Run,
     told: &mut Evidence<'_, '_>,
@@ -163,8 +164,9 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
     });
 }
 
-/// Marks earlier running statements as completed once a later one has written a binding, because statements run in
-/// order. Statements in the same construct as the later one are left out: they may run in parallel or in another round.
+/// Marks earlier running statements as completed once a later statement has written a binding, because statements run
+/// in order. Statements in the same construct as the later statement are left out, because they may run in parallel or
+/// in another round.
 fn complete_earlier(
     run: &Run,
     facts: &mut Facts<'_>,
@@ -236,8 +238,8 @@ fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
     }
 }
 
-/// Returns the statements outside of blocks with a binding that is named after a round, such as `verify_round2`; by
-/// loop and round.
+/// Returns, by loop and round, the statements outside of blocks that have a binding named after a round, such as
+/// `verify_round2`.
 pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BTreeSet<u32>> {
     let mut names: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for binding in run.bindings.iter().filter(|b| b.is_written()) {
@@ -259,7 +261,7 @@ pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BT
 }
 
 /// Finds bindings of a later round than the state file records, such as `verify_round4` at round 1. Returns the last
-/// statement of the program that wrote one, and its file.
+/// statement outside of blocks that wrote such a binding, and the binding.
 fn rounds<'r>(
     run: &'r Run,
     facts: &mut Facts<'_>,

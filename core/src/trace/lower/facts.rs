@@ -35,7 +35,7 @@ pub(in crate::trace) struct Fact {
     pub(in crate::trace) guessed: bool,
     /// The evidence for the tie between the statement and its line in the state file.
     pub(in crate::trace) by: Option<TiedBy>,
-    /// Whether the statement is marked as the next one: `[...next...]`.
+    /// Whether the statement is marked as not yet reached, as by `[...next...]`.
     pub(in crate::trace) ahead: bool,
     pub(in crate::trace) attempt: Option<(u32, Option<u32>)>,
     /// The id of the gate at which the statement waits.
@@ -46,7 +46,7 @@ pub(in crate::trace) struct Fact {
     pub(in crate::trace) derived: bool,
     /// The statement's entry in "Active Constructs": an index into the file's parallels or loops.
     pub(in crate::trace) construct: Option<usize>,
-    /// The current round of a loop: from the state file, or from the disk if that is later.
+    /// The current round of a loop: from the state file, or from a binding on disk of a later round.
     pub(in crate::trace) round: Option<u32>,
     /// The block whose body contains the statement.
     pub(in crate::trace) block: Option<u32>,
@@ -101,8 +101,8 @@ impl<'a> Facts<'a> {
         self.listing.get(statement)
     }
 
-    /// Removes facts that are about another frame than the innermost one of the block: `# --> bindings/parts__41.md`
-    /// while frame 43 is running. The binding itself still records that the statement ran in frame 41.
+    /// Removes facts that are about another frame than the block's innermost frame: `# --> bindings/parts__41.md` while
+    /// frame 43 is running. The binding itself still records that the statement ran in frame 41.
     pub(in crate::trace) fn part(&mut self, run: &Run, innermost: &BTreeMap<u32, i64>) {
         let Some(file) = run.state_file.as_ref().filter(|_| !innermost.is_empty()) else {
             return;
@@ -134,8 +134,8 @@ impl<'a> Facts<'a> {
             often.entry(&statement.text).or_default().1 += 1;
         }
         let mut after: Option<u32> = None;
-        // The tied statements of the trace. Lines without annotation are included, because an annotated line may be
-        // inside one.
+        // The tied statements of the trace. Statements without an annotation are included, because annotated
+        // statements may be inside of them.
         let mut tied: Vec<Option<u32>> = Vec::with_capacity(told.statements.len());
         let mut strays = 0_u32;
         for (at, statement) in (0_usize..).zip(&told.statements) {
@@ -168,7 +168,7 @@ impl<'a> Facts<'a> {
             self.annotated = true;
             let fact = fact(*line, annotation, tie);
             match tie.and_then(|tie| self.of.get_mut(tie.statement as usize)) {
-                // Of two lines for the same statement, the later one is closer to the run's position.
+                // Of two lines for the same statement, the later line is closer to the run's position.
                 Some(known) if known.state_line.is_none() || !fact.ahead => known.take(fact),
                 Some(_) => {}
                 None if fact.declared => {}
@@ -218,7 +218,7 @@ impl<'a> Facts<'a> {
 }
 
 impl Fact {
-    /// Takes the facts of a line, but keeps those about the statement's surroundings.
+    /// Takes the facts of a line, but keeps the facts about the statement's surroundings (block and loop).
     fn take(&mut self, said: Fact) {
         *self = Fact {
             block: self.block,

@@ -13,7 +13,7 @@ pub(super) struct Ahead {
     pass_of: BTreeMap<usize, u32>,
     /// The line of the last marker of each pass.
     ends: Vec<usize>,
-    /// The last line that joins a parallel block, by its frame and number.
+    /// The last line that joins a parallel block, by the line's frame and statement number.
     joins: BTreeMap<(Option<i64>, Option<u32>), usize>,
 }
 
@@ -32,7 +32,7 @@ impl Ahead {
             ends: Vec::new(),
             joins: BTreeMap::new(),
         };
-        // The loops that are being passed through, by frame and branch.
+        // The loops that are running at the current line, by frame and branch.
         type Place<'l> = (Option<i64>, Option<&'l str>);
         let mut passes: BTreeMap<Place<'_>, Vec<Pass>> = BTreeMap::new();
         for (at, line) in log.lines.iter().enumerate() {
@@ -90,8 +90,8 @@ impl Ahead {
         ahead
     }
 
-    /// Whether a later line joins a parallel block with this line's number. If so, the letter of this line names a
-    /// branch.
+    /// Whether a later line joins a parallel block with this line's number. If so, the letter in this line (`3a→`) is
+    /// the name of a branch.
     pub(super) fn is_joined(&self, at: usize, line: &LogLine) -> bool {
         let last = self.joins.get(&(line.frame, line.number));
         line.number.is_some() && last.is_some_and(|last| *last > at)
