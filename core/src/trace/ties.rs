@@ -148,7 +148,7 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Returns the statement of a branch: the statement with that name in the parallel block, otherwise the statement to
+    /// Returns the statement of a branch: the statement of that name in the parallel block, otherwise the statement to
     /// which the branch's row is tied.
     pub(super) fn branch(
         &mut self,

@@ -38,7 +38,7 @@ pub(in crate::trace) struct Happening {
     pub(in crate::trace) label: Option<Text>,
     /// The tie to the happening's statement in the program.
     pub(in crate::trace) tie: Option<Tie>,
-    /// Whether the tie follows only from the position, because no record names the statement.
+    /// Whether the tie follows only from the happening's position, because no record identifies the statement.
     pub(in crate::trace) by_place: bool,
     /// The index of the last line that records the happening: in the log, or in the state file's trace.
     pub(in crate::trace) line: Option<u32>,
@@ -56,7 +56,7 @@ pub(in crate::trace) struct Happening {
     pub(in crate::trace) announced: Vec<Text>,
     pub(in crate::trace) failed: bool,
     pub(in crate::trace) parent: Place,
-    /// The current round, if the happening is a loop; `rounds` is the number of the last one.
+    /// The current round, if the happening is a loop; `rounds` is the number of the last round.
     pub(in crate::trace) round: Place,
     pub(in crate::trace) rounds: u32,
     pub(in crate::trace) rows: Recorded,
@@ -75,7 +75,7 @@ pub(in crate::trace) struct Recorded {
     pub(in crate::trace) calls: bool,
     /// Whether the happening, a parallel block, may finish before all its branches do; `None` if not recorded.
     pub(in crate::trace) drops: Option<bool>,
-    /// Whether the happening was ended by force, so that what was open in it ended too.
+    /// Whether the happening was ended by force, so that all open happenings inside of it ended, too.
     pub(in crate::trace) cuts: bool,
 }
 
@@ -113,7 +113,7 @@ impl Happening {
 #[derive(Debug, Default)]
 pub(in crate::trace) struct Story {
     list: Vec<Happening>,
-    /// Happenings that belong before a later one, each mapped to that later one.
+    /// Happenings that were added too late, each mapped to the sibling before which the happening belongs.
     early: BTreeMap<At, At>,
 }
 
@@ -142,7 +142,7 @@ impl Story {
         self.push(parent, new)
     }
 
-    /// Adds the next happening directly inside another one.
+    /// Adds the next happening directly inside `parent`.
     pub(in crate::trace) fn push(&mut self, parent: Place, mut new: Happening) -> At {
         new.parent = parent;
         new.failed |= new.status == NodeStatus::Failed;
@@ -188,7 +188,7 @@ impl Story {
         }
     }
 
-    /// Begins a round of a loop and ends the one before. `derived` means that only the round's number is known.
+    /// Begins a round of a loop and ends the previous round. `derived` means that only the round's number is known.
     pub(in crate::trace) fn round(&mut self, looped: At, n: u32, derived: bool) {
         let Some(own) = self.get(looped) else { return };
         if own.rounds == n && own.round.is_some() {

@@ -11,7 +11,7 @@ use crate::trace::rows::{self, Ledger, NONE};
 use crate::trace::words::leaves_branches;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Nodes, gates, preorder};
 
-/// Limit for the number of listed branches that were announced but have no record.
+/// Maximum number of listed branches that were announced but have no record. The number of happenings is added.
 const MOST_ANNOUNCED: usize = 10_000;
 
 impl Story {
@@ -163,7 +163,7 @@ fn note_rounds(own: &Happening, ledger: &mut Ledger) {
 /// Properties that a node passes to its children.
 #[derive(Debug, Clone, Copy, Default)]
 struct Above {
-    /// The number of frames from the root down to the node, including itself.
+    /// The number of frames from the root down to the node, including the node.
     frames: u32,
     /// Whether the node is in a branch that its parallel block did not wait for, or in a node that was ended by force.
     dropped: bool,
@@ -201,7 +201,7 @@ fn node(
     let open = own.status.is_open();
     let dropped = open && (above.dropped || above.drops && is_branch);
     let drops = || own.rows.drops.unwrap_or_else(|| leaves_branches(&text));
-    // A round passes its loop's properties on to its children, because it ends with the loop.
+    // A round passes its loop's properties on to its children, because the round ends with the loop.
     let is_round = matches!(own.kind, NodeKind::Round { .. });
     let below = Above {
         frames,

@@ -1,4 +1,5 @@
-//! Tracks the frames of a log: `block:implement#1` enters a frame, `#1 done` leaves it, and lines between run in it.
+//! Tracks the frames of a log: `block:implement#1` enters a frame, `#1 done` leaves the frame, and the lines between
+//! record what ran in the frame.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +10,13 @@ use crate::trace::lower::facts::Facts;
 use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// The frames that were entered.
+/// The frames that the lines of a log have entered so far.
 #[derive(Default)]
 pub(super) struct Frames<'a> {
     pub(super) by_id: BTreeMap<i64, At>,
     open: BTreeMap<At, Entered>,
-    /// The frames by line number and branch, the latest last; frames that were left are removed from the end.
+    /// The frames by the number and branch of the line that entered the frame (`3a→`), the latest last. Frames that
+    /// were left are removed from the end.
     by_number: BTreeMap<(Option<u32>, Option<Text>), Vec<At>>,
     by_block: BTreeMap<u32, Vec<At>>,
     /// Pairs of a block in the program and the name of a block that it calls.
@@ -48,13 +50,13 @@ impl<'a> Frames<'a> {
         self.open.remove(&first);
     }
 
-    /// Returns the last open frame that was entered on a line with the same number and branch.
+    /// Returns the last open frame that was entered on a line with the number and branch of `line`.
     fn of_number(&mut self, line: &LogLine) -> Option<At> {
         let key = (line.number, line.branch.clone());
         last_open(self.by_number.get_mut(&key)?, &self.open)
     }
 
-    /// Returns the frame without an id that a line ends, either by its block's name or without a name.
+    /// Returns the frame without an id that a line ends. Such a line has the name of the frame's block, or no name.
     pub(super) fn nameless(&mut self, line: &LogLine, text: &str) -> Option<At> {
         let first = self.of_number(line)?;
         let open = self.open.get(&first)?;
@@ -127,10 +129,10 @@ impl Lowering<'_, '_, '_> {
             && let Some(found) = self.frames.open.get(&first)
         {
             let inside = match (called, found.in_program) {
-                // Only blocks that the program knows can be checked.
+                // Calls can be checked only in blocks that the program declares.
                 (Some(called), Some(block)) => self.frames.calls.contains(&(block, called)),
                 (Some(_), None) => true,
-                // A line that ends this frame, named or anonymous.
+                // A line that ends the frame, with or without the block's name, is not inside the frame.
                 (None, _) if !found.has_id => !matches!(
                     &line.event,
                     LogEvent::Statement { text, status: Some(_) } if text.is_empty() || *text == found.block

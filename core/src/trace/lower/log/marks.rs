@@ -9,7 +9,8 @@ pub(super) struct Mark<'l> {
     pub(super) number: Option<u32>,
     /// The statement's kind, if the line determines it.
     pub(super) kind: Option<Kind>,
-    /// The name or words: `plan`; the block in `block:implement#1`, the gate in `gate:fast_tests`.
+    /// The statement's name or words: `plan` in `3→ plan ✓`, the block in `block:implement#1`, the gate in
+    /// `gate:fast_tests`.
     pub(super) label: &'l str,
 }
 
@@ -39,7 +40,7 @@ fn condition(text: &str) -> Option<Kind> {
     })
 }
 
-/// Returns the kind that a keyword determines, and the rest: `exec .version`, `if(false)`.
+/// Returns the kind that a leading keyword determines, and the label: `.version` for `exec .version`.
 fn words(text: &str) -> (Option<Kind>, &str) {
     let end = text
         .find(|c: char| !c.is_ascii_alphabetic())

@@ -1,7 +1,7 @@
 //! Converts a compact log into a story (docs/reference/formats.md).
 //!
 //! ```text
-//! line ──► scope: frame #1, branch 3a, else the root ──► the loop around it ──► a thing that happened there
+//! line ──► scope: frame #1, branch 3a, or the root ──► the innermost loop of the scope ──► a happening in that place
 //! ```
 //!
 //! A log records the ends of statements. The numbers before the arrows repeat and skip, but most lines contain the name
@@ -87,7 +87,7 @@ pub(in crate::trace) fn lower(
     }
 }
 
-/// Identifies the execution that a log line is about, among the executions with the same parent.
+/// The key of the execution that a log line is about, among the executions with the same parent.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// The statement to which the last line with this number referred.
@@ -114,10 +114,10 @@ struct Lowering<'l, 'f, 'a> {
     deferred: BTreeMap<At, usize>,
     /// The branches that a parallel block announced.
     announced: BTreeSet<(At, Text)>,
-    /// Happenings that contain others.
+    /// The happenings that contain other happenings.
     holders: BTreeSet<At>,
     frames: Frames<'a>,
-    /// The place in which the last parallel block with a number began.
+    /// The place in which the last parallel block began, by the number of its lines.
     forks: BTreeMap<Option<u32>, Place>,
     loops: BTreeMap<Place, Vec<Loop>>,
     /// The last happening in each place.
@@ -137,7 +137,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let scope = match &line.event {
             LogEvent::Note => return self.remark(at),
             LogEvent::Trailer { status, .. } => {
-                // Only the last trailer (`---end` or the like) describes the run; earlier ones are kept as remarks.
+                // Only the last trailer (`---end` or the like) describes the run; earlier trailers are kept as remarks.
                 if self.log.trailer != Some(at as u32) {
                     self.remark(at);
                 }
@@ -255,14 +255,14 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let Some(letter) = letter else {
             return frame;
         };
-        // The lines of a frame that was called in a branch have the branch's letter; they belong to the frame, unless
-        // the frame has branches of its own.
+        // The lines of a frame that was called in a branch have the branch's letter. Such lines belong to the frame,
+        // unless the frame has branches of its own.
         let frame = frame.or_else(|| self.forks.get(&line.number).copied().flatten());
         if self.key(frame, Key::Parallel(line.number)).is_none()
             && (frame.is_some() || !self.is_in_parallel(at))
             && !self.ahead.is_joined(at, line)
         {
-            // Without other evidence, a letter numbers a step and does not name a branch.
+            // Without such evidence of a parallel block, the letter is part of a step's number, not a branch.
             return frame;
         }
         Some(self.branch(at, line, frame, letter))
@@ -304,7 +304,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         names
     }
 
-    /// Adds a statement that has written its binding, at its place in the program.
+    /// Adds a statement whose binding is written. The order of the program determines the place of the new happening.
     fn written(&mut self, statement: u32, by: TiedBy) {
         let Some(own) = self.facts.statement(statement) else {
             return;
@@ -329,7 +329,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         (new.label, new.derived) = (Some(own.text.as_str().into()), true);
         new.tie = tied(statement, by);
         let parent = around.map(|(_, at)| at);
-        // The new happening comes before those that follow its statement in the program.
+        // The new happening comes before the happenings of later statements of the program.
         let lies_in = |at: &At| {
             let above = self.story.get(*at).and_then(|own| own.parent);
             let further = above.and_then(|above| self.story.get(above)?.parent);

@@ -9,7 +9,7 @@ use crate::program::{StatementKind, Tie};
 use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Limit for the number of listed branches that are known only by name.
+/// Maximum number of announced branches that are listed for one parallel block.
 const MOST_BRANCHES: usize = 10_000;
 
 /// An open loop, to which the next lines may belong.
@@ -136,7 +136,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn fork(&mut self, at: usize, line: &LogLine, scope: Place, names: &[Text]) {
         let again = self.key(scope, Key::Parallel(line.number));
         let first = match again.filter(|first| self.is_open(*first)) {
-            // A parallel block may begin again while open: the run was resumed (`---resume`) inside it.
+            // A parallel block may begin again while open: the run was resumed (`---resume`) inside of the block.
             Some(first) => {
                 let more = Happening::new(NodeKind::Parallel, NodeStatus::Started);
                 self.go_on(at, first, more);
@@ -195,15 +195,15 @@ impl Lowering<'_, '_, '_> {
         loops.last().map(|top| top.first)
     }
 
-    /// Leaves the loops whose last marker was read, before another loop begins. The new loop is inside an old one only
-    /// if the program nests them, or if a round of the old one just began.
+    /// Leaves the loops whose last marker was read, before another loop begins. The new loop is inside of an old loop
+    /// only if the program nests the two loops, or if a round of the old loop just began.
     fn leave_ended(&mut self, at: usize, scope: Place) {
         let own = self.tie(at).map(|(tie, _)| tie.statement);
         while let Some(top) = self.loops.get(&scope).and_then(|loops| loops.last()) {
             let inside = own
                 .zip(top.statement)
                 .is_some_and(|(own, body)| self.facts.listing.contains(body, own));
-            // A round that just began must contain something, so the new loop belongs to it.
+            // A round that just began must contain something, so the new loop belongs to that round.
             if at <= top.end || top.empty || inside {
                 break;
             }
@@ -217,7 +217,8 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Whether a line is inside an open loop: a later marker of the loop follows, or no evidence contradicts it.
+    /// Whether a line is inside an open loop. A line before the loop's last marker always is. After that marker, the
+    /// line's tie to the program decides; without a certain tie, the line's number.
     fn is_under_way(&self, around: &Loop, at: usize, line: &LogLine) -> bool {
         if at <= around.end {
             return true;

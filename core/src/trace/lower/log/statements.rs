@@ -53,8 +53,8 @@ impl Lowering<'_, '_, '_> {
         status: Option<&Status>,
     ) {
         let Some(status) = status.map(node_status) else {
-            // A line without a mark such as `✓` is a statement only if it is tied to one by certain evidence (errata
-            // E6).
+            // A line without a mark such as `✓` is a statement only if the line's tie to a statement is certain
+            // (errata E6).
             let named = self.tie(at).is_some_and(|(tie, _)| !tie.guessed);
             if named && !text.is_empty() {
                 let new = Happening::new(NodeKind::Statement, NodeStatus::Executing);
@@ -190,7 +190,7 @@ impl Lowering<'_, '_, '_> {
             self.join(at, line, scope, status.clone());
             return true;
         }
-        // A loop is not over if the line's statement is inside its body.
+        // A loop is not over if the line's statement is inside the loop's body.
         let inside = self.tie(at).is_some_and(|(tie, statement)| {
             !tie.guessed && !statement.kind.is_loop() && statement.kind != StatementKind::Pipe
         });

@@ -484,8 +484,8 @@ fn a_log_costs_no_stack_and_no_more_than_its_length() {
     assert_eq!(trace.nodes.len(), 10_001);
 }
 
-/// A line of a frame has the number of the frame's call. A name identifies the line's statement; without one, the order
-/// does.
+/// A line of a frame has the number of the frame's call. A name identifies the line's statement; without a name, the
+/// order of the lines does.
 #[test]
 fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
     let check_in = |block: &str, lines: &str, expected: &str| {

@@ -1,4 +1,4 @@
-//! Ties each line of a log to a statement of the program. The lines of the root, and those of each frame, are aligned
+//! Ties each line of a log to a statement of the program. The lines of the root and the lines of each frame are aligned
 //! with the program separately ([`crate::trace::align`]).
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::program::{Listing, StatementKind as Kind, Tie, TiedBy, counts, fits};
 use crate::trace::align::{Candidate, Cost, align};
 use crate::trace::lower::facts::Facts;
 
-/// Limit for the number of enclosing constructs that are examined.
+/// Maximum number of enclosing constructs that are examined.
 pub(super) const DEEP: usize = 24;
 
 /// Returns the tie of each line.
@@ -88,7 +88,7 @@ pub(super) struct Program<'f, 'a> {
     pub(super) always: Vec<(u32, u32)>,
     /// For each statement, its number if only the top level is counted, and its number if all levels are counted.
     pub(super) numbers: Vec<(i64, i64)>,
-    /// The statements by block and kind, to which a line without words may refer.
+    /// The statements to which a line without words may refer, by block and kind.
     pub(super) by_kind: BTreeMap<(Option<u32>, Option<Kind>), Vec<u32>>,
     /// For each binding name, the source that its header quotes, and the last line with that name.
     pub(super) sources: BTreeMap<&'f str, (&'f str, usize)>,

@@ -5,9 +5,9 @@ use crate::model::{LogEvent, LogLine, Status};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 use crate::trace::align::{Candidate, Cost, Course, Place};
 
-/// Limit for the number of statements with the same name that are examined before and after a place.
+/// Maximum number of statements with the same name that are examined before a place, and after that place.
 const NEAR: usize = 8;
-/// The cost of a step that should be impossible; the log's words may still outweigh it.
+/// The cost of a step that should be impossible. The log's words may still outweigh this cost.
 const AGAINST: Cost = 12;
 const ODD: Cost = 6;
 /// The cost of placing a line without words inside a loop or a parallel block that no line mentions.
@@ -17,7 +17,7 @@ const UNTOLD: Cost = 9;
 pub(super) struct Walk<'w, 'f, 'a> {
     pub(super) program: &'w Program<'f, 'a>,
     pub(super) lines: &'w [Line<'w>],
-    /// The block that the frame runs.
+    /// The block that the frame runs; `None` for the root.
     pub(super) block: Option<u32>,
 }
 

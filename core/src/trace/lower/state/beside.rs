@@ -9,7 +9,7 @@ use crate::program::{Listing, scan};
 use crate::trace::rows::Ledger;
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 
-/// Limit for the number of statements that the message names.
+/// Maximum number of statements that the message lists.
 const NAMED: usize = 3;
 
 /// Compares the markers of the state file with the rows. Returns an issue about statements that one source reports as
@@ -49,7 +49,7 @@ pub(in crate::trace) fn compare(
     }
     let mut found: Vec<String> = Vec::new();
     for (statement, fact) in listing.statements.iter().zip(&facts.of) {
-        // Marks inside blocks are not compared, because it is not certain to which frame they refer.
+        // Marks inside blocks are not compared, because it is not certain to which frame such a mark refers.
         let Some(status) = fact
             .status
             .as_ref()

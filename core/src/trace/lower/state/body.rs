@@ -1,4 +1,4 @@
-//! Adds the records of the statements that ran at the root or in one frame, in the order of the program.
+//! Adds the records (happenings) of the statements that ran at the root or in one frame, in the order of the program.
 
 use super::Lowering;
 use crate::model::{Gate, Status, Text};
@@ -10,7 +10,7 @@ use crate::trace::lower::tied;
 use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Limit for the number of listed rounds that are known only by number.
+/// Maximum number of listed rounds that are known only by number.
 pub(super) const MOST_ROUNDS: u32 = 1_000;
 
 impl<'a> Lowering<'_, 'a, '_> {
@@ -72,8 +72,8 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Returns the record of a frame, and adds the record if there is none yet. `mark` is the facts about the statement
-    /// that called the frame, if known.
+    /// Returns the record of a frame, and adds the record if there is none yet. `mark` contains the facts about the
+    /// statement that called the frame, if known.
     pub(super) fn frame(&mut self, place: usize, mark: Option<&Fact>, holder: Place) -> Option<At> {
         let frame = self.frames.list.get(place)?;
         if let Some(known) = self.frame_at.get(&place) {
@@ -123,8 +123,8 @@ impl<'a> Lowering<'_, 'a, '_> {
             .is_some_and(|s| s.kind == StatementKind::Parallel && s.find("each").is_none())
     }
 
-    /// Adds the record of a statement, under which the statements inside it are added. Returns this record; for a call,
-    /// returns the record of the last frame that the call made.
+    /// Adds the record of a statement. Returns the record that will contain the records of the inner statements; for a
+    /// call, this is the record of the last frame that the call made.
     fn statement(&mut self, at: u32, own: &'a Statement, frame: Option<usize>, outer: Place) -> At {
         let facts = self.facts;
         let fact = facts.get(at);
@@ -312,7 +312,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         self.add(Some(parallel), new)
     }
 
-    /// Adds the counted rounds of a loop. Except for the last one, only their numbers are known.
+    /// Adds the counted rounds of a loop. Except for the last round, only the numbers of the rounds are known.
     fn rounds(&mut self, at: u32, looped: At, fact: &Fact) {
         // If the loop was entered, but the file does not count rounds, its statements ran in the first round.
         let entered = fact.construct.is_some() && self.marks.holds(at);

@@ -1,5 +1,5 @@
-//! Finds the frames of a run with a state file: the open ones in its call stack, and those that only bindings
-//! mention, which are over. Also finds the statement that called each frame, if the program leaves only one choice.
+//! Finds the frames of a run with a state file: the open frames in the file's call stack, and the finished frames,
+//! which only bindings mention. Also finds the statement that called each frame, if the program leaves only one choice.
 
 use std::collections::BTreeMap;
 
@@ -30,11 +30,12 @@ pub(in crate::trace) struct Frame {
 /// The frames of a run.
 #[derive(Default)]
 pub(in crate::trace) struct Frames {
-    /// All frames: the open ones, outermost first; then the finished ones, in order of id.
+    /// All frames: the open frames, outermost first; then the finished frames, in order of id.
     pub(super) list: Vec<Frame>,
     /// The innermost open frame of each block, to which the marks in the block's body refer.
     innermost: BTreeMap<u32, usize>,
-    /// The frames in order of id, by the calling frame and the calling statement; `None` if unknown.
+    /// The frames, by the calling frame and the calling statement; `None` if unknown. Finished frames come first, in
+    /// order of id.
     pub(super) called: BTreeMap<(Option<usize>, Option<u32>), Vec<usize>>,
 }
 
@@ -209,7 +210,8 @@ struct Found {
     call: Option<u32>,
 }
 
-/// Statements that call a block, by the block's name and the block that contains them, in order.
+/// Statements that call a block, in the program's order. The key is the called block's name, and the block that
+/// contains the call (`None` for the root).
 type Calls<'a> = BTreeMap<(&'a str, Option<u32>), Vec<u32>>;
 
 fn calls<'a>(facts: &Facts<'a>) -> Calls<'a> {

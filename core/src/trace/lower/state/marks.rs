@@ -12,9 +12,9 @@ use crate::trace::verdict::recorded;
 /// The statements that get a record in the trace, and why.
 pub(super) struct Marks {
     kept: Vec<bool>,
-    /// Whether a statement inside this one has a record.
+    /// For each statement: whether a statement inside of it has a record.
     holds: Vec<bool>,
-    /// Whether this statement, or one inside it, is running.
+    /// For each statement: whether it is running, or contains a running statement.
     open: Vec<bool>,
     /// The last statement with a record, by block.
     last: BTreeMap<Option<u32>, u32>,

@@ -75,8 +75,8 @@ impl<'a, 'r> Evidence<'a, 'r> {
         }
     }
 
-    /// Lets the gates' own records take precedence over marks (errata G13), except in a block or loop: a decided gate
-    /// does not record its frame or round.
+    /// Replaces the marks of gates by the gates' own records (errata G13). In a block or loop, a decided gate without a
+    /// mark is left out, because the gate does not record its frame or round.
     pub(in crate::trace) fn prefer_gate_records(&mut self, run: &Run) {
         for (at, gates) in gates_of(run, self.facts.listing) {
             if let (Some(fact), Some(last)) = (self.facts.of.get_mut(at as usize), gates.last()) {
@@ -161,7 +161,7 @@ struct Lowering<'f, 'a, 'r> {
     calls: BTreeMap<u32, Call>,
     /// The annotated lines without a statement, by the statement before them.
     strays: BTreeMap<Option<u32>, Vec<usize>>,
-    /// Branches that a section names and no line marks, by statement: the parallel block, name and status.
+    /// Branches that a section lists and no line marks, by statement: the parallel block, name and status.
     announced: BTreeMap<u32, (At, Text, Status)>,
     /// The statements that wrote a binding in a round, by loop and round.
     in_rounds: BTreeMap<(u32, u32), BTreeSet<u32>>,
@@ -222,8 +222,8 @@ impl Lowering<'_, '_, '_> {
         !self.walked.contains(&block) && body.iter().any(|at| self.marks.is_kept(*at))
     }
 
-    /// Records the statements of all known frames. If a block's calls are recorded but none of its frames is open,
-    /// the block's marks belong to its last call.
+    /// Records the statements of all known frames. If a block's calls are recorded but no frame of the block is open,
+    /// the block's marks belong to the block's last call.
     fn record_known_frames(&mut self) {
         loop {
             while let Some(place) = self.queue.pop_front() {

@@ -8,8 +8,8 @@ use crate::trace::lower::tied;
 use crate::trace::story::Happening;
 use crate::trace::verdict::recorded;
 
-/// Returns the top-level statement after the last one that ran. `status` contains the status of each statement's
-/// record; `None` without a record.
+/// Returns the next statement outside of blocks, after the last statement that ran. `status` contains the status of
+/// each statement's record; `None` without a record.
 fn statement(facts: &Facts<'_>, status: &[Option<NodeStatus>]) -> Option<u32> {
     let count = facts.of.len() as u32;
     let status = |at: u32| status.get(at as usize).and_then(Option::as_ref);
@@ -34,7 +34,7 @@ fn statement(facts: &Facts<'_>, status: &[Option<NodeStatus>]) -> Option<u32> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Adds the position of a run without running marks: the statement after the last one that ran.
+    /// Adds the position of a run without running marks: the statement after the last statement that ran.
     pub(super) fn next(&mut self) {
         let Some(file) = &self.run.state_file else {
             return;

@@ -16,8 +16,8 @@ pub(super) struct Unplaced {
     pub(super) loops: Vec<usize>,
 }
 
-/// Reads the facts in the sections. `open` is the number of open frames of each block: if a block has several, it is
-/// unknown to which frame a section belongs (errata E9).
+/// Reads the facts in the sections. `open` is the number of open frames of each block. If a block has several open
+/// frames, it is unknown to which frame a section belongs (errata E9).
 pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>) -> Unplaced {
     let mut unplaced = Unplaced::default();
     let Some(file) = &run.state_file else {

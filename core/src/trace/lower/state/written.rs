@@ -9,7 +9,7 @@ use crate::trace::lower::{disk, tied};
 use crate::trace::story::{At, Happening};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Limit for the number of a frame's statements that are examined to find the one after a written binding.
+/// Maximum number of a frame's statements that are examined to find the statement after a written binding.
 const LOOKED_AT: usize = 64;
 
 /// The bindings of a frame by statement, or by quoted text if the statement is unknown, with the evidence for the tie.
@@ -24,7 +24,7 @@ impl Lowering<'_, '_, '_> {
             })
             .collect();
         let mut wrote: BTreeMap<i64, Wrote<'_>> = BTreeMap::new();
-        // An input of a frame was passed by its caller, so it is not a statement of the frame.
+        // The caller of a frame passes the frame's inputs, so an input was not written by a statement of the frame.
         let bindings = self.run.bindings.iter().filter(|b| b.is_written());
         for binding in bindings.filter(|b| b.kind != BindingKind::Input) {
             let Some(id) = binding.execution_id else {
@@ -48,7 +48,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Adds a statement of a frame that has written its binding.
+    /// Adds a statement of a frame, because the statement's binding is written.
     fn write(&mut self, frame: At, at: Option<u32>, text: Text, by: Option<TiedBy>) {
         if at.is_some_and(|at| self.said.contains_key(&(Some(frame), at))) {
             return;
