@@ -1,7 +1,7 @@
 // Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
 // In the JavaScript package, integers from 2^53 on are texts.
 
-/** An agent whose memory is kept at a path that the program names. */
+/** An agent whose memory is at a path that the program declares. */
 export type AgentElsewhere = {
   /** The agent's name. */
   name: string;
@@ -32,11 +32,11 @@ export type AgentView = {
   name: string;
   /** How long the memory lives: `execution`, `project`, `user` or `custom`. */
   scope: AgentScope;
-  /** The store that the agent was read from. */
+  /** The store that the agent was read from: `state.db`, `agents/captain/`, or outside of the run `project: .prose/agents.db`. */
   store: string;
-  /** Whether another store of the same scope has an agent of this name, which the run uses instead. */
+  /** Whether the run uses an agent of the same name and scope from another store instead of this agent. */
   shadowed: boolean;
-  /** Whether the record of the memory and its times was not readable. The agent may then have a memory. */
+  /** Whether the record of the memory and its times was not readable. The agent may then have a memory although `memory_len` is `null`. */
   memory_unread: boolean;
   /** Whether some of the agent's invocations could not be read. */
   segments_unread: boolean;
@@ -44,9 +44,9 @@ export type AgentView = {
   memory_len: number | null;
   /** The beginning of the memory, on one line. */
   memory_preview: string;
-  /** When the memory was first written. */
+  /** When the memory was first written; `null` if not recorded. */
   created: Stamp | null;
-  /** When the memory was last written. */
+  /** When the memory was last written; `null` if not recorded. */
   updated: Stamp | null;
   /** The agent's invocations, in order. */
   segments: Array<SegmentView>;
@@ -56,7 +56,7 @@ export type AgentView = {
 export type AgentsView = {
   /** The agents: first the run's own, then the project's, then the user's. */
   agents: Array<AgentView>;
-  /** Agents whose memory the program keeps at a path of its own. A run's data does not include that memory. */
+  /** Agents whose memory is at a path that the program declares. A run's data does not include that memory. */
   elsewhere: Array<AgentElsewhere>;
 };
 
@@ -66,19 +66,19 @@ export type AnswerView = {
   binding: BindingRef;
   /** The first lines of the value that the statement wrote, not of a later value; `null` if that value was not kept. */
   value: Excerpt | null;
-  /** The statement that replaced the value, if it is known. */
+  /** The statement that replaced the value, if that statement is known. */
   replaced_by: NodeRef | null;
-  /** A note which says whether the value was replaced, and whether the run keeps the earlier one. */
+  /** A note which says whether the value was replaced, and whether the run keeps the earlier value; `null` without a note. */
   note: string | null;
 };
 
-/** An agent that a session names, as the program declares it. Records about the agent may differ. */
+/** The agent of a session, as the program declares it. The run's records of the agent may differ. */
 export type AskedAgent = {
   /** The agent's name. */
   name: string;
-  /** The model that the agent requests; `null` if the program does not name one. */
+  /** The model that the agent requests; `null` if the program does not name a model. */
   model: string | null;
-  /** The agent's own prompt, which precedes the prompt of each session. */
+  /** The agent's own prompt, which precedes the prompt of each session; `null` without a prompt. */
   prompt: Excerpt | null;
 };
 
@@ -94,7 +94,7 @@ export type AttemptView = {
   started: Stamp | null;
   /** When the attempt ended; `null` if that is not recorded. */
   ended: Stamp | null;
-  /** The error of the attempt, cut at 400 characters. */
+  /** The error of the attempt, cut at 400 characters, if any. */
   error: string | null;
 };
 
@@ -111,15 +111,15 @@ export type AuditRow = {
   run: string;
   /** The event: `created`, `approved`, `rejected` … */
   event: AuditEventKind;
-  /** The principal that caused the event: a claim that is not verified. */
+  /** The principal that caused the event: a claim that is not verified; `null` if not recorded. */
   principal: string | null;
-  /** The principal for which that principal acted (`--for`, errata G4); `null` if for none. */
+  /** The principal on whose behalf `principal` acted (`--for`, errata G4), if any. */
   on_behalf_of: string | null;
-  /** The context of the event, or its reason. */
+  /** The context of the event, or its reason; `null` if not recorded. */
   comment: string | null;
-  /** When the event was recorded. */
+  /** When the event was recorded; `null` if not recorded. */
   timestamp: Stamp | null;
-  /** The column `metadata`, as recorded. */
+  /** The column `metadata`, as recorded, if any. */
   metadata: string | null;
   /** Whether the row is part of the chain of sealed rows. */
   sealed: boolean;
@@ -131,9 +131,9 @@ export type AuditView = {
   rows: Array<AuditRow>;
   /** The state of the chain of sealed rows: `consistent`, `unsealed`, `partly sealed`, `broken`, `empty`, `contradicted` (a gate differs from its sealed rows), or `gone` (the run shows that there was a log). */
   chain: ChainState;
-  /** The reason for that state in one sentence, with the first bad row. The text never claims a "proof", because anyone can compute hashes. */
+  /** The reason for the state in `chain`, in one sentence, with the first bad row. The text never claims a "proof", because anyone can compute hashes. */
   chain_reason: string;
-  /** The log's head, as decisions print it; absent if the rows are from several runs. */
+  /** The log's head, as commands print it after a decision; absent if the rows are from several runs. */
   head: Head | null;
   /** The issues that the verification found. */
   issues: Array<Issue>;
@@ -159,7 +159,7 @@ export type BarEnd = "recorded" | "inner" | "open" | "unknown";
 /** The kind of a binding. A row may record a word that OpenProse does not define. */
 export type BindingKind = "input" | "output" | "let" | "const" | (string & {});
 
-/** A link to a binding, with the facts that lists show beside it. */
+/** A link to a binding, with the facts that lists show beside the link. */
 export type BindingRef = {
   /** Index into the run's bindings. */
   binding: number;
@@ -183,7 +183,7 @@ export type BindingRow = {
   execution_id: number | null;
   /** The calls that lead to the frame, outermost first: `do process(data) #41 › do process(half) #42`; empty at the root. */
   frame_path: string;
-  /** The frame's node in the trace; `null` if the trace does not contain the frame. */
+  /** The index of the frame's node in the trace; `null` if the trace does not contain the frame. */
   frame_node: number | null;
   /** The binding's kind as recorded (`let`, `output` …). */
   kind: BindingKind;
@@ -193,23 +193,23 @@ export type BindingRow = {
   stored: StoredAs;
   /** The beginning of the value on one line, at most 160 characters. */
   preview: string;
-  /** The statement that made the value, as recorded. */
+  /** The statement that made the value, as recorded; `null` if not recorded. */
   source: string | null;
-  /** When the binding was first written. */
+  /** When the binding was first written; `null` if not recorded. */
   created: Stamp | null;
-  /** When the binding was last written. */
+  /** When the binding was last written; `null` if not recorded. */
   updated: Stamp | null;
-  /** The node that wrote the value: the node that was running at that time. `null` if no node was running, or if several may have written the value. */
+  /** The node that wrote the value: the node that was running when the value was written. `null` if no node was running, or if several may have written the value. */
   written_by: NodeRef | null;
   /** Whether `written_by` was inferred from names and order, because times are not recorded. */
   writer_inferred: boolean;
-  /** The column `attachment_path`, as recorded. */
+  /** The column `attachment_path`, as recorded; `null` without an attachment. */
   attachment: string | null;
   /** Fields in the header of the binding's file that OpenProse does not define (`agent`, `exit_code`, `stderr`), in order; the first 20. */
   fields: Array<[string, string]>;
-  /** Whether a missing part may exist, because only single files of the run were opened, not its folder. */
+  /** Whether the missing value or attachment may exist after all: only single files of the run were opened, not its folder. */
   not_given: boolean;
-  /** Bytes of the attachment. `null` means that the file is missing, if a path is recorded. */
+  /** Bytes of the attachment; `null` if no path is recorded, or if the file is missing. */
   attachment_len: number | null;
   /** How many rows have this name and frame (errata S2); more than 1 only if the table has no uniqueness constraint. */
   versions: number;
@@ -273,11 +273,11 @@ export type CheckReport = {
 export type CheckedRun = {
   /** The run's id, or the name of its folder if the run has no id. */
   run: string;
-  /** The program's name. */
+  /** The program's name; `null` if not recorded. */
   program: string | null;
   /** The run's most likely status. */
   status: RunStatus;
-  /** The folder to which the issues' file names are relative, as the calling program writes paths. */
+  /** The path of the folder to which the issues' file names are relative, in the notation of the program that runs the check. */
   folder: string;
   /** The file in that folder to which issues without a file refer: the database, or else the state file. */
   store: string;
@@ -285,7 +285,7 @@ export type CheckedRun = {
   counts: Counts;
   /** The issues: errors first, then by rule, then in the order found. */
   issues: Array<IssueView>;
-  /** Why the run could not be opened, with what to do next; all other fields are then empty. */
+  /** Why the run could not be opened, with what to do next; `null` if the run was opened. After an error, all other fields except `run` and `folder` are empty. */
   error: string | null;
 };
 
@@ -349,7 +349,7 @@ export type Failure = {
   because_of: Array<NodeRef>;
   /** How many nodes failed or stopped because of the cause in all. */
   because_of_count: number;
-  /** The consequences in words: `it ended the 6 blocks around it`; empty if nothing else failed. For a completed run: why it continued after the failure, if that is known. */
+  /** The consequences in words: `it ended the 6 blocks around it`; empty if nothing else failed. For a completed run: why the run continued after the failure, if that is known. */
   because_words: string;
 };
 
@@ -392,7 +392,7 @@ export type GateStatus = "pending" | "approved" | "rejected" | "timeout" | (stri
 export type GateView = {
   /** The run that the gate belongs to. */
   run: string;
-  /** The run's place inside the source (see `RunSummary.place`); only set in lists over all runs. */
+  /** The run's place inside the source (see `RunSummary.place`); `null` except in lists over all runs. */
   place: string | null;
   /** The gate's id. */
   id: string;
@@ -406,39 +406,39 @@ export type GateView = {
   allow: Array<string>;
   /** The principals that may decide, in words: `anyone`, `ops-team`, `nobody`, `nobody, because the list …`. */
   allow_words: string;
-  /** The time-out, a duration as the program writes it. */
+  /** The time-out, as the program writes it (`4h`); `null` without a time-out. */
   timeout: string | null;
-  /** The time until which the gate can be decided. */
+  /** The time until which the gate can be decided; `null` without a deadline. */
   deadline: Stamp | null;
   /** Time until the deadline, or since: `expires in 3h 12m`, `expired 5m ago`. `null` without a deadline or after a decision. */
   remaining: string | null;
   /** Whether the deadline passed and the time-out is not recorded yet. */
   overdue: boolean;
-  /** The program's reaction to a rejection. */
+  /** The program's reaction to a rejection; `null` if not recorded. */
   on_reject: string | null;
-  /** When the gate was created. */
+  /** When the gate was created; `null` if not recorded. */
   created: Stamp | null;
-  /** When the gate was decided. */
+  /** When the gate was decided; `null` for a pending gate, or if not recorded. */
   resolved: Stamp | null;
-  /** The principal that decided, as claimed: `ops`, or `ci, for ops`. */
+  /** The principal that decided, as claimed: `ops`, or `ci, for ops`; `null` for a pending gate, or if not recorded. */
   resolved_by: string | null;
-  /** The comment that was given with the decision. */
+  /** The comment that was given with the decision, if any. */
   comment: string | null;
-  /** How long the gate waited, or has been waiting, in milliseconds. */
+  /** How long the gate waited, or has been waiting, in milliseconds; `null` if a time is missing. */
   waited_ms: number | null;
-  /** The waiting time in words. */
+  /** The waiting time in words: `2h 5m`; `null` if `waited_ms` is `null`. */
   waited: string | null;
-  /** The id of the execution that waits at the gate. */
+  /** The id of the execution that waits at the gate; `null` if not recorded. */
   execution_id: number | null;
-  /** The index of the gate's node in the trace. */
+  /** The index of the gate's node in the trace; `null` if the trace does not contain the gate. */
   node: number | null;
   /** A warning that no sealed row of the audit log records the gate's creation; only in logs that seal creations. */
   unsealed: string | null;
   /** The gate's rows of the audit log, by id. */
   history: Array<AuditRow>;
-  /** The column `metadata`, as recorded. */
+  /** The column `metadata`, as recorded, if any. */
   metadata: string | null;
-  /** The gate's content, with which a decision that was made elsewhere is compared; `null` after the decision, or if `allow` cannot be read. */
+  /** The gate's content. A decision that was made elsewhere is recorded only if its author saw the same content. `null` after the decision, or if `allow` cannot be read. */
   seen: Seen | null;
   /** The command that records the time-out; `null` unless the gate is overdue. An overdue gate is not decided. */
   expire_command: string | null;
@@ -460,7 +460,7 @@ export type GatesView = {
 export type GivenName = {
   /** The name, as the statement uses it. */
   name: string;
-  /** The binding that the name referred to. */
+  /** The binding that the name referred to; `null` if there is no such binding. */
   binding: BindingRef | null;
   /** The statement that wrote the received value. Only set if `seen` is `same` and a record identifies the writer. */
   written_by: NodeRef | null;
@@ -468,11 +468,11 @@ export type GivenName = {
   why: string;
   /** Whether the present value is the value that the statement received. */
   seen: Seen;
-  /** Whether `seen` was inferred from the order of the statements, because the recorded times do not decide it. */
+  /** Whether `seen` was inferred from the order of the statements, because the recorded times are not enough to know it. */
   inferred: boolean;
   /** The first lines of the received value, or of the present value if `seen` is `unknown`; `null` if the received value was not kept. */
   value: Excerpt | null;
-  /** A note which says what replaced the value, or why it is unknown whether the value is the same. */
+  /** A note which says what replaced the value, or why it is unknown whether the value is the same; `null` without a note. */
   note: string | null;
 };
 
@@ -490,21 +490,21 @@ export type Head = {
 export type ImportView = {
   /** The handle by which the program uses the import. */
   alias: string;
-  /** The address that the program was fetched from. */
+  /** The address that the program was fetched from; `null` if not recorded. */
   source_url: string | null;
-  /** When the program was fetched. */
+  /** When the program was fetched; `null` if not recorded. */
   fetched: Stamp | null;
-  /** The schema of the inputs, JSON as recorded. */
+  /** The schema of the inputs, JSON as recorded; `null` if not recorded. */
   inputs_schema: string | null;
-  /** The schema of the outputs, JSON as recorded. */
+  /** The schema of the outputs, JSON as recorded; `null` if not recorded. */
   outputs_schema: string | null;
   /** The place of the import's own run, by which callers open that run; `null` if the import has no run of its own. */
   place: string | null;
   /** The status of the import's own run, as far as known without reading the whole run. */
   nested_status: string | null;
-  /** Bindings of this run that have the handle as prefix, at most 200. If several imports share a handle, only the first one lists them. */
+  /** Bindings of this run whose names begin with the handle and a dot (`research.findings`), at most 200. If several imports share a handle, only the first import lists the bindings. */
   bindings: Array<BindingRef>;
-  /** Why the import's own run is not opened: the imports form a cycle, or are nested deeper than 50. */
+  /** Why the import's own run is not opened: the imports form a cycle, or are nested deeper than 50; `null` otherwise. */
   note: string | null;
 };
 
@@ -532,9 +532,9 @@ export type Issue = {
 
 /** An issue, with links to the pages that show its place. */
 export type IssueView = {
-  /** The index of the trace's node that the issue is about. */
+  /** The index of the trace's node that the issue is about, if any. */
   node: number | null;
-  /** The index of the binding that the issue is about. */
+  /** The index of the binding that the issue is about, if any. */
   binding: number | null;
   /** The place of the issue in words: `execution row 12`, `state.md line 40`. */
   place: string;
@@ -560,7 +560,7 @@ export type IssuesView = {
   rules: Array<RuleView>;
 };
 
-/** The size of one kind of data that was left out. */
+/** The size of one kind of data that was left out of the shared file. */
 export type LeftOutOfShare = {
   /** The kind of data that was left out. */
   what: string;
@@ -570,17 +570,17 @@ export type LeftOutOfShare = {
   bytes: number;
 };
 
-/** The place in the run where an issue was found. Every shell links to this place. */
+/** The place in the run where an issue was found. User interfaces link to this place. */
 export type Location = {
-  /** The file inside the run folder, or the database's name. */
+  /** The file inside the run folder, or the database's name, if any. */
   file?: string | null;
-  /** The table of the database. */
+  /** The table of the database, if any. */
   table?: string | null;
-  /** The id of the row or of the execution. */
+  /** The id of the row or of the execution, if any. */
   row?: number | null;
-  /** The column of the table, or the key of a header. */
+  /** The column of the table, or the key of a header, if any. */
   column?: string | null;
-  /** The line of the file, from 1. */
+  /** The line of the file, from 1, if any. */
   line?: number | null;
 };
 
@@ -612,7 +612,7 @@ export type NodeDetail = {
   path: Array<NodeRef>;
   /** The text of the node's statement, in full. */
   text: string;
-  /** The node's error, in full. */
+  /** The node's error, in full; `null` if not recorded. */
   error: string | null;
   /** The node's rows in the store, in order, with every column. */
   rows: Array<RowView>;
@@ -633,7 +633,7 @@ export type NodeDetail = {
 /** The kind of a row of the trace. */
 export type NodeKind = "statement" | "parallel" | "branch" | "loop" | "round" | "frame" | "gate";
 
-/** A link to a node of the trace, with the facts that lists show beside it. */
+/** A link to a node of the trace, with the facts that lists show beside the link. */
 export type NodeRef = {
   /** The node's index in the trace. Callers open the node by this index. */
   node: number;
@@ -647,9 +647,9 @@ export type NodeRef = {
   status: StatementStatus;
   /** The nodes around this node, outermost first: `loop › round 2 › do process(half)`; empty at the root. */
   path: string;
-  /** The statement's line in the program. */
+  /** The statement's line in the program; `null` if the line is not known. */
   line: number | null;
-  /** Whether the line is a guess, because the row does not record it. */
+  /** Whether `line` is a guess, because the row does not record its line. */
   line_guessed: boolean;
   /** The node's last error, cut at 400 characters, also if another attempt is running. */
   error: string | null;
@@ -659,25 +659,25 @@ export type NodeRef = {
 export type NodeWork = {
   /** The prompt as the program writes it, or as the statement's record has it if the record is more reliable. */
   prompt: Excerpt | null;
-  /** A note on the prompt, or why the prompt is not known. */
+  /** A note on the prompt, or why the prompt is not known; `null` without a note. */
   prompt_note: string | null;
-  /** The persistent agent that carried out the statement. */
+  /** The persistent agent that carried out the statement, if any. */
   agent: AgentOfTask | null;
-  /** The agent that the statement names, as the program declares it. */
+  /** The statement's agent (`captain` of `session: captain`) as the program declares it, if any. */
   by: AskedAgent | null;
-  /** The names that the statement received, as its frame resolves them (the first 50). */
+  /** The names whose values the statement received, resolved in the statement's frame (the first 50). */
   context: Array<GivenName>;
   /** How many more names the statement received. */
   more_context: number;
-  /** A note on all names in `context`, or why the names are not known. */
+  /** A note on all names in `context`, or why the names are not known; `null` without a note. */
   context_note: string | null;
   /** The bindings that the statement wrote. */
   answers: Array<AnswerView>;
-  /** Why the answer is missing or not known. */
+  /** Why the answer is missing or not known. For a gate: how the gate was decided. `null` otherwise. */
   answer_note: string | null;
   /** The attempts, as far as rows record them; empty if there was only one attempt. */
   attempts: Array<AttemptView>;
-  /** Facts about the attempts that the rows do not record. */
+  /** Facts about the attempts that the rows do not record, if any. */
   attempts_note: string | null;
 };
 
@@ -688,7 +688,7 @@ export type Outcome = "wins" | "shadowed" | "out-of-reach" | "superseded";
 export type Overview = {
   /** The run's id. */
   run: string;
-  /** The program's name or path. */
+  /** The program's name or path; `null` if not recorded. */
   program: string | null;
   /** The form that the run was read as, in words: `SQLite, append-only`. */
   form: RunForm;
@@ -700,7 +700,7 @@ export type Overview = {
   status_source: string;
   /** The reason for the status, in one sentence. */
   status_reason: string;
-  /** The sources and the status that each one gives, if they disagree. */
+  /** The sources of the status, each with the status that it gives; empty unless they disagree. */
   claims: Array<[string, string]>;
   /** The result in one line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`. */
   headline: string;
@@ -708,7 +708,7 @@ export type Overview = {
   left: string;
   /** The next action, as a clause: `go on at line 32`; empty for a store of agents. */
   next: string;
-  /** The command for the next action, or for a description of it; `null` without a next action. */
+  /** The command that carries out the next action, or that shows how to carry it out; `null` without a command. */
   next_command: string | null;
   /** A description of what happened, in three sentences. */
   story: Array<string>;
@@ -716,9 +716,9 @@ export type Overview = {
   started: Stamp | null;
   /** The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`. */
   started_from?: string | null;
-  /** The last sign of life, which is the latest time that the run records. */
+  /** The last sign of life, which is the latest time that the run records; `null` without a time. */
   last_sign: Stamp | null;
-  /** The source of `last_sign`, in words. */
+  /** The source of `last_sign`, in words: `execution 31`, `state file`; `null` if `last_sign` is `null`. */
   last_sign_from: string | null;
   /** The age of `last_sign`, if `now` is given: `3d 4h ago`. */
   last_sign_ago: string | null;
@@ -728,7 +728,7 @@ export type Overview = {
   stale: boolean;
   /** Time from the start to the last sign of life, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The duration in words. */
+  /** The duration in words: `5m 3s`; `null` if `duration_ms` is `null`. */
   duration: string | null;
   /** Whether at least one statement has a time (errata X14). */
   times_recorded: boolean;
@@ -748,7 +748,7 @@ export type Overview = {
   positions: Array<NodeRef>;
   /** How many current positions the run has in all. */
   position_count: number;
-  /** The first cause of a failure. In a completed run: the first failure that was not recovered. */
+  /** The first cause of a failure. In a completed run: the first failure that was not recovered; `null` without a failure. */
   failure: Failure | null;
   /** Gates that wait for a decision. */
   pending_gates: Array<GateView>;
@@ -758,7 +758,7 @@ export type Overview = {
   bindings: number;
   /** Bytes of all bindings' values together. */
   bindings_bytes: number;
-  /** How many bindings name an attachment. */
+  /** How many bindings have the path of an attachment. */
   attachments: number;
   /** How many agents the run has. */
   agents: number;
@@ -795,13 +795,13 @@ export type ProgramLine = {
   text: string;
   /** The kind of the statement that begins on this line, kebab-case; empty if none begins. */
   kind: string;
-  /** The role of the line: `statement`, `property`, `continuation`, `comment` or `blank`. */
+  /** The role of the line: `statement`, `property`, `continuation`, `comment`, `blank`, or `text` (Markdown around a program). */
   role: "statement" | "property" | "continuation" | "comment" | "blank" | "text";
   /** The result of the line in words: `completed`, `failed`, `3 × completed, 1 × failed`. A line without a record has `not run` (its condition was false), `not recorded` (before the last recorded line, or in a completed run), `not reached`, or the word that a parallel recorded for the branch. Empty if nothing is known, or if the line is not executable. */
   annotation: string;
   /** The status word that decides the line's colour; empty if `annotation` is empty. */
   status: StatementStatus;
-  /** The nodes of the trace that belong to this line (the first 50). */
+  /** The indices in the trace of the nodes that belong to this line (the first 50). */
   nodes: Array<number>;
   /** How many nodes belong to this line in all. */
   node_count: number;
@@ -817,11 +817,11 @@ export type ProgramLine = {
 
 /** The program, with the facts about each line. */
 export type ProgramView = {
-  /** The program's name or path. */
+  /** The program's name or path; `null` if not recorded. */
   path: string | null;
   /** The origin of the source. `null` if the run has no source; the lines are then the trace in the state file. */
   source_from: string | null;
-  /** A note about the source: `no program in this run`, `the run holds no program; the lines are the trace …`. */
+  /** A note about the source: `no program in this run`, `the run holds no program; the lines are the trace …`; `null` without a note. */
   note: string | null;
   /** How many lines the program has in all. */
   total: number;
@@ -895,7 +895,7 @@ export type ResolutionView = {
   name: string;
   /** The execution id of the frame in which the name was resolved; `null` is the root. */
   from: number | null;
-  /** The frames that were searched, from the asking frame outward to `root`; a long list is cut in the middle. */
+  /** The frames that were searched, from the frame `from` outward to `root`; the middle of a long list is left out. */
   chain: Array<string>;
   /** The bindings with this name, the winner first. */
   candidates: Array<CandidateView>;
@@ -913,7 +913,7 @@ export type RowView = {
   columns: Array<[string, Cell]>;
 };
 
-/** A rule that issues go by. */
+/** A rule by which checks find issues. */
 export type RuleView = {
   /** The rule's name. */
   name: string;
@@ -985,7 +985,7 @@ export type RunSummary = {
   name: string;
   /** The run's place inside the source: its folder, or its database file. Callers open the run by this place. */
   place: string;
-  /** The program's name. */
+  /** The program's name; `null` if not recorded. */
   program: string | null;
   /** The run's most likely status. */
   status: RunStatus;
@@ -999,19 +999,19 @@ export type RunSummary = {
   wrote?: string;
   /** The form of the run in words: `SQLite, append-only`, `folder, state.md` … */
   form: RunForm;
-  /** When the run started. */
+  /** When the run started; `null` if no time is known. */
   started: Stamp | null;
   /** The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`. */
   started_from?: string | null;
   /** Time since the start in its largest unit, if `now` is given: `322d`. */
   age?: string | null;
-  /** The last sign of life, which is the latest time that the run records. */
+  /** The last sign of life, which is the latest time that the run records; `null` without a time. */
   last_sign: Stamp | null;
   /** When a file of the run was last changed, if the run records no times. This time is weaker evidence than a sign of life, because copies and checkouts change it, too. */
   file_changed?: Stamp | null;
   /** Time from the start to the last sign of life, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The duration in words. */
+  /** The duration in words: `5m 3s`; `null` if `duration_ms` is `null`. */
   duration: string | null;
   /** How many gates wait for a decision. */
   pending_gates: number;
@@ -1021,7 +1021,7 @@ export type RunSummary = {
   head_only?: string | null;
   /** Whether parts of the run could not be read. All other fields, even the status, may then be incomplete. */
   unread: boolean;
-  /** Why the run could not be opened, with what to do next; all other fields are then empty. */
+  /** Why the run could not be opened, with what to do next; `null` if the run was opened. After an error, `id`, `name` and `place` are the only other fields that are set. */
   error: string | null;
 };
 
@@ -1035,7 +1035,7 @@ export type SecretFound = {
   kind: "secret" | "personal";
   /** The kind of place: `bindings.value`. */
   place: string;
-  /** The row or file, and the line in it. */
+  /** The row or file that contains the secret, and the line inside of that row or file. */
   at: string;
   /** The text before the secret on its line, without secrets. */
   before: string;
@@ -1079,9 +1079,9 @@ export type SegmentView = {
   number: number;
   /** When the segment was recorded; `null` if that is not recorded. */
   timestamp: Stamp | null;
-  /** What the agent was asked. */
+  /** What the agent was asked; `null` if not recorded. */
   prompt: string | null;
-  /** What the agent did. */
+  /** What the agent did; `null` if not recorded. */
   summary: string | null;
   /** Lines of the summary that are new since the previous segment (`+`), and lines that disappeared (`-`); empty for the first segment. */
   changes: Array<[string, string]>;
@@ -1117,9 +1117,9 @@ export type StateMdView = {
   own: string | null;
   /** Both versions line by line; empty if there is no file or no difference. */
   lines: Array<StateLine>;
-  /** Whether the two versions differ in content that state.md is defined to have. */
+  /** Whether the two versions differ in content that OpenProse defines for state.md. */
   differs: boolean;
-  /** Why a comparison is limited: the file has another form, is encrypted, or was cut. */
+  /** Why a comparison is limited: the file has another form, is encrypted, or was cut; `null` otherwise. */
   note: string | null;
 };
 
@@ -1181,9 +1181,9 @@ export type TableRows = {
 export type Timeline = {
   /** The first recorded time; `null` if no time is recorded. */
   from: Stamp | null;
-  /** The last recorded time. */
+  /** The last recorded time; `null` if no time is recorded. */
   until: Stamp | null;
-  /** The time from the first recorded time to the last recorded time, in words. */
+  /** The time from the first recorded time to the last recorded time, in words; `null` if no time is recorded. */
   took: string | null;
   /** The length of the axis, in milliseconds of drawn time. */
   len: number;
@@ -1219,7 +1219,7 @@ export type TracePage = {
   from: number;
   /** The rows of this page of the trace. */
   rows: Array<TreeRow>;
-  /** Why rows are missing, or which facts the rows lack: `state.md is not readable: it is encrypted`. */
+  /** Why rows are missing, or which facts the rows lack: `state.md is not readable: it is encrypted`; `null` without a note. */
   note?: string | null;
   /** Lines of the log before the first statement that are not records of statements. */
   remarks?: Array<string>;
@@ -1253,11 +1253,11 @@ export type TreeRow = {
   detail: string;
   /** Lines of the log after this row that are not records of statements, word for word. */
   remarks?: Array<string>;
-  /** The status in words: as recorded; or `recovered` for a failure that a later attempt or a `catch` handled; or `was executing` and `was waiting` if the run was interrupted or became silent meanwhile. */
+  /** The status in words, usually as recorded. `recovered` is a failure that a later attempt or a `catch` handled. `was executing` and `was waiting` are open rows of a run that was interrupted or became silent. */
   status: StatementStatus;
   /** How many attempts there were; 1 without a retry. */
   attempts: number;
-  /** The limit on attempts of a statement, or on rounds of a loop. */
+  /** The limit on attempts of a statement, or on rounds of a loop; `null` if not recorded. */
   max: number | null;
   /** The branch's name, if the row is a branch. */
   branch: string | null;
@@ -1277,21 +1277,21 @@ export type TreeRow = {
   ended: Stamp | null;
   /** Time from begin to end, in milliseconds; `null` unless both are recorded. */
   duration_ms: number | null;
-  /** The duration in words. */
+  /** The duration in words: `5m 3s`; `null` if `duration_ms` is `null`. */
   duration: string | null;
-  /** The row's error, cut at 400 characters. */
+  /** The row's error, cut at 400 characters; `null` if not recorded. */
   error: string | null;
   /** Bindings that the row wrote, as far as the records show, including bindings that were overwritten later. */
   bindings: Array<BindingRef>;
-  /** The statement's line in the program. */
+  /** The statement's line in the program; `null` if the line is not known. */
   line: number | null;
-  /** Whether the line is a guess, because the row does not record it. */
+  /** Whether `line` is a guess, because the row does not record its line. */
   line_guessed: boolean;
   /** Whether the row failed and was recovered. */
   recovered: boolean;
   /** Whether the position in the tree was inferred, at least in part. */
   inferred: boolean;
-  /** Whether the row was derived from other rows; no record exists for it. */
+  /** Whether the row was derived from other rows, without a record of its own. */
   derived: boolean;
   /** Whether this row is a current position of the run, at which the program continues. */
   position: boolean;
@@ -1309,11 +1309,11 @@ export type Unread = {
   why: string;
   /** What to do next; may be empty. */
   next: string;
-  /** The parts of the run that the unreadable place contains; empty for other data, such as the program. */
+  /** The parts of the run that the unreadable place contains; empty for other data, such as a folder `workspace`. */
   parts: Array<Part>;
   /** Whether reading failed (permission denied, a lock, an I/O error), so that another try may succeed. False if the content was read and could not be understood. */
   failed: boolean;
-  /** Whether the content is encrypted: it is not damaged, but only its owner can read it. */
+  /** Whether the content is encrypted. Such content is not damaged, but only its owner can read it. */
   sealed: boolean;
   /** Whether the content lies outside of the run, like the agents of a project; the run itself was read. */
   around: boolean;
@@ -1338,8 +1338,8 @@ export type ValueView = {
   from: string;
   /** The summary that the row contains, if the value itself is an attachment. */
   summary: string | null;
-  /** A note for the reader: the attachment is missing, or bytes were replaced. */
+  /** A note for the reader: the attachment is missing, or bytes were replaced; `null` without a note. */
   note: string | null;
-  /** Why the value is missing. `text` is then empty, or the text that the row contains instead. */
+  /** Why the value is missing; `null` if the value exists. Without the value, `text` is empty, or the text that the row contains instead. */
   missing: string | null;
 };

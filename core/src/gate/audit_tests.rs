@@ -271,7 +271,7 @@ fn rows_of_other_tools_are_unsealed_g7() {
     assert_eq!(mixed.findings[0].issue().severity, Severity::Note);
     assert_eq!(
         mixed.sentence(),
-        "2 of 3 rows agree with the chain; 1 is not sealed."
+        "2 of 3 rows agree with the chain of hashes; 1 is not sealed."
     );
 }
 
@@ -331,7 +331,7 @@ fn rows_that_were_not_read_whole_are_said_to_be_unchecked() {
     assert_eq!(report.state, ChainState::Partly);
     assert_eq!(
         report.sentence(),
-        "1 of 2 rows agree with the chain; 1 was too long to check."
+        "1 of 2 rows agree with the chain of hashes; 1 was too long to check."
     );
     assert_eq!(
         report.findings[0].message,

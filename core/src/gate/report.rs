@@ -203,7 +203,7 @@ impl ChainReport {
             ),
             ChainState::Partly => {
                 let mut parts = vec![format!(
-                    "{} of {} agree with the chain",
+                    "{} of {} agree with the chain of hashes",
                     self.sealed - self.unchecked,
                     rows(self.sealed + self.unsealed)
                 )];

@@ -101,8 +101,8 @@ mod tests {
 
     const SIZE: usize = 512;
 
-    /// Returns a `-wal` of one frame with valid checksums, whose second page is full of sevens. The arguments are the
-    /// frame's salts, and the database's page count after the frame.
+    /// Returns a `-wal` of one frame with valid checksums. The frame contains page 2 of the database, full of sevens.
+    /// The arguments are the frame's salts, and the database's page count after the frame.
     fn log(frame_salts: [u8; 8], after: u32) -> Vec<u8> {
         let mut sum = Sum {
             a: 0,

@@ -266,7 +266,7 @@ fn holds(
             "`--in {line}` names neither a loop around the statement nor a call of the statement's block: {}",
             shown(&own.text)
         ),
-        "leave --in out: the statement then runs in the open execution",
+        "omit `--in`: the statement then runs in the open execution",
     ))
 }
 

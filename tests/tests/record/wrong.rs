@@ -338,7 +338,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "exec run --line 21 --in 36",
         2,
         "`--in 36` names neither a loop around the statement nor a call of",
-        "leave --in out",
+        "omit `--in`",
     ),
     (
         "frames",

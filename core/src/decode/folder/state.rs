@@ -168,7 +168,8 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     issues
 }
 
-/// Copies the values of a head into the run, unless the run already has a value.
+/// Copies the values from the beginning of a state file (run id, program, mode, start) into the run, unless the run
+/// already has a value.
 fn take_head(run: &mut Run, head: RunHead) {
     if run.id.is_empty() {
         run.id = head.run.unwrap_or_default();

@@ -111,7 +111,7 @@ fn texts_of_rows_find_their_statement() {
         ("loop until the draft is good enough", None, 0),
         ("Research of AI safety", None, 0),
         ("Risky operation", None, 0),
-        // A text without any similarity is tied only by its index.
+        // A text that resembles no statement gets a line only if the row has an index, such as `Some(28)`.
         ("buy milk", None, 0),
         ("buy milk", Some(28), -28),
         ("", None, 0),

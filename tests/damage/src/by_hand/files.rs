@@ -55,7 +55,7 @@ pub(super) fn cases() -> Vec<Make> {
         )
     }));
     cases.push(Box::new(|| {
-        // Some encryption extensions keep the header readable.
+        // Some encryption extensions leave the first hundred bytes of a database, its header, unencrypted.
         let mut bytes = documents(RUN);
         let noise = Dice::new(6).noise(bytes.len() - 100);
         bytes[100..].copy_from_slice(&noise);

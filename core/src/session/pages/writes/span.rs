@@ -1,4 +1,4 @@
-//! Defines the times of a node that may have written a value.
+//! Reads from the rows when a node was running. If a value was written in that time, the node may be its writer.
 
 use crate::model::Run;
 use crate::trace::{Node, NodeId, NodeStatus};
