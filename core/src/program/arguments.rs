@@ -34,8 +34,8 @@ impl Expression {
 }
 
 impl Listing {
-    /// Returns the argument of a call for a parameter of its block: by name, otherwise by position, otherwise the
-    /// parameter's default.
+    /// Returns the argument of a call for a parameter of the called block: by name, otherwise by position, otherwise
+    /// the parameter's default.
     pub fn argument(&self, call: &Statement, block: u32, parameter: &str) -> Option<Expression> {
         let params = &self.get(block)?.find("params")?.text;
         let tokens = tokens_of_text(params);

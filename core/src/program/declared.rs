@@ -7,7 +7,8 @@ use super::{Listing, Statement, StatementKind};
 use crate::model::AgentScope;
 
 impl Listing {
-    /// Returns the statement that binds a name (`let`, `const`, `input`, `output`); `None` if several or none do.
+    /// Returns the only statement that binds a name (`let`, `const`, `input`, `output`); `None` if several statements
+    /// bind the name.
     pub fn binder(&self, name: &str) -> Option<&Statement> {
         let mut found = self
             .statements
@@ -17,7 +18,7 @@ impl Listing {
     }
 
     /// Returns whether the program contains a name anywhere, also in texts and comments. Of a dotted name such as
-    /// `research.findings` it has to contain all parts.
+    /// `research.findings`, the program must contain all parts.
     pub(crate) fn contains_name(&self, name: &str) -> bool {
         let between = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'));
         name.split('.').all(|part| {

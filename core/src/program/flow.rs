@@ -12,7 +12,7 @@ impl Listing {
         self.or_beside(first)
     }
 
-    /// Returns the statement that follows a finished one within `body`. After the last statement of an enclosing
+    /// Returns the statement that follows a finished statement within `body`. After the last statement of an enclosing
     /// construct, continues after that construct. `None` at the body's end.
     pub fn after(&self, statement: u32, body: Option<u32>) -> Option<u32> {
         let mut at = statement;
@@ -63,8 +63,8 @@ impl Listing {
         None
     }
 
-    /// Returns the `catch` that handles a failure of a statement: that of the statement itself, or of the innermost
-    /// enclosing `try` that has a `catch`.
+    /// Returns the `catch` that handles a failure of a statement: the `catch` of the statement itself if it is a `try`,
+    /// otherwise of the innermost enclosing `try` that has a `catch`.
     pub fn handler(&self, statement: u32) -> Option<u32> {
         let mut around = std::iter::once(statement).chain(self.enclosing(statement));
         around.find_map(|at| self.catch_of(at))

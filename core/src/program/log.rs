@@ -2,7 +2,7 @@
 //! to tie lines to statements.
 //!
 //! A log numbers the statements of the top level that run: not `use`, `agent` or `block`, not the clauses of a `try`
-//! or an `if`, and `input` only if a line contains it. A statement inside another one has the outer statement's number.
+//! or an `if`, and `input` only if a line contains it. A line of an inner statement has the outer statement's number.
 //! Numbers repeat and skip. Most lines contain the name that their statement binds, so names take precedence.
 //!
 //! | line | number | branch | block | kind | label |
@@ -32,8 +32,8 @@ impl Listing {
         counted.map(|s| s.line).collect()
     }
 
-    /// Returns the statements that bind a name; otherwise those that refer to an agent, a block or a program with the
-    /// name.
+    /// Returns the statements that bind a name; if there are none, the statements that refer to an agent, a block or a
+    /// program with the name.
     pub(crate) fn called(&self, label: &str, kind: Option<Kind>) -> (Vec<u32>, TiedBy) {
         let name = label.trim().to_lowercase();
         let bound = self.index().named(self, &name).iter().copied();
@@ -54,7 +54,7 @@ impl Listing {
     }
 
     /// Returns the statements that match a text, in order, with the evidence. The text may be a statement as written,
-    /// or its quoted words. The last value is true if the text only matches the first of the quoted words.
+    /// or its quoted words. The last value is true if the text matches only the beginning of the quoted words.
     pub(crate) fn spoken_of(&self, text: &str) -> (Vec<u32>, TiedBy, bool) {
         let text = text.trim();
         let ways = [

@@ -1,4 +1,4 @@
-//! Finds programs in Markdown files: contracts, skills and notes contain them in fences, or in a section called
+//! Finds programs in Markdown files. Contracts, skills and notes contain programs in fences, or in a section called
 //! Execution.
 //!
 //! A file is Markdown if a fence for programs precedes the first line that clearly is a statement. A file is also
@@ -82,7 +82,7 @@ fn fenced(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
             Some(_) => {}
         }
     }
-    // The file was cut off before the closing fence.
+    // A fence that is still open was cut off before its closing line.
     if let Some((outer, from)) = open
         && outer.is_program()
     {
@@ -91,7 +91,7 @@ fn fenced(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the lines inside fences; without any fence, those of the sections called Execution.
+/// Returns the lines inside fences; without any fence, the lines of the sections called Execution or Delegation.
 fn sections(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
     let fences = fenced(source, from);
     if !fences.is_empty() {

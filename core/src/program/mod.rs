@@ -55,9 +55,9 @@ pub struct Listing {
     ready: OnceLock<tie::Ready>,
     /// Statements ordered by parent and name; prepared when the first branch is looked up.
     by_name: OnceLock<Vec<u32>>,
-    /// The leader of each statement ([`Listing::leader`]); prepared when the first one is looked up.
+    /// The leader of each statement ([`Listing::leader`]); prepared when the first leader is looked up.
     leaders: OnceLock<Vec<u32>>,
-    /// The statements with a name, ordered by kind, name and position; prepared when the first one is looked up.
+    /// The statements with a name, ordered by kind, name and position; prepared when the first name is looked up.
     named: OnceLock<Vec<u32>>,
 }
 
@@ -111,9 +111,9 @@ pub struct Statement {
     pub binds: Option<String>,
     /// The first line of the statement, trimmed, without a trailing comment.
     pub text: String,
-    /// The properties in order: those on the statement's own line, then those on the lines below.
+    /// The statement's properties in order: first from the statement's own line, then from the lines below.
     pub properties: Vec<Property>,
-    /// The index of the enclosing statement.
+    /// The index of the enclosing statement; `None` at the top level.
     pub parent: Option<u32>,
     /// Nesting level, 0 at the top.
     pub depth: u32,
@@ -213,8 +213,8 @@ pub enum TiedBy {
     Target,
     /// The statement's text begins with the row's text.
     Beginning,
-    /// The statement contains a quoted text that begins with the row's text, or that equals it once its `{names}` are
-    /// filled in.
+    /// The statement contains a quoted text that begins with the row's text, or that equals the row's text once the
+    /// `{names}` are filled in.
     Quoted,
     /// The statement is of the same kind as the row.
     Kind,

@@ -72,7 +72,7 @@ impl StatementKind {
 }
 
 impl Statement {
-    /// Whether the lines below this statement are statements. Those below `do x(…)`, which calls a block, are not.
+    /// Whether the lines below this statement are statements. The lines below a call, such as `do x(…)`, are not.
     pub(crate) fn has_body(&self) -> bool {
         self.kind.has_body() && !(self.kind == StatementKind::Do && self.target.is_some())
     }
@@ -205,7 +205,7 @@ impl Listing {
         std::iter::successors(above(statement), move |of| above(*of))
     }
 
-    /// Returns the statements directly inside one, in order.
+    /// Returns the statements directly inside a statement, in order.
     pub fn children(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
         let first = statement
             .checked_add(1)
@@ -213,7 +213,7 @@ impl Listing {
         std::iter::successors(first, move |at| self.next_sibling(*at))
     }
 
-    /// Returns the statements of the same body, including the given one, in order.
+    /// Returns all statements of the body that contains the given statement, including that statement, in order.
     pub fn siblings(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
         let first = match self.get(statement).map(|own| own.parent) {
             Some(Some(parent)) => self.children(parent).next(),

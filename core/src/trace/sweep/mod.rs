@@ -1,4 +1,4 @@
-//! Combines rows into instances, in one pass in order of id (errata T1 to T4).
+//! Combines rows into instances (executions), in one pass over the rows in order of id (errata T1 to T4).
 //!
 //! ```text
 //! row ──► subject (key and parent) ──► an instance that is open, or failed and continues ──► extend it
@@ -32,7 +32,7 @@ pub(super) enum Kind<'a> {
     Gate(&'a str),
 }
 
-/// An instance: the rows that record one run of a statement.
+/// An instance: one execution of a statement, with the rows that record it.
 #[derive(Debug, Clone)]
 pub(super) struct Inst<'a> {
     /// Position of the instance's first row.
@@ -66,7 +66,8 @@ pub(super) struct Inst<'a> {
 }
 
 impl Inst<'_> {
-    /// Whether the first row of a parallel block records its end. The rows of its branches then precede that row.
+    /// Whether the first row of a parallel block records the block's end. The rows of the branches then precede that
+    /// row.
     fn ends_only(&self, rows: &Rows<'_>) -> bool {
         self.kind == Kind::Parallel
             && rows
@@ -80,12 +81,12 @@ pub(super) struct Instances<'a> {
     pub(super) list: Vec<Inst<'a>>,
     /// The instance of each row, by the row's position.
     pub(super) of_row: Vec<u32>,
-    /// The rows whose parent_id was ignored in favour of their metadata, as instance and position. They are checked
-    /// once all rows are known.
+    /// The rows whose parent_id was ignored in favour of their metadata, as pairs of instance and row position. Such
+    /// rows are checked once all rows are known.
     pub(super) overruled: Vec<(u32, u32)>,
 }
 
-/// The key that distinguishes an instance from the others with the same parent (errata T1).
+/// The key that distinguishes an instance from other instances with the same parent (errata T1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Gate(&'a str),
@@ -98,7 +99,7 @@ enum Key<'a> {
     Text(&'a str),
 }
 
-/// The parent within which keys are unique: the id of its first row; `None` for the root.
+/// The parent within which keys are unique, as the id of the parent's first row; `None` for the root.
 type Scope = Option<i64>;
 
 /// The target of a row's parent_id.
@@ -134,7 +135,8 @@ struct Sweep<'a, 't> {
     failed: BTreeMap<(Scope, Key<'a>), u32>,
     /// The latest loop or parallel block with each statement index.
     built_at: BTreeMap<(Scope, i64), u32>,
-    /// The loops, parallel blocks and gates by their own id, in order of opening; closed ones are removed from the end.
+    /// The loops, parallel blocks and gates by their own id, in order of opening. Closed instances are removed from the
+    /// end.
     open_by_id: BTreeMap<Key<'a>, Vec<u32>>,
     /// For each id, the parallel block with that id that closed last.
     closed_parallel: BTreeMap<&'a str, u32>,
@@ -142,19 +144,19 @@ struct Sweep<'a, 't> {
     last_parallel: BTreeMap<Scope, u32>,
     /// Branches whose parallel block has no row yet, by parallel_id.
     early: BTreeMap<&'a str, Vec<u32>>,
-    /// Loops of each scope in order of opening; closed ones are removed from the end.
+    /// Loops of each scope in order of opening. Closed loops are removed from the end.
     loops: BTreeMap<Scope, Vec<u32>>,
 }
 
-/// Combines rows into instances. Parents are as recorded or inferred; orphans and cycles remain.
+/// Combines rows into instances. Parents are as recorded or inferred. Parents without a row, and cycles, remain.
 pub(super) fn sweep<'a>(rows: &Rows<'a>, ties: &mut Ties<'a>, gates: ByRow<'a>) -> Instances<'a> {
     let mut sweep = Sweep {
         rows,
         ties,
         gates,
         out: Instances {
-            // Reserves room for one instance per row, which is the usual case; growing the list by doubling would need
-            // half as much memory again.
+            // The list has room for one instance per row, which is the usual case. A list that grows by doubling would
+            // need more memory.
             list: Vec::with_capacity(rows.len() as usize),
             of_row: Vec::with_capacity(rows.len() as usize),
             overruled: Vec::new(),
@@ -211,8 +213,8 @@ impl<'a> Sweep<'a, '_> {
         self.inst(at).is_some_and(|i| i.open)
     }
 
-    /// Returns the instance with the same key to which a row belongs: it is open, or it failed and continues (errata
-    /// T2).
+    /// Returns the instance that a row continues: an instance with the same key that is open, or that failed and is
+    /// tried again (errata T2).
     fn continued(
         &self,
         slot: (Scope, Key<'a>),
@@ -222,7 +224,7 @@ impl<'a> Sweep<'a, '_> {
         let retry = row.status == Status::Retry;
         let latest = self.latest.get(&slot).copied().filter(|at| {
             self.inst(*at).is_some_and(|i| {
-                // Some writers omit the `retry` row; the number of the next attempt in the metadata replaces it.
+                // Some writers omit the `retry` row; the number of the next attempt in the metadata replaces that row.
                 let next = attempt_of(row) == i.attempts.checked_add(1);
                 self.same_visit(i.kind, subject.kind, row)
                     && (i.open || (i.failing && (retry || next)))
@@ -236,8 +238,8 @@ impl<'a> Sweep<'a, '_> {
         })
     }
 
-    /// Whether a row belongs to the same visit of a gate. Another visit is another instance, even if the first was
-    /// never closed (errata G1).
+    /// Whether a row belongs to the same visit of a gate. Another visit is another instance, even if the first visit
+    /// was never closed (errata G1).
     fn same_visit(&self, seen: Kind<'a>, now: Kind<'a>, row: &Execution) -> bool {
         match (seen, now) {
             (Kind::Gate(seen), Kind::Gate(gate)) => {
@@ -272,7 +274,8 @@ impl<'a> Sweep<'a, '_> {
         }
         match subject.key {
             Key::Gate(_) | Key::Loop(_) | Key::Parallel(_) => {
-                // The row names no known parent. An open gate, loop or parallel with the row's id is taken as its instance.
+                // The row has no known parent. An open gate, loop or parallel block with the row's id is taken as the row's
+                // instance.
                 if goes_on
                     && !matches!(subject.parent, Named::Inst(_))
                     && let Some(at) = self.latest_open(subject.key)
@@ -318,9 +321,9 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Whether a row's parent_id is a row of the row's own instance. Such a row continues the instance, because an
-    /// instance cannot contain itself. Gates and sessions contain nothing. A loop or parallel block directly inside
-    /// another one has an id of its own or another statement.
+    /// Whether a row's parent_id is the id of a row of the same instance. Such a row continues the instance, because an
+    /// instance cannot contain itself. Gates and sessions contain nothing. A loop directly inside another loop, or a
+    /// parallel block inside another block, has an id of its own or another statement.
     fn is_own_row(&self, parent: u32, subject: &Subject<'a>, row: &Execution) -> bool {
         let Some(parent) = self.inst(parent) else {
             return false;
@@ -457,7 +460,7 @@ impl<'a> Sweep<'a, '_> {
         at
     }
 
-    /// Moves branches into their parallel block if they were written before its row.
+    /// Moves the branches whose rows precede the row of their parallel block into that block.
     fn adopt(&mut self, parallel: u32, pid: &'a str) {
         let scope = self.scope(Named::Inst(parallel));
         for at in self.early.remove(pid).unwrap_or_default() {
@@ -478,7 +481,8 @@ impl<'a> Sweep<'a, '_> {
 
     /// Returns the innermost open loop that has the same parent and whose body contains the statement (errata T5).
     fn open_loop(&mut self, scope: Scope, inst: &Inst<'a>, row: &Execution) -> Option<u32> {
-        // Limit for nested loops without a parent_id: real programs do not nest deeper, and hostile rows stay cheap.
+        // Maximum number of nested loops that are examined. Real programs do not nest deeper, and hostile rows stay
+        // cheap.
         const DEEPEST: usize = 16;
         let loops = self.loops.get_mut(&scope)?;
         while let Some(at) = loops.last().copied() {

@@ -1,4 +1,5 @@
-//! Determines to which instance (one run of a statement) a row belongs, and its parent (errata T1, T4).
+//! Determines the instance (one execution of a statement) to which a row belongs, and the instance's parent (errata
+//! T1, T4).
 
 use std::sync::LazyLock;
 
@@ -20,8 +21,8 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Returns the scope of a parent. If the parent is a later row of an instance, this is the instance's scope (errata
-    /// T3).
+    /// Returns the scope of a parent. All rows of an instance have the same scope: the id of the instance's first row
+    /// (errata T3).
     pub(super) fn scope(&self, parent: Named) -> Scope {
         match parent {
             Named::Root | Named::Itself => None,
@@ -132,8 +133,9 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Whether a row with an unknown first word is inside the construct whose id its metadata contains: the construct
-    /// is the row's parent, or is open and has another statement. Rows of the construct itself have the same statement.
+    /// Whether a row with an unknown first word is inside the construct whose id the row's metadata contains. The
+    /// construct must be the row's parent, or be open and have another statement. Rows of the construct itself have the
+    /// same statement.
     fn is_inside(
         &self,
         key: Key<'a>,
@@ -243,7 +245,8 @@ impl<'a> Sweep<'a, '_> {
         if let Some(at) = beside.filter(|at| self.is_open(*at)).or(open) {
             return Some(at);
         }
-        // The block's row lacks its metadata, but the branch's row has it; both have the same statement index.
+        // The block's row lacks the `parallel_id`, but the branch's row has the id. Both rows have the same statement
+        // index.
         if let Some(at) = at_index
             && let Some(parallel) = self.out.list.get_mut(at as usize)
             && parallel.id.is_empty()
@@ -261,7 +264,7 @@ impl<'a> Sweep<'a, '_> {
             .or_else(|| self.closed_parallel.get(pid).copied())
     }
 
-    /// Returns the branch, otherwise the parallel block, that a row's metadata names.
+    /// Returns the branch that a row's metadata identifies, otherwise the parallel block.
     fn branch_around(&mut self, meta: &'a Meta, row: &Execution, named: Named) -> Option<u32> {
         let pid = meta.parallel_id.as_deref()?;
         let parallel = self.parallel(named, Some(pid), row)?;
@@ -272,7 +275,7 @@ impl<'a> Sweep<'a, '_> {
             .or(Some(parallel))
     }
 
-    /// Returns the open loop that a row's metadata names.
+    /// Returns the open loop whose id a row's metadata contains.
     fn loop_around(&mut self, id: &'a str, named: Named) -> Option<u32> {
         let scope = self.scope(named);
         self.latest
