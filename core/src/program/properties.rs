@@ -14,8 +14,8 @@ impl Properties {
         self.0.push(Property::read(name, raw, 0));
     }
 
-    /// Adds the options in the brackets of a head: `(max: 5)`, `("first", on-fail: "continue")`. `bare` is the name
-    /// given to an option that has none; without `bare`, such an option is ignored.
+    /// Adds the options in the brackets of a head: `(max: 5)`, `("first", on-fail: "continue")`. An option without a
+    /// name gets the name `bare`; if `bare` is `None`, such an option is ignored.
     pub(super) fn brackets(&mut self, text: &str, tokens: &[Token], bare: Option<&str>) {
         for (_, group) in groups(text, tokens, "(") {
             self.options(text, group, bare);
@@ -56,8 +56,8 @@ impl Properties {
         }
     }
 
-    /// Adds the brackets of a block or call: the first pair contains parameters or arguments, later pairs contain
-    /// options. Known options of a block (`max_depth`) may be in the first pair as well.
+    /// Adds the contents of the brackets of a block or call: the first pair contains parameters or arguments, later
+    /// pairs contain options. Known options of a block (`max_depth`) may be in the first pair as well.
     pub(super) fn parameters(&mut self, name: &str, text: &str, tokens: &[Token]) {
         for (at, (_, group)) in groups(text, tokens, "(").into_iter().enumerate() {
             let options = group
@@ -75,7 +75,7 @@ impl Properties {
         }
     }
 
-    /// Adds the names in `| reduce(sum, item):`.
+    /// Adds the names in the brackets of a pipe's operation, such as `sum` and `item` in `| reduce(sum, item):`.
     pub(super) fn pipe_brackets(&mut self, text: &str, tokens: &[Token]) {
         let groups = tokens.windows(3).enumerate().filter(|(_, three)| {
             matches!(three, [pipe, word, open]

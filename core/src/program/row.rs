@@ -6,7 +6,7 @@ use super::lex::{Tok, Token, tokens_of_line};
 use super::scan::by_first_word;
 use super::value::{inside_quotes, text_of};
 
-/// Limit in bytes for the part of a text that is compared.
+/// Maximum bytes of a line that are compared.
 pub(super) const LIMIT: usize = 600;
 
 /// A normalized text: blanks, case, quotes, comments and the final punctuation do not matter.
@@ -17,9 +17,9 @@ pub(super) struct Row<'t> {
     tokens: Vec<Token>,
     /// The first line, normalized.
     pub(super) canonical: String,
-    /// All lines, normalized; empty if only the first was requested.
+    /// All lines, normalized; empty if only the first line was requested.
     pub(super) whole: String,
-    /// The part of the first line after `x =`, if it has a left side.
+    /// The part of the first line after `x =`, or after the colon of a head such as `if **x**:`; normalized.
     pub(super) right: Option<String>,
     /// Whether the text was cut off, because it ends in dots or an open quote.
     pub(super) cut: bool,

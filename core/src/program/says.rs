@@ -1,5 +1,5 @@
-//! Derives a statement's effects and limits: its binding, attempts, rounds, and approvers. Recording uses them, and
-//! checking compares records with them.
+//! Derives a statement's effects and limits: its binding, attempts, rounds, and approvers. Recording follows these
+//! effects and limits, and checking compares records with them.
 
 use super::{Listing, Statement, StatementKind as Kind, Value};
 use crate::model::BindingKind;
@@ -78,8 +78,8 @@ impl Listing {
         })
     }
 
-    /// Returns the only statement in the body that runs for each item, if an item can be that statement itself: a
-    /// session, or a call without a value.
+    /// Returns the only statement in the body that runs for each item, if one record can be both the item and that
+    /// statement: a session, or a call without a value.
     pub(crate) fn only_work(&self, around: u32) -> Option<u32> {
         let mut children = self.children(around);
         let only = children.next().filter(|_| children.next().is_none())?;
@@ -101,7 +101,7 @@ impl Listing {
     }
 
     /// Whether each branch of a parallel block has its own value of a name: two branches bind that name, or each item
-    /// does.
+    /// binds it.
     pub(crate) fn own_in_branch(&self, parallel: u32, name: &str) -> bool {
         let binds = |at: u32| {
             let inside = (at..).map_while(|inner| self.get(inner).map(|s| (inner, s)));
@@ -121,9 +121,9 @@ impl Listing {
         branches.len() > 1
     }
 
-    /// Returns the branches of a parallel block: name and statement. A branch without a name gets one from its
-    /// position: `branch_2`. A `parallel for` gives an empty list, because its items are known only when it runs.
-    /// `catch`, `finally`, `elif` and `else` belong to the branch of their `try` or `if`.
+    /// Returns the branches of a parallel block: name and statement. A branch without a name gets the name of its
+    /// position: `branch_2`. Returns an empty list for a `parallel for`, because the items are known only when the
+    /// block runs. `catch`, `finally`, `elif` and `else` belong to the branch of their `try` or `if`.
     pub(crate) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
         if self.get(parallel).is_none() || self.has_items(parallel) {
             return Vec::new();
@@ -147,7 +147,8 @@ impl Listing {
 }
 
 /// Returns the setting by which a parallel block continues after a failed branch: `on-fail: ignore`, `strategy:
-/// first`; `None` if the block fails. The `recorded` strategy of its rows takes precedence over the program's.
+/// first`; `None` if the block fails. The strategy in the block's rows, `recorded`, takes precedence over the
+/// program's strategy.
 pub(crate) fn allows_failure(
     recorded: Option<&str>,
     statement: Option<&Statement>,

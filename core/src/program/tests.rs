@@ -503,7 +503,7 @@ fn prompts_that_tell_of_programs() {
             "11 throw",
         ],
     );
-    // Quotes that end a text do not begin a nested one.
+    // Quotes that end a text do not begin a nested text.
     check(
         "session \"x\"\n  prompt: \"\"\"\n    Answer to the prompt: \"\"\"\n  model: opus\n",
         &["1-4 session prompt=Answer to the prompt: model=opus"],

@@ -27,7 +27,7 @@ pub struct NameUse {
     pub sure: bool,
 }
 
-/// How a statement provides a name to the statements inside it without binding it.
+/// The way in which a statement provides a name to the statements inside of it without binding the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Given {
     /// A parameter of a block.
@@ -82,7 +82,7 @@ impl Listing {
     }
 
     /// Returns the names that enclosing statements provide without binding them: parameters, counters, caught errors,
-    /// items.
+    /// items. Each name comes with the statement that provides it.
     pub fn given(&self, statement: u32) -> BTreeMap<String, (Given, u32)> {
         let mut given = BTreeMap::new();
         for around in self.enclosing(statement) {

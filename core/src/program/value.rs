@@ -18,9 +18,10 @@ use crate::timeout::Timeout;
 /// A property of a statement: in its head, in brackets or braces after the head, or on the lines below.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
-    /// The name as written; a property inside another has both names joined by a dot (`permissions.bash`). Values of a
-    /// head that have no name in the program get one of these: `condition`, `check` (`until` or `while`), `strategy`,
-    /// `count`, `as`, `each`, `index`, `in`, `params`, `args`, `op`, `label`, `command`, `message`, `description`.
+    /// The name as written; a property inside another property has both names joined by a dot (`permissions.bash`).
+    /// Values of a head that have no name in the program get one of the names `condition`, `check` (`until` or `while`),
+    /// `strategy`, `count`, `as`, `each`, `index`, `in`, `params`, `args`, `op`, `label`, `command`, `message`,
+    /// `description`.
     pub name: String,
     /// The value as text. A quoted text is without quotes, escapes and common indentation; a condition is without
     /// asterisks, and on one line unless it is a prompt; other values are as written.
@@ -105,7 +106,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
     {
         return (dedent(below), Value::Text);
     }
-    // A triple-quoted text may contain others, such as a prompt about programs.
+    // A triple-quoted text, such as a prompt about programs, may contain other triple-quoted texts.
     if raw.len() > 6 && raw.starts_with("\"\"\"") && raw.ends_with("\"\"\"") && raw.contains('\n') {
         return (text_of(raw), Value::Text);
     }

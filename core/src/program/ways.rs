@@ -1,4 +1,4 @@
-//! Handles alternatives of which only one runs: `if`, `elif` and `else`, and the options of a choice.
+//! Finds the alternatives of a decision, of which only one runs: `if`, `elif` and `else`, and the options of a choice.
 
 use std::collections::BTreeMap;
 
@@ -39,8 +39,8 @@ impl Listing {
         all.map(leader).collect()
     }
 
-    /// Returns the statement that decides between a statement and its alternatives: the `if` for itself, its `elif` and
-    /// its `else`; the choice for an option.
+    /// Returns the statement that decides between a statement and its alternatives: for an `if`, `elif` or `else` the
+    /// `if`, for an option the `choice`.
     pub fn choice(&self, statement: u32) -> Option<u32> {
         let own = self.get(statement)?;
         let leader = self.leader(statement);

@@ -20,14 +20,14 @@ use parents::{instance, nearest, way};
 /// The binding that a name means in a frame, and why.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// The name that was asked for.
+    /// The name that was resolved.
     pub name: String,
     /// The frame from which the name was resolved; `None` is the root.
     pub from: Option<i64>,
     /// Index of the winning binding in [`Run::bindings`].
     pub winner: Option<usize>,
-    /// Every binding of that name in the run, in this order: the winner, others by distance, those at the root, those
-    /// out of reach.
+    /// Every binding of that name in the run, in this order: the winner, other bindings in reach by distance, bindings
+    /// at the root, bindings out of reach.
     pub candidates: Vec<Candidate>,
     /// The ids of the searched scopes, from the starting execution outward, without the root. A scope is a frame, or
     /// another execution that some binding records as its frame.
@@ -36,7 +36,7 @@ pub struct Resolution {
     pub issues: Vec<Issue>,
 }
 
-/// A binding that has the name that was asked for.
+/// A binding that has the resolved name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// Index into [`Run::bindings`].
@@ -181,8 +181,8 @@ pub fn winner(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Option
     current(run, found.iter().filter(there).map(|(at, _)| *at))
 }
 
-/// Returns the current row among `claims`, rows with the same name and frame: the last row that is not marked as
-/// superseded (errata S2).
+/// Returns the row that counts among `claims`, which are rows with the same name and frame: the last row that is not
+/// marked as superseded (errata S2).
 fn current(run: &Run, claims: impl DoubleEndedIterator<Item = usize> + Clone) -> Option<usize> {
     let marked = |at: &usize| run.bindings.get(*at).is_some_and(|b| b.superseded);
     let last = claims.clone().next_back();

@@ -37,8 +37,8 @@ pub(super) fn instance(trace: &Trace, id: i64) -> i64 {
     node.and_then(|node| node.id).unwrap_or(id)
 }
 
-/// Walks from an execution to the root. Leaves out executions that are not frames, except the starting one and those in
-/// `scopes`.
+/// Walks from an execution to the root. Leaves out executions that are not frames, except the starting execution and
+/// the executions in `scopes`.
 pub(super) fn way(run: &Run, trace: &Trace, from: i64, scopes: &BTreeSet<i64>) -> Way {
     let mut way = Way::default();
     let mut passed = 0_u32;
@@ -71,8 +71,8 @@ pub(super) fn nearest(
     found
 }
 
-/// Walks to the root and calls the visitor for each execution, with whether it is a frame; returns the fault that ended
-/// the walk.
+/// Walks to the root and calls `each` for every execution, with the execution's id and whether it is a frame. Returns
+/// the fault that ended the walk.
 fn visit(
     run: &Run,
     trace: &Trace,

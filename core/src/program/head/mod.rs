@@ -103,7 +103,7 @@ impl Head {
         self.kind.unwrap_or(Kind::Other)
     }
 
-    /// Parses `let x =`, `x =`, `output x =` and returns the line after it.
+    /// Parses `let x =`, `x =`, `output x =` and returns the part of the line after the `=`.
     fn left_side<'t>(&mut self, line: Line<'t>) -> Line<'t> {
         let binds = match line.word(0) {
             // `output = 3` assigns to an ordinary name.
@@ -240,7 +240,7 @@ fn has_properties(kind: Kind) -> bool {
     )
 }
 
-/// Whether a `{` after a head encloses properties or a body, as indentation would.
+/// Whether a `{` after a head encloses properties or a body, in place of indentation.
 pub(super) fn takes_body(text: &str, tokens: &[Token]) -> bool {
     let head = Head::read(text, tokens);
     let kind = head.kind();

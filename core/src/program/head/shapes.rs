@@ -158,7 +158,7 @@ impl Head {
         }
     }
 
-    /// Parses `for x in y` and `for x, i in y`; adds the properties each, index, in.
+    /// Parses `for x in y` and `for x, i in y`; adds the properties `each`, `index` and `in`.
     pub(super) fn each(&mut self, line: Line<'_>, at: usize) -> bool {
         // The word `each` is optional: `for each x in y`.
         let each = usize::from(line.word(at) == Some("each") && line.word(at + 1) != Some("in"));
@@ -207,8 +207,8 @@ impl Head {
         runs.or(value.then_some(Kind::Return))
     }
 
-    /// Parses a call of an imported program: `research(topic: "x")`. Only a field of its outputs (`.findings`) may
-    /// follow.
+    /// Parses a call of an imported program: `research(topic: "x")`. Only a field of the program's outputs
+    /// (`.findings`) or `as x` may follow.
     pub(super) fn call(&mut self, line: Line<'_>) -> Option<Kind> {
         let name = line.word(0)?;
         let (word, open) = line.tokens.first().zip(line.tokens.get(1))?;

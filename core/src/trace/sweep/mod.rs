@@ -274,7 +274,7 @@ impl<'a> Sweep<'a, '_> {
         }
         match subject.key {
             Key::Gate(_) | Key::Loop(_) | Key::Parallel(_) => {
-                // The row has no known parent. An open gate, loop or parallel block with the row's id is taken as the row's
+                // The row has no known parent. An open gate, loop or parallel block with the row's id is taken as its
                 // instance.
                 if goes_on
                     && !matches!(subject.parent, Named::Inst(_))
