@@ -19,7 +19,7 @@ use crate::timeout::Timeout;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
     /// The name as written; a property inside another property has both names joined by a dot (`permissions.bash`).
-    /// Values of a head that have no name in the program get one of the names `condition`, `check` (`until` or `while`),
+    /// Values of a head that have no name in the program get one of the names `condition`, `check` (`until`, `while`),
     /// `strategy`, `count`, `as`, `each`, `index`, `in`, `params`, `args`, `op`, `label`, `command`, `message`,
     /// `description`.
     pub name: String,

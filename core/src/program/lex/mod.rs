@@ -2,8 +2,8 @@
 //!
 //! A logical line contains one statement head or one property. It continues over several lines inside triple-quoted
 //! texts, conditions in `***…***` and open brackets. An unclosed text, condition or bracket ends before the next line
-//! that clearly begins a statement, so it does not swallow the rest of the file. Each byte is read a bounded number
-//! of times, so scanning is linear.
+//! that clearly begins a statement. A missing quote therefore does not swallow the rest of the file. Each byte is read
+//! a bounded number of times, so scanning is linear.
 
 mod source;
 mod spans;
@@ -62,7 +62,7 @@ pub(super) struct Logical {
     pub(super) blanks: Vec<usize>,
 }
 
-/// Reads logical lines in sequence.
+/// A lexer that reads logical lines one after another.
 #[derive(Debug)]
 pub(super) struct Lexer<'s, 'a> {
     source: &'s Source<'a>,
@@ -136,7 +136,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
         logical
     }
 
-    /// Returns the next line if a bracket is open and the line does not clearly begin something new.
+    /// Returns the next line if a bracket is open and the line does not clearly begin a statement or a known property.
     fn next_in_brackets(
         &self,
         spans: &Spans<'_>,
@@ -222,7 +222,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
         None
     }
 
-    /// Whether the quotes that end at this offset open a nested text. They must end a line that is indented deeper than
+    /// Whether the quotes that end at this offset open a nested text. Such quotes end a line that is indented deeper than
     /// `indent`, and that begins a known property or a statement.
     fn opens_inside(&self, end: usize, indent: usize) -> bool {
         let text = self.source.text;
@@ -245,7 +245,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
     }
 
     /// Returns the end of a condition that is not closed on the line where it begins. Returns `None` if the condition
-    /// is never closed, or closed only after a line that begins something new.
+    /// is never closed, or closed only after a line that begins a statement or a known property.
     fn close_cond(
         &mut self,
         first: usize,

@@ -162,7 +162,7 @@ fn is_word(sign: char) -> bool {
     sign.is_alphanumeric() || matches!(sign, '_' | '@' | '$')
 }
 
-/// Returns the length of a word. It may contain `-` and `.` between letters, as in `on-fail` and `exec.wsUrl`, but
+/// Returns the length of a word. A word may contain `-` and `.` between letters, as in `on-fail` and `exec.wsUrl`, but
 /// not the arrow of `a->b`.
 fn word_length(text: &str) -> usize {
     let mut signs = text.char_indices().peekable();
@@ -189,7 +189,7 @@ fn before(text: &str, at: usize) -> Option<char> {
     text.get(..at)?.chars().next_back()
 }
 
-/// Returns the end of a `"…"` whose content begins at `at`: after its closing quote, or `to`.
+/// Returns the end of a `"…"` whose content begins at `at`: after the closing quote, or `to` without a closing quote.
 fn string_end(text: &str, at: usize, to: usize) -> usize {
     let mut escaped = false;
     for (offset, byte) in text.get(at..to).unwrap_or_default().bytes().enumerate() {

@@ -87,7 +87,7 @@ struct Open {
     indent: usize,
     statement: usize,
     property: Option<Below>,
-    /// The further lines of the value: each from its beginning to the end of its last token.
+    /// The further lines of the value, as byte offsets: from the line's beginning to the end of the line's last token.
     more: Vec<(usize, usize)>,
     /// Index of the last line that belongs to the statement or property.
     last: usize,
@@ -145,7 +145,8 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let (statement, body) = (top.statement, self.body(top.statement));
         match (top.property, key) {
             (Some(property), _) if property.text => self.go_on(logical),
-            // A property with a complete value contains no other properties, so a deeper one belongs to the statement.
+            // A property with a complete value contains no other properties, so a deeper property belongs to the
+            // statement.
             (Some(property), Some(key)) if !property.empty && !property.text => {
                 self.property(logical, indent, key, tokens);
             }
@@ -239,7 +240,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         pipe || !self.body(statement)
     }
 
-    /// Begins a statement inside the open one.
+    /// Begins a statement inside the open statement, or at the top level.
     fn begin(&mut self, logical: &Logical, indent: usize, head: Head) {
         let parent = self.open.last().map(|open| open.statement);
         let depth = parent
@@ -355,7 +356,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 }
 
-/// Returns the properties of a head, with the line on which it begins.
+/// Returns the properties of a head, with the line (index from 0) on which the head begins.
 fn placed(head: Head, line: usize) -> Vec<Property> {
     let mut properties = head.properties.0;
     for property in &mut properties {

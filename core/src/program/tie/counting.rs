@@ -1,12 +1,12 @@
-//! Determines how the statement indices of a run's rows count: from 0 or from 1, all statements, only those that run,
-//! only the outermost, or lines. The evidence is the rows whose ties are certain.
+//! Determines how the statement indices of a run's rows count: from 0 or from 1; all statements, only statements that
+//! run, only outermost statements, or lines. The evidence is the rows whose ties are certain.
 
 use crate::program::{LineRole, Listing, Statement};
 
-/// A way to number statements: which statements it counts, and the number of the first one.
+/// A way to number statements: the statements or lines that are counted, and the number of the first of them.
 pub(super) type Counting = (What, i64);
 
-/// The statements or lines that are counted. `Running` leaves out mere declarations.
+/// The statements or lines that are counted. `Running` leaves out mere declarations; `Outer` counts the top level only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Lines,
@@ -68,7 +68,7 @@ impl Counted {
     }
 }
 
-/// What the rows with certain ties show about the way in which a run counts.
+/// The evidence, from rows with certain ties, about the way in which the rows of a run count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Learned {
     /// The ways with which most rows agree, likeliest first; empty without evidence.
@@ -82,7 +82,7 @@ pub(super) struct Learned {
 }
 
 impl Learned {
-    /// Adds a row with this index that belongs to one of these statements; they must be in order.
+    /// Adds a row with this index that belongs to one of the statements `among`, which must be in ascending order.
     pub(super) fn take(&mut self, counted: &Counted, index: i64, among: &[u32]) {
         self.asked += 1;
         for (vote, counting) in self.votes.iter_mut().zip(COUNTINGS) {
@@ -104,8 +104,8 @@ impl Learned {
         self.agree = most == self.asked;
     }
 
-    /// Whether an index may decide between equal statements: all rows with certain ties agree, and there are at least
-    /// three of them, or two with the index between them. A single row may agree by chance.
+    /// Whether an index may decide between equal statements. All rows with certain ties must agree, and there must be
+    /// at least three such rows, or two such rows with the index between theirs. A single row may agree by chance.
     pub(super) fn is_steady(&self, index: i64) -> bool {
         let between = self
             .span

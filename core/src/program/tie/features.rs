@@ -1,4 +1,4 @@
-//! Stores statements sorted by feature, derives the features other than heads, and compares texts.
+//! Stores statements sorted by feature, derives all features except heads and right sides, and compares texts.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,7 +6,7 @@ use super::index::Feature;
 use crate::program::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
 use crate::program::{LineRole, Listing, Statement};
 
-/// Returns the same hash for the same text on every machine.
+/// Returns a hash of a text, which is the same on every machine.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
@@ -40,7 +40,7 @@ impl Features {
         self.ids.get(range).unwrap_or_default()
     }
 
-    /// Returns the entries in order, from the first one with this feature and this or a later text.
+    /// Returns the entries in order, from the first entry that has this feature and this or a later text.
     pub(super) fn since(
         &self,
         feature: Feature,
@@ -49,7 +49,7 @@ impl Features {
         self.from(self.before(feature, text))
     }
 
-    /// Returns the last text of a feature that does not come after the given one.
+    /// Returns the last text of a feature that does not come after `text` in the order of texts.
     pub(super) fn last(&self, feature: Feature, text: &str) -> Option<&str> {
         let at = self.upto(feature, text).checked_sub(1)?;
         let found = self.texts.get(at).filter(|(of, _)| *of == feature);

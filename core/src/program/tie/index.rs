@@ -1,4 +1,5 @@
-//! Indexes statements by what identifies them: their text, its beginning, names, targets, quoted texts.
+//! Indexes statements by the features that identify a statement: text, beginning of the text, name, target, quoted
+//! texts.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -7,7 +8,7 @@ use super::features::{Features, fills, hash, others, texts_of};
 use crate::program::row::{LIMIT, Row, clip};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
-/// Limit for the number of candidate statements that are examined for one text.
+/// Maximum number of candidate statements that are examined for one text.
 const MOST: usize = 4096;
 
 /// Maximum number of candidates whose quoted texts are compared.
@@ -114,7 +115,7 @@ impl Index {
         let mut rights = self.heads.since(Feature::Right, "").peekable();
         let alone = std::iter::from_fn(|| {
             let (_, head, id) = heads.next()?;
-            // A longer head that begins with this one directly follows it in the order.
+            // A longer head that begins with `head` directly follows `head` in the order.
             let behind = heads
                 .peek()
                 .is_some_and(|(_, next, _)| next.starts_with(head));
@@ -160,7 +161,7 @@ impl Index {
         self.features(listing, feature).same(feature, text)
     }
 
-    /// Returns the statements with a text that begins with this one, each with its text.
+    /// Returns the statements with a text that begins with `text`, each with its text.
     fn begin<'i>(
         &'i self,
         listing: &Listing,
@@ -195,7 +196,7 @@ impl Index {
     fn by_text(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let with_name = self.of(listing, Feature::Head, &row.canonical);
         let mut statements = with_name.to_vec();
-        // A single word is more likely a bound name than the value of something else.
+        // A single word is more likely a bound name than the right side of an assignment.
         if !row.lone {
             statements.extend(self.of(listing, Feature::Right, &row.canonical));
         }
@@ -208,7 +209,7 @@ impl Index {
                 statements.retain(|id| same.contains(id));
             }
         }
-        // A longer text may be the original of this one, if the row was cut.
+        // If the row was cut, a longer text of the program may be the row's original text.
         let mut beginning = row.canonical.clone();
         beginning.push_str(if row.colon { " :" } else { "" });
         let longer = |feature| {
@@ -252,7 +253,8 @@ impl Index {
             true => begins,
             false => all.iter().copied().filter(same_kind).collect(),
         };
-        // The tie is a guess if the only match binds the name by another kind of action, or if others bind it too.
+        // The tie is a guess if the only match binds the name by another kind of action, or if other statements bind
+        // the name, too.
         let alone = declares || all.len() == 1 && row.kind.is_some();
         let exact = likely.len() == 1 && row.named && (is_begun || alone);
         match likely.is_empty() {
@@ -304,13 +306,14 @@ impl Index {
             true => all.into_iter().map(|(_, id)| id).collect(),
             false => clean,
         };
-        // A text that is only a keyword identifies a statement if no other statement begins with it.
+        // A text that is only a keyword identifies a statement if no other statement begins with that keyword.
         let is_enough = !row.is_keyword() || statements.len() == 1;
         Found::some(statements, false, TiedBy::Beginning).filter(|_| is_enough)
     }
 
-    /// Finds statements with the same quoted text, or with one whose `{names}` are filled in. A cut text may also be
-    /// the beginning of a quoted one. Statements of the same kind take precedence.
+    /// Finds statements with the same quoted text, or with a quoted text that equals the row's text once the `{names}`
+    /// are filled in. A cut text may also be the beginning of a quoted text. Statements of the same kind take
+    /// precedence.
     fn by_quoted(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let quoted = row.quoted();
         let text = quoted.first().filter(|text| text.len() > 2)?;

@@ -10,7 +10,7 @@
 //! | several statements have the text | and the index selects one, counted as all certain rows (at least two) count |
 //! | | or the row has no index, and certainly ran in a construct that contains only one of them |
 //!
-//! Any other tie is a guess and is marked as one.
+//! Any other tie is marked as a guess.
 
 mod counting;
 mod features;
@@ -37,16 +37,16 @@ pub(super) struct Ready {
 pub(crate) struct Within {
     /// The statement whose body the row ran in.
     pub(crate) outer: u32,
-    /// The last statement that belongs to the construct. It differs from `outer` for a branch that begins with a `try`
-    /// or `if`.
+    /// The last statement that belongs to the construct. For a branch that begins with a `try` or `if`, `last` is the
+    /// last clause of the branch, such as its `catch` or `else`; otherwise `last` equals `outer`.
     pub(crate) last: u32,
     /// Whether it is certain that the row ran in this construct.
     pub(crate) sure: bool,
 }
 
 impl Listing {
-    /// Ties a row to a statement. Its text counts first; texts are often shortened, so a prefix suffices. The index
-    /// (a count of statements or lines, depending on the writer) decides only between equal texts, or if the text
+    /// Ties a row to a statement. The row's text counts first; texts are often shortened, so a prefix suffices. The
+    /// index (a count of statements or lines, depending on the writer) decides only between equal texts, or if the text
     /// matches nothing.
     ///
     /// For all rows of a run use [`Listing::ties`], which learns how their indices count. A single row's index makes no
@@ -80,11 +80,11 @@ impl Listing {
     }
 }
 
-/// Limit for the number of remembered texts. Remembering helps because each text is looked up twice: for learning how
-/// indices count, and for its tie.
+/// Maximum number of remembered texts. Remembering helps because each text is looked up twice: for learning how indices
+/// count, and for its tie.
 const REMEMBERED: usize = 1 << 17;
 
-/// Ties many rows to one program: see [`Listing::ties`].
+/// A lookup that ties many rows to one program (see [`Listing::ties`]).
 #[derive(Debug, Clone)]
 pub struct Ties<'a> {
     listing: &'a Listing,
@@ -150,8 +150,8 @@ impl Ties<'_> {
         choose(self.listing, &self.learned, &found, index, within)
     }
 
-    /// Ties the next of several texts in program order, such as the lines of a state.md: of equal candidates, chooses
-    /// the first one after the statement `after`.
+    /// Ties the next of several texts in program order, such as the lines of a state.md. Of equal candidates, chooses
+    /// the first candidate after the statement `after`.
     pub fn tie_after(&mut self, text: &str, after: Option<u32>) -> Option<Tie> {
         let found = self.find(text);
         let all = found.statements.as_slice();
@@ -242,7 +242,7 @@ fn choose(
     let inside = inside.filter(|(list, _)| !list.is_empty());
     if let Some((statement, steady)) = hit {
         let is_inside = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
-        // A single word such as `break` may be a name. If the line agrees as well, the word is the statement's text.
+        // A single word such as `break` may be a name. If the index agrees as well, the word is the statement's text.
         let exact = found.exact || found.by == TiedBy::Text;
         return tie(statement, exact && steady && is_inside);
     }
@@ -283,7 +283,7 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
     Some((first.filter(may_be)?, steady))
 }
 
-/// Returns the statements of an ordered list from `outer` to `last`, and those inside `last`.
+/// Returns the statements of an ordered list from `outer` to `last`, and the statements inside of `last`.
 fn inside<'s>(listing: &Listing, list: &'s [u32], outer: u32, last: u32) -> &'s [u32] {
     let from = list.partition_point(|id| *id < outer);
     let rest = list.get(from..).unwrap_or_default();

@@ -92,7 +92,7 @@ fn texts_of_rows_find_their_statement() {
         ("parallel: b", None, 13),
         ("branch a", None, 12),
         ("parallel:z", None, 0),
-        // Texts that name the same target (agent, block, program) as the statement.
+        // Texts that refer to the same target (agent, block, program) as the statement.
         ("do process(topic, 3)", None, 28),
         ("process(topic, 3)", None, -28),
         ("resume captain", None, -20),
@@ -335,7 +335,7 @@ fn many_rows_tie_in_no_time() {
     }
 }
 
-/// The text `break` alone may be a name; if its line agrees, it means the statement.
+/// The text `break` alone may be a name. If the row's index agrees, the text means the statement.
 #[test]
 fn a_word_alone_is_sure_where_its_line_agrees() {
     let listing = scan("session \"one\"\nloop:\n  session \"two\"\n  break\n");
