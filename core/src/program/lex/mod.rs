@@ -222,8 +222,8 @@ impl<'s, 'a> Lexer<'s, 'a> {
         None
     }
 
-    /// Whether the quotes that end at this offset open a nested text. Such quotes end a line that is indented deeper than
-    /// `indent`, and that begins a known property or a statement.
+    /// Whether the quotes that end at this offset open a nested text. Such quotes end a line that is indented deeper
+    /// than `indent`, and that begins a known property or a statement.
     fn opens_inside(&self, end: usize, indent: usize) -> bool {
         let text = self.source.text;
         let blank = |rest: &str| {
