@@ -23,7 +23,7 @@ use crate::issue::Issue;
 use crate::model::{BindingKind, Text};
 use crate::time::Stamp;
 
-/// The number of bytes at a file's start in which the header's end is searched first.
+/// Number of bytes read first of a file. If the header does not end within these bytes, more are read.
 pub const FIRST_PART: usize = 16 << 10;
 /// The number of bytes after which the search for the header's end stops.
 pub const LONGEST_HEADER: usize = 1 << 20;
@@ -43,7 +43,7 @@ pub struct Head {
     pub says_root: bool,
     /// The value of `parent_execution_id:`, a key that Prosescope adds.
     pub parent_execution_id: Option<i64>,
-    /// The statement that wrote the binding: the fence under `source:`, or the text on its line (`source: caller`).
+    /// The statement that wrote the binding: the fence below `source:`, or the text after it, as in `source: caller`.
     pub source: Option<Text>,
     /// The path in `attachment:` or `attachment_path:` as written. The parser does not check whether the path is safe.
     pub attachment: Option<Text>,
@@ -221,7 +221,8 @@ impl<'a> Reader<'a> {
         End::Value(start)
     }
 
-    /// Reads the text of a fence as the value of the field above the fence.
+    /// Reads the text of a fence as the value of the field above the fence. Returns where the header ends if the fence
+    /// is never closed, otherwise `None`.
     fn fence(&mut self, mark: u8, count: usize) -> Option<End> {
         let mut text = String::new();
         let opened = self.number;

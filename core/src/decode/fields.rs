@@ -18,7 +18,7 @@ pub(crate) trait Fields {
         self.text(column).unwrap_or_default()
     }
 
-    /// Returns a column as a whole number.
+    /// Returns a column as a whole number; `None` if the column is not recorded or not a whole number.
     fn int(&mut self, column: &str) -> Option<i64> {
         self.text(column)?.trim().parse().ok()
     }
@@ -77,7 +77,7 @@ pub(crate) fn gate(of: &mut impl Fields) -> Gate {
     }
 }
 
-/// Builds a row of `gate_audit_log`; the given id is used if the row lacks one.
+/// Builds a row of `gate_audit_log`; `id` is used if the record has no id.
 pub(crate) fn audit_event(of: &mut impl Fields, id: i64) -> AuditEvent {
     AuditEvent {
         id: of.int("id").unwrap_or(id),

@@ -181,14 +181,14 @@ fn object(value: &Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// Returns the id inside a gate's file.
+/// Returns the gate's id that a gate's file contains, under `id` or `gate_id`.
 fn own_id(file: &Map<String, Value>) -> Option<Text> {
     ["id", "gate_id"]
         .iter()
         .find_map(|key| text(file.get(*key)?))
 }
 
-/// Decodes `gates/audit.jsonl`, in order of id (errata G8); a line without an id gets its line number.
+/// Decodes `gates/audit.jsonl`, in order of id (errata G8). A line without an id gets the line's number as its id.
 pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
     let mut events: Vec<AuditEvent> = Vec::new();
     let mut double = Issues::default();

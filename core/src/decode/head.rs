@@ -119,7 +119,7 @@ impl RunHead {
         true
     }
 
-    /// Stores a value like [`RunHead::take`], but keeps an unknown key as a fact. Returns `false` if it was not kept.
+    /// Stores a value like [`RunHead::take`], but keeps an unknown key as a fact. Returns whether the value was kept.
     pub(crate) fn take_or_keep(&mut self, key: &str, value: &str) -> bool {
         let took = self.take(key, value);
         let kept = !took && self.facts.len() < MOST_FACTS;

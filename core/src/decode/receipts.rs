@@ -314,8 +314,8 @@ fn receipt_in_words(statement: Option<&str>) -> String {
     }
 }
 
-/// Whether a recorded hash is a SHA-256: 64 hexadecimal digits, optionally after `sha256:`. Other algorithms are not
-/// checked.
+/// Whether a recorded hash is a SHA-256: 64 hexadecimal digits, optionally after `sha256:`. Hashes of other algorithms
+/// are not verified.
 fn is_sha256(hash: &str) -> bool {
     let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
     hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit())

@@ -7,7 +7,7 @@ use crate::schema;
 /// other memory, the total of a command stays below 256 MB (docs/reference/limits.md).
 pub(super) const MOST_HELD: usize = 160 << 20;
 
-/// Additional bytes of an `execution` row with metadata: a frame, a round, a branch or an open gate.
+/// Additional bytes of an `execution` row that has metadata, such as the row of a frame, a round or a branch.
 pub(super) const METADATA: usize = 300;
 
 /// Bytes per program line: the line, its statement, and its links to rows.

@@ -12,7 +12,8 @@ use crate::program::{Tie, TiedBy};
 /// A number that measures the evidence against tying observations to statements; lower is better.
 pub(super) type Cost = u32;
 
-/// The smallest cost difference to the best alternative path with which a tie is certain; below it, a tie is a guess.
+/// The minimum by which the best alternative path must cost more, so that a tie is certain. Otherwise the tie is a
+/// guess.
 const GAP: Cost = 5;
 
 /// Maximum number of paths through the program that are followed at the same time.
@@ -35,7 +36,7 @@ pub(super) type Place = Option<(u32, usize)>;
 pub(super) trait Course {
     /// Returns the number of observations.
     fn len(&self) -> usize;
-    /// Returns the statements to which an observation may be tied, given the place before it.
+    /// Returns the statements to which an observation may be tied, given the place of the path before that observation.
     fn candidates(&self, at: usize, from: Place) -> Vec<Candidate>;
     /// Returns the cost of leaving an observation without a tie.
     fn untied(&self, at: usize) -> Cost;
@@ -67,7 +68,7 @@ pub(super) fn align(course: &impl Course) -> Vec<Option<Tie>> {
     chosen(course, &layers)
 }
 
-/// Returns the best continuations of paths by one observation.
+/// Extends paths by one observation, and returns the cheapest of the extended paths.
 fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
     let mut may_be: BTreeMap<u32, Candidate> = BTreeMap::new();
     let mut untied: BTreeMap<Place, Path> = BTreeMap::new();
@@ -110,7 +111,7 @@ fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
 /// Returns the ties of the best path, each compared with the best path that has another tie for the same observation.
 fn chosen(course: &impl Course, layers: &[Vec<Path>]) -> Vec<Option<Tie>> {
     let mut ties = vec![None; course.len()];
-    // For each path of a layer, the lowest cost from there to the last observation.
+    // For each path of a layer, the lowest cost from the path's end to the last observation.
     let mut ahead: Vec<Cost> = layers.last().map_or(Vec::new(), |last| vec![0; last.len()]);
     let mut own = 0;
     for at in (0..course.len()).rev() {

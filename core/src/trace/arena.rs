@@ -38,7 +38,7 @@ impl NodeId {
         NodeId(self.0.saturating_add(places))
     }
 
-    /// Returns the nodes in preorder from this one up to, but excluding, `end`.
+    /// Returns the nodes in preorder from this node up to, but excluding, `end`.
     pub fn to(self, end: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + Clone {
         (self.0..end.0).map(NodeId)
     }
@@ -106,7 +106,7 @@ impl Trace {
         std::iter::successors(from, |at| self.node(*at)?.parent)
     }
 
-    /// Returns the enclosing frame of each node.
+    /// Returns the enclosing frame of each node; `None` outside of all frames.
     pub fn frames(&self) -> TiVec<NodeId, Option<NodeId>> {
         let mut frames = TiVec::with_capacity(self.nodes.len());
         for node in &self.nodes {

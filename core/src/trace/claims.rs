@@ -29,7 +29,7 @@ pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale)
     claims
 }
 
-/// Whether the root's row of the call stack records that the run is running.
+/// Whether the call stack's row for the root records that the run is running.
 fn root_is_open(run: &Run) -> bool {
     let status = run.state_file.as_ref().and_then(|file| file.root.as_ref());
     status.is_some_and(|status| word(status).is_open())

@@ -82,8 +82,8 @@ pub(crate) use verdict::{NOT_UNDERSTOOD, STATE_FILE, recorded};
 ///
 /// `program` is the run's scanned source, if available: it ties nodes to lines and determines what is inside a loop's
 /// body or a `try`. `now` is in milliseconds since 1970: with it, a run without a sign of life for a day is reported
-/// as stale. A run without execution rows is folded from its state file or log, a folder without either from its
-/// bindings.
+/// as stale. A run without execution rows is folded from its state file or log. A folder with neither is folded from
+/// its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let mut trace = folded(run, program, now);
     let before = run.remarks.iter().map(|line| (None, line.clone()));
@@ -120,7 +120,7 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     trace
 }
 
-/// Returns a remark for each row that reopened the run after its end, placed after the node of the row before.
+/// Returns a remark for each row that reopened the run after its end, placed after the node of the previous row.
 fn taken_up(run: &Run, trace: &Trace) -> Vec<(Option<NodeId>, Text)> {
     let mut remarks = Vec::new();
     if !run
@@ -476,9 +476,9 @@ pub enum NodeKind {
     },
     /// A call of a block. The node's id is the scope of the frame's bindings (errata T6).
     Frame {
-        /// The block.
+        /// The name of the block.
         block: Text,
-        /// The number of frames above this one, plus one.
+        /// The number of frames above this frame, plus one.
         depth: u32,
     },
     /// An approval gate.
@@ -518,7 +518,7 @@ pub enum NodeStatus {
     Pending,
     /// Under way.
     Executing,
-    /// Entered, not left.
+    /// The node was entered, and its end is not recorded.
     Started,
     /// The node waits for another node (a gate, a called frame).
     Waiting,
@@ -544,7 +544,7 @@ pub enum NodeStatus {
     CutOff,
     /// The node started, but its end is not recorded, and the run may be over (derived).
     Unknown,
-    /// Another word, as written.
+    /// A status word unknown to OpenProse, as written.
     Other(Text),
 }
 
@@ -568,7 +568,7 @@ impl NodeStatus {
         NodeStatus::Unknown,
     ];
 
-    /// Returns the word for users.
+    /// Returns the word that users see, such as `cut off`.
     pub fn word(&self) -> &str {
         match self {
             NodeStatus::Pending => "pending",
@@ -608,7 +608,8 @@ impl NodeStatus {
 /// The status of the run that Prosescope believes, and why (errata T10).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// `completed`, `failed`, `interrupted`, `waiting`, `running`, or a recorded word unknown to OpenProse.
+    /// The status as a word: `completed`, `failed`, `interrupted`, `waiting`, `running`, or a recorded word unknown to
+    /// OpenProse.
     pub status: String,
     /// The source that gave the status: `run row`, `state file`, `pending gate at every position`, `open rows`, ….
     pub source: String,

@@ -85,8 +85,8 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
     }
 }
 
-/// Reports a row whose parent_id contradicts its metadata. By the metadata, the row belongs to `parent`; `named` is the
-/// instance of the parent_id, if there is one.
+/// Reports a row whose parent_id contradicts its metadata. According to the metadata, the row belongs to `parent`.
+/// `named` is the instance with the parent_id, if there is one.
 fn judge(
     rows: &Rows<'_>,
     list: &[Inst<'_>],

@@ -20,7 +20,7 @@ impl<'a> Rows<'a> {
             [a, b] => a.id <= b.id,
             _ => true,
         });
-        // Rows that only record that the run was reopened become remarks instead.
+        // Rows that only record that the run was reopened become remarks instead of nodes.
         let marks = list.iter().any(|row| reopened(row).is_some());
         let order = (!sorted || marks).then(|| {
             let all = (0..).zip(list);

@@ -40,8 +40,8 @@ impl<'a> Ties<'a> {
         let program = program.filter(|p| !p.statements.is_empty());
         let learned = program.map(|program| {
             let mut ties = program.ties();
-            // A branch's row has the index of its parallel block (errata F7), so it does not show how statements are
-            // counted.
+            // A branch's row has the index of its parallel block (errata F7), so the row does not show how statements
+            // are counted.
             let branch = |row: &&Execution| row.meta.as_deref().is_some_and(|m| m.branch.is_some());
             let rows = rows.iter().filter(|row| !branch(row));
             ties.learn(rows.map(|row| (&*row.text, row.index)));
@@ -64,7 +64,8 @@ impl<'a> Ties<'a> {
 
     /// Returns the statements that may run in an instance: the body of its statement, or the block that the statement
     /// calls by name. `guessed` means that the instance's own tie is a guess. `scope` means that the instance is a
-    /// branch without a statement of its own; such a branch contains its first statement and the statements led by it.
+    /// branch without a statement of its own. Such a branch contains its first statement and the clauses of that
+    /// statement, such as a `catch`.
     pub(super) fn within(
         &self,
         statement: u32,
@@ -231,7 +232,7 @@ fn begins_at(program: &Listing, line: i64) -> Option<u32> {
 }
 
 /// Returns the statement of a row that waits at a gate: a statement with the gate's name, whatever the row's text
-/// resembles. If the program has no gate of that name, the row keeps `tie` unless `tie` is an unlikely guess.
+/// resembles. If the program has no gate of that name, returns `tie` if it is certain or leads to a nameless gate.
 fn of_gate(program: &Listing, id: &str, tie: Option<Tie>) -> Option<Tie> {
     let named = program.gates_named(crate::gate::visit(id).0);
     if let Some(tie) = tie.filter(|tie| named.binary_search(&tie.statement).is_ok()) {

@@ -4,7 +4,7 @@ fn head(file: &str, stem: &str) -> Head {
     parse(file.as_bytes(), true, stem).expect("a whole file is enough")
 }
 
-/// Checks that a file has a header with this short description, and this value.
+/// Checks a file's header, described in a few words such as `name result, kind let`, and the file's value.
 fn check(file: &str, said: &str, value: &str) {
     let head = head(file, "result__43");
     let mut words: Vec<String> = Vec::new();

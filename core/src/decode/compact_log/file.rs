@@ -34,7 +34,7 @@ pub fn looks_like(text: &str) -> bool {
     if heading(first).is_some_and(|(_, title)| is_log_title(title)) {
         return lines.take(HEADER_LINES as usize).any(line::is_event);
     }
-    // After an envelope the first line may be anything; a trailer or an event later still makes the text a log.
+    // After an envelope, the first line may be any text. A later trailer or event still identifies a log.
     let is_record = |text: &str| line::is_event(text) || line::is_trailer(text);
     sealed && (is_record(first) || lines.take(HEADER_LINES as usize).any(is_record))
 }
@@ -163,7 +163,7 @@ impl Reader {
             }
             let (id, program) = title.split_once(char::is_whitespace).unwrap_or((title, ""));
             self.log.head.take("run", id);
-            // A program in the title takes precedence over one in front matter.
+            // A program in the title takes precedence over a program in front matter.
             let before = self.log.head.program.take();
             self.log.head.take("program", program);
             self.log.head.program = self.log.head.program.take().or(before);

@@ -1,4 +1,4 @@
-//! Parses one line of a compact log.
+//! Parses one line of a compact log, such as `3→ plan ✓`, into an event.
 
 use super::words;
 use crate::model::words::{self as listed, DEFERRED, says_deferred};

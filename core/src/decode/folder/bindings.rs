@@ -274,7 +274,7 @@ pub(super) fn words(frame: Option<i64>) -> String {
     frame.map_or("the root".to_owned(), |id| format!("frame {id}"))
 }
 
-/// Returns the first five names and the number of further ones, for a message.
+/// Returns the first five names and the number of further names, for a message.
 pub(super) fn few<T: AsRef<str>>(names: &[T]) -> String {
     let mut out: Vec<&str> = names.iter().take(5).map(AsRef::as_ref).collect();
     let more = format!("{} more", names.len().saturating_sub(5));

@@ -122,8 +122,8 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
     run.bindings.extend(missing);
 }
 
-/// Returns a path in the state file's index relative to the run; empty if there is none. Some writers record paths from
-/// the project's root, such as `.prose/runs/r1/bindings/a.md`.
+/// Returns a path in the state file's index relative to the run; empty if the index has no path. Some writers record
+/// paths from the project's root, such as `.prose/runs/r1/bindings/a.md`.
 pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
     let path = path.trim().trim_start_matches("./");
     if is_nothing(path) || (path.starts_with('(') && path.ends_with(')')) {

@@ -169,7 +169,7 @@ mod tests {
         ])
     }
 
-    /// Opens a folder of runs in which the writer of r1 has written this part of the log, and this part of the gate.
+    /// Opens a folder of runs in which the writer of r1 has written this part of the log, and this file of the gate.
     fn open(journal: &Value, log: &str, gate: Option<&str>) -> Session {
         let mut files = vec![
             (

@@ -107,7 +107,7 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
         run.program = program::read(&mut tree, named.as_deref());
     }
     imports::read(&mut tree, run);
-    // The state file describes the same run as the rows, so it is kept for comparison.
+    // The state file describes the same run as the rows, so the state file is kept for comparison.
     if run.state_file.is_none() {
         let mut state_run = Run::default();
         state::read(&mut tree, &mut state_run);

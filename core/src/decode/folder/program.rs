@@ -11,8 +11,8 @@ use crate::program::{self, MOST_BYTES, Statement, StatementKind};
 /// Names of a run's own copy of its program, OpenProse's name first (docs/reference/formats.md: "may be missing,
 /// shortened or called `current.prose`").
 const NAMES: [&str; 3] = ["program.prose", "current.prose", "root.prose.md"];
-/// A file of this name is the program only if it contains code or declares itself a program. Otherwise it may only
-/// describe a program.
+/// A file of this name is the program only if it contains code or declares itself a program. Other files of this name
+/// merely describe a program.
 const IN_MARKDOWN: &str = "program.md";
 
 /// Whether a file at the top of the run's folder has a program's name.

@@ -1,4 +1,5 @@
-//! Reads the state file of a run folder, in any format (docs/reference/formats.md).
+//! Reads the state of a run folder: the state file in any format, `run.json`, and the receipts
+//! (docs/reference/formats.md).
 
 use serde_json::Value;
 
@@ -156,7 +157,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
             ..log.head.clone()
         },
     );
-    // A final status in the head that differs from the log's own status is kept as a separate claim.
+    // A final status in the head that differs from the log's own status is kept as a separate record of the status.
     let other = log.head.status.clone().filter(|head| {
         head.is_finished() && log.status.as_ref().is_some_and(|status| status != head)
     });

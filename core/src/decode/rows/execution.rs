@@ -68,7 +68,7 @@ pub(super) fn malformed(table: &str, row: i64, column: &str, why: &str) -> Issue
         .hint("The row is shown without this value. To see the text, open the row under files and tables.")
 }
 
-/// Sorts by id, and reports ids that occur twice.
+/// Sorts rows by id, and reports ids that occur twice.
 fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
     if !rows.is_sorted_by_key(|r| r.id) {
         rows.sort_by_key(|r| r.id);
@@ -107,7 +107,7 @@ struct Evidence {
     append: bool,
     /// Whether a row has a key that occurs only in the in-place dialect (a statement's row is updated).
     in_place: bool,
-    /// Whether a row has different start and end times: it was updated, or written once at the end.
+    /// Whether a row has different start and end times: such a row was updated, or written once at the end.
     both_times: bool,
     times: bool,
 }

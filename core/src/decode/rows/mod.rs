@@ -60,7 +60,7 @@ pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Dec
     decode_in(db, name, "", wanted)
 }
 
-/// Decodes a database like [`decode`], in a folder whose name is known. Of several runs, [`which_run`] prefers the one
+/// Decodes a database like [`decode`], in a folder whose name is known. Of several runs, [`which_run`] prefers the run
 /// with the folder's name.
 ///
 /// # Errors
@@ -137,7 +137,7 @@ pub struct Head {
 /// is large.
 ///
 /// `folder` is the name of the database's folder. `most` receives the decoded run row and returns the maximum number
-/// of executions to read; if there are more, none of them is read.
+/// of executions to read. If the run has more executions, none is read.
 ///
 /// # Errors
 /// The same as [`decode`].

@@ -102,7 +102,7 @@ pub(super) struct Cells<'a> {
 }
 
 impl Reader<'_> {
-    /// Scans one of OpenProse's tables in order: all rows, or those of the chosen run, with the columns of
+    /// Scans one of OpenProse's tables in order: all rows, or the rows of the chosen run, with the columns of
     /// [`schema::TABLES`]. Does nothing if the table does not exist; an interrupted scan becomes an issue.
     pub(super) fn scan(&mut self, table: &'static str, each: impl FnMut(&mut Cells<'_>)) {
         self.scan_some(table, columns(table), each);
@@ -186,7 +186,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads all columns of one row by its address, including those after a large value.
+    /// Reads all columns of one row by the row's address, including the columns after a large value.
     pub(super) fn scan_row(
         &mut self,
         table: &'static str,

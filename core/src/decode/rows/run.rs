@@ -14,7 +14,7 @@ use crate::program;
 use crate::schema;
 use crate::time::Stamp;
 
-/// Maximum bytes of a program; a longer one is cut.
+/// Maximum bytes of a program; a longer program is cut.
 const PROGRAM: usize = 4 << 20;
 
 struct RunRow {
@@ -30,7 +30,7 @@ struct RunRow {
 /// Returns the index of the row of `run` that describes the run in `folder`. `rows` are the id and the start time of
 /// each row.
 ///
-/// The last row whose id is the folder's name is chosen, otherwise the row that started last, if possible one with an
+/// The last row whose id is the folder's name is chosen, otherwise the row that started last, if possible a row with an
 /// id. A row that another program added without an id, or with a later time, therefore does not hide the run. Readers
 /// and writers both use this rule.
 pub fn which_run<'a>(

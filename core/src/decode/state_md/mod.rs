@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Real files omit sections, add their own, express "nothing" in a dozen ways, and have passed through Markdown
-//! formatters (docs/reference/formats.md). All of these are read; unknown text is kept in [`StateFile::sections`],
+//! formatters (docs/reference/formats.md). All such files are read; unknown text is kept in [`StateFile::sections`],
 //! under its heading or as `Index (text)`. Parsing never fails, takes linear time, and cuts texts that are too long,
 //! with an issue.
 //!

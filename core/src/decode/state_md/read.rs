@@ -271,7 +271,8 @@ impl<'a> Reader<'a> {
             },
         };
         if let Some((_, text)) = self.kept.get_mut(at) {
-            // `render::state_md::print` escapes a line of text that would otherwise be read as a heading.
+            // `render::state_md::print` puts a backslash before a text line that looks like a heading. The backslash is
+            // removed here.
             let line = match line.strip_prefix('\\') {
                 Some(rest)
                     if self.fence.is_none() && rest.trim_start_matches('\\').starts_with('#') =>
@@ -290,7 +291,7 @@ impl<'a> Reader<'a> {
         match self.section {
             Section::Extra(..) => self.keep(line),
             _ if text.is_empty() => self.columns = None,
-            // These are the `---` lines around front matter.
+            // The `---` lines around front matter are skipped.
             Section::Header if text == "---" && !self.seen.title => {}
             Section::Header => self.header(text),
             Section::Trace => self.keep(line),

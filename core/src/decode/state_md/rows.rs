@@ -1,4 +1,4 @@
-//! Parses the table rows and list items of each section.
+//! Parses the table rows and list items in the sections of a state.md.
 
 use super::annotation::read_number;
 use super::escape::{escape, escape_first, unescape};

@@ -91,7 +91,7 @@ pub(crate) enum Column {
 /// The columns of a table in order, each with its heading and with alternative headings of real files, in lower case.
 pub(crate) type Table = [(Column, &'static str, &'static [&'static str])];
 
-/// The index of bindings.
+/// The columns of the index of bindings.
 pub(crate) const BINDINGS: &Table = &[
     (Column::Name, "Name", &["binding", "agent"]),
     (Column::Kind, "Kind", &["type"]),
@@ -99,14 +99,14 @@ pub(crate) const BINDINGS: &Table = &[
     (Column::Frame, "Execution ID", &["execution", "frame"]),
 ];
 
-/// The index of agents.
+/// The columns of the index of agents.
 pub(crate) const AGENTS: &Table = &[
     (Column::Name, "Name", &["binding", "agent"]),
     (Column::Scope, "Scope", &[]),
     (Column::Path, "Path", &["file", "location"]),
 ];
 
-/// The call stack.
+/// The columns of the call stack.
 pub(crate) const STACK: &Table = &[
     (Column::Frame, "execution_id", &["id", "execution", "frame"]),
     (Column::Block, "block", &[]),

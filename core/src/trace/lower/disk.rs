@@ -79,7 +79,7 @@ pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<
     found
 }
 
-/// Marks statements whose binding is written as completed, and reports marks of the state file that contradict this.
+/// Marks statements whose binding is written as completed, and reports contradicting marks of the state file.
 pub(in crate::trace) fn compare(
     run: &Run,
     told: &mut Evidence<'_, '_>,
@@ -327,9 +327,8 @@ fn rounds<'r>(
     last
 }
 
-/// Returns the base name and the round of a binding that a round of a loop wrote under its own name:
-/// `verify_round2_final` is `verify` in round 2. Returns `None` if the header quotes a source that binds another
-/// name.
+/// Returns the base name and the round of a binding that is named after a round of a loop: `verify_round2_final` is
+/// `verify` in round 2. Returns `None` if the binding's header quotes a source that binds another name.
 pub(crate) fn round_of(binding: &Binding) -> Option<(&str, u32)> {
     let (base, round) = named_round(&binding.name)?;
     let binds = |line: &str| {

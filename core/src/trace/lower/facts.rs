@@ -62,7 +62,7 @@ pub(in crate::trace) struct Stray {
     pub(in crate::trace) text: Text,
     /// The statement around the line, by the indentation of the state file's trace.
     pub(in crate::trace) inside: Option<u32>,
-    /// The last statement that was tied to a line before this one.
+    /// The last statement that was tied to a line before this line.
     pub(in crate::trace) after: Option<u32>,
 }
 

@@ -1,6 +1,6 @@
 //! The oddities of real run folders in the order of docs/reference/formats.md (its parts "A: state.md" and
-//! "Bindings"): each must be understood or reported. The parsers of single files have their own tests; these test the
-//! resulting run.
+//! "Bindings"): each must be understood or reported. The parsers of single files have their own tests; the tests below
+//! check the resulting run.
 
 use super::*;
 use crate::session::pages;
@@ -341,8 +341,8 @@ fn a_binding_of_any_real_shape_is_a_name_and_a_value() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A binding file may describe its kind in many words. It contradicts the index only if both name a kind that OpenProse
-/// defines, and the two differ.
+/// A binding file may describe its kind in many words. The file contradicts the index only if both have a kind that
+/// OpenProse defines, and the kinds differ.
 #[test]
 fn kinds_of_no_document_do_not_contradict_the_index() {
     for (kind, told) in [

@@ -97,7 +97,7 @@ impl Ahead {
         line.number.is_some() && last.is_some_and(|last| *last > at)
     }
 
-    /// Whether a line is the last one that refers to a frame.
+    /// Whether a line is the last line that refers to a frame.
     pub(super) fn is_last_of(&self, frame: i64, at: usize) -> bool {
         self.last_of.get(&frame).is_none_or(|last| *last <= at)
     }

@@ -319,7 +319,7 @@ fn remarks_are_no_statements_but_what_was_at_hand_is_a_position() {
         write: completed
         ",
     );
-    // In the older form of the log, each `[Position]` line is current until the next one.
+    // In the older form of the log, each `[Position]` line is current until the next `[Position]` line.
     told(
         "[Position] Statement 1: let plan = session: writer\n[Success] done\n[Position] Statement 2: session \"Warm up\"\n[Position] Statement 8: let version = exec \"cat .version\"\n",
         "

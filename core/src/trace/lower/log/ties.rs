@@ -75,7 +75,7 @@ pub(super) struct Line<'l> {
     pub(super) at: usize,
     pub(super) line: &'l LogLine,
     pub(super) mark: Mark<'l>,
-    /// The statements that match the line's words; empty if only its place identifies the statement.
+    /// The statements that match the line's words; empty if only the line's place identifies the statement.
     pub(super) known: Vec<Candidate>,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Program<'f, 'a> {
     pub(super) numbers: Vec<(i64, i64)>,
     /// The statements to which a line without words may refer, by block and kind.
     pub(super) by_kind: BTreeMap<(Option<u32>, Option<Kind>), Vec<u32>>,
-    /// For each binding name, the source that its header quotes, and the last line with that name.
+    /// For each binding name, the source that the binding's header quotes, and the last line with that name.
     pub(super) sources: BTreeMap<&'f str, (&'f str, usize)>,
     /// The result of [`Listing::spoken_of`] for each text that was looked up. Long logs repeat few texts.
     spoken_of: BTreeMap<&'f str, (Vec<u32>, TiedBy, bool)>,

@@ -67,7 +67,7 @@ impl Walk<'_, '_, '_> {
         here.collect()
     }
 
-    /// Returns the cost of a difference between two lines' numbers and the distance of their statements.
+    /// Returns the cost if the distance between two lines' numbers differs from the distance between their statements.
     fn count(&self, from: Place, at: usize, to: u32) -> Cost {
         let number = |at: usize| self.lines.get(at).and_then(|line| line.mark.number);
         let before = match from {
