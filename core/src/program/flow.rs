@@ -48,7 +48,7 @@ impl Listing {
         self.or_beside(self.next_sibling(statement))
     }
 
-    /// Returns the statement itself if it can run next, otherwise the next sibling that can.
+    /// Returns the statement itself if it can run next, otherwise the next sibling that can run.
     fn or_beside(&self, first: Option<u32>) -> Option<u32> {
         let mut at = first;
         while let Some(now) = at {

@@ -64,7 +64,7 @@ pub struct Listing {
 /// A line of the source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// The text without its line break.
+    /// The line's text without the line break.
     pub text: String,
     /// Index into [`Listing::statements`] of the innermost statement that the line belongs to; `None` for blank lines
     /// and comments outside of all statements.
@@ -77,7 +77,7 @@ pub struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LineRole {
-    /// Begins a statement.
+    /// A line that begins a statement.
     Statement,
     /// A property of the statement above (`prompt:`, `context:`, `model:` …).
     Property,
@@ -85,7 +85,7 @@ pub enum LineRole {
     Continuation,
     /// A comment.
     Comment,
-    /// Blank.
+    /// A blank line.
     Blank,
     /// A line of a Markdown file outside of its programs.
     Text,
@@ -173,9 +173,9 @@ pub enum StatementKind {
     Gate,
     /// `exec …`
     Exec,
-    /// `call reviewer`, of the later language; `research(topic: "…")`: a call of an imported program
+    /// `call reviewer` of later OpenProse versions; `research(topic: "…")`: a call of an imported program
     Call,
-    /// `return x`, of the later language
+    /// `return x` of later OpenProse versions
     Return,
     /// `@get_config`: the target of a gate's `retry get_config`
     Label,

@@ -12,7 +12,7 @@ pub(super) const LIMIT: usize = 600;
 /// A normalized text: blanks, case, quotes, comments and the final punctuation do not matter.
 #[derive(Debug, Default)]
 pub(super) struct Row<'t> {
-    /// The first line as written; `tokens` are its tokens.
+    /// The first line as written; `tokens` contains the tokens of this line.
     line: &'t str,
     tokens: Vec<Token>,
     /// The first line, normalized.

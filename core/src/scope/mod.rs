@@ -224,7 +224,7 @@ fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
         return exact;
     }
     let of_round = |(at, binding): (usize, &Binding)| {
-        // Compares the names first, because `round_of` reads the binding's header, which is expensive.
+        // Compares the names first, because `round_of` scans the source in the binding's header, which is slow.
         named_round(&binding.name).filter(|(base, _)| *base == name)?;
         let (_, round) = round_of(binding)?;
         Some((round, at, binding.execution_id))

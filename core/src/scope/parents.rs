@@ -21,7 +21,7 @@ pub(super) struct Way {
 /// Why a walk ended before the root.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bend {
-    /// The execution's ancestors include itself (errata B2).
+    /// The ancestors of the execution include the execution itself (errata B2).
     Circle(i64),
     /// The execution records a parent that does not exist. Fields: execution, parent.
     Orphan(i64, i64),

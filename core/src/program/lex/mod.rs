@@ -45,7 +45,7 @@ pub(super) struct Token {
     pub(super) depth: u32,
 }
 
-/// One logical line.
+/// One logical line of a program, with its tokens.
 #[derive(Debug, Default)]
 pub(super) struct Logical {
     /// Index of the first source line, from 0.
@@ -240,7 +240,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
             return false;
         };
         let depth = head.len() - head.trim_start().len();
-        // Only a line of a program has a blank before the quotes.
+        // In a program, a blank precedes opening quotes, as in `prompt: """`.
         depth > indent && head.ends_with(' ') && head::begins_something(head)
     }
 

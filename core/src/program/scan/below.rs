@@ -11,7 +11,7 @@ use crate::program::{LineRole, Property};
 #[derive(Clone, Copy)]
 pub(super) struct Below {
     pub(super) index: usize,
-    /// The start and end of the property's value in its own line.
+    /// The start and end of the value on the property's own line, as byte offsets.
     pub(super) value: (usize, usize),
     /// Whether the property has no text after its colon.
     pub(super) empty: bool,

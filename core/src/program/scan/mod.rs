@@ -1,4 +1,4 @@
-//! Groups lines into statements, by indentation.
+//! Groups the lines of a program into statements, by indentation.
 
 mod below;
 

@@ -54,13 +54,13 @@ impl Counted {
         self.0.get(what as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the statement that has an index in a way of counting.
+    /// Returns the statement that has this index under a way of counting.
     pub(super) fn at(&self, (what, from): Counting, index: i64) -> Option<u32> {
         let at = usize::try_from(index.checked_sub(from)?).ok()?;
         self.all(what).get(at).copied().flatten()
     }
 
-    /// Returns the statement that has an index in a way of counting, otherwise the last statement before the index.
+    /// Returns the statement that has this index under a way of counting, or else the last statement before the index.
     pub(super) fn near(&self, (what, from): Counting, index: i64) -> u32 {
         let at = usize::try_from(index.saturating_sub(from)).unwrap_or(0);
         let upto = self.all(what).iter().take(at.saturating_add(1));
@@ -71,7 +71,7 @@ impl Counted {
 /// The evidence, from rows with certain ties, about the way in which the rows of a run count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Learned {
-    /// The ways with which most rows agree, likeliest first; empty without evidence.
+    /// The ways of counting with which most rows agree, likeliest first; empty without evidence.
     pub(super) best: Vec<Counting>,
     votes: [usize; COUNTINGS.len()],
     asked: usize,
@@ -105,7 +105,7 @@ impl Learned {
     }
 
     /// Whether an index may decide between equal statements. All rows with certain ties must agree, and there must be
-    /// at least three such rows, or two such rows with the index between theirs. A single row may agree by chance.
+    /// at least three such rows, or two with the index between their indices. A single row may agree by chance.
     pub(super) fn is_steady(&self, index: i64) -> bool {
         let between = self
             .span

@@ -55,7 +55,7 @@ pub(in crate::program) struct Found {
     pub(in crate::program) by: TiedBy,
     /// The likeliest of the statements, used if there is no other evidence.
     pub(super) likeliest: Option<u32>,
-    /// The kind of the text.
+    /// The kind of statement that the text begins, if known.
     pub(super) kind: Option<Kind>,
 }
 

@@ -151,7 +151,7 @@ fn the_index_decides_between_equals_only() {
     }
 }
 
-/// A text that may be the beginning of a longer one is a guess, unless the run's own counting confirms it.
+/// A tie is a guess if the text may be the beginning of a longer text, unless the run's own counting confirms the tie.
 #[test]
 fn a_text_that_another_begins_with_is_a_guess() {
     let listing = scan(

@@ -123,7 +123,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Whether a row with a `loop_id` belongs to the loop itself; otherwise it only runs inside that loop.
+    /// Whether a row with a `loop_id` belongs to the loop itself; otherwise the row's statement only runs in that loop.
     fn is_of_loop(&self, id: &'a str, row: &Execution, words: Words<'a>, named: Named) -> bool {
         match (words.lead, &row.status) {
             (_, Status::Iteration | Status::Exited) | (Lead::Loop, _) => true,

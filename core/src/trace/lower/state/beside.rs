@@ -12,9 +12,9 @@ use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 /// Maximum number of statements that the message lists.
 const NAMED: usize = 3;
 
-/// Compares the markers of the state file with the rows. Returns an issue about statements that one source reports as
-/// running and the other as over. A missing record is not a contradiction, because append-only rows may record only
-/// ends, and a state file only an excerpt.
+/// Compares the markers of the state file with the rows. Returns an issue about statements that are running according
+/// to one of the two, and over according to the other. A missing record is not a contradiction, because append-only
+/// rows may record only ends, and a state file only an excerpt.
 pub(in crate::trace) fn compare(
     run: &Run,
     program: Option<&Listing>,

@@ -269,7 +269,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Adds the branches that the section of a parallel block lists, but no line marks. A branch that is in the program
-    /// is only stored in `announced`; its record is added when its statement is reached.
+    /// is only stored in `announced`; the branch's record is added when the branch's statement is reached.
     fn announce(&mut self, at: u32, parallel: At, fact: &Fact) {
         let file = self.run.state_file.as_ref();
         let state = fact.construct.and_then(|at| file?.parallels.get(at));
@@ -314,7 +314,7 @@ impl<'a> Lowering<'_, 'a, '_> {
 
     /// Adds the counted rounds of a loop. Except for the last round, only the numbers of the rounds are known.
     fn rounds(&mut self, at: u32, looped: At, fact: &Fact) {
-        // If the loop was entered, but the file does not count rounds, its statements ran in the first round.
+        // If the loop was entered, but the file does not count rounds, the loop's statements ran in the first round.
         let entered = fact.construct.is_some() && self.marks.holds(at);
         if let Some(total) = fact.round.or(entered.then_some(1)) {
             self.count_rounds(looped, total, Some(at));

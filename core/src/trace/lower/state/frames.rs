@@ -17,7 +17,7 @@ pub(in crate::trace) struct Frame {
     pub(super) name: Text,
     /// The declaration of the frame's block in the program.
     pub(in crate::trace) block: Option<u32>,
-    /// The calling frame, as an index in [`Frames::list`].
+    /// The calling frame, as an index in [`Frames::list`]; `None` for the root or an unknown caller.
     pub(super) above: Option<usize>,
     /// The statement that called the frame, if known.
     pub(super) call: Option<u32>,
@@ -76,7 +76,7 @@ impl Frames {
         self.list.get(*self.innermost.get(&block)?)
     }
 
-    /// Whether each statement of a frame is recorded: true for the root and for the innermost frame of a block.
+    /// Whether the state file's marks are about a frame: true for the root, and for the innermost frame of each block.
     pub(super) fn is_walked(&self, place: Option<usize>) -> bool {
         let Some(place) = place else { return true };
         let block = self.list.get(place).and_then(|frame| frame.block);

@@ -82,7 +82,7 @@ impl Marks {
         self.holds.get(at as usize) == Some(&true)
     }
 
-    /// Whether an unmarked statement is over because the run continued after it.
+    /// Whether an unmarked statement is over, because the run has ended or continued after the statement.
     pub(super) fn passed(&self, facts: &Facts<'_>, at: u32) -> bool {
         let block = facts.get(at).and_then(|fact| fact.block);
         let end = facts.statement(at).map_or(0, |s| s.end);

@@ -36,7 +36,7 @@ use crate::trace::story::{At, Place, Story};
 use frames::Frames;
 use sections::Unplaced;
 
-/// What a state file and the bindings on disk show about a run.
+/// The evidence about a run from a state file and the bindings on disk.
 pub(in crate::trace) struct Evidence<'a, 'r> {
     pub(in crate::trace) facts: Facts<'a>,
     pub(in crate::trace) frames: Frames,
@@ -45,8 +45,8 @@ pub(in crate::trace) struct Evidence<'a, 'r> {
 }
 
 impl<'a, 'r> Evidence<'a, 'r> {
-    /// Collects the evidence. `listing` is the program; without a program it is the file's trace, scanned, the same
-    /// as `told`.
+    /// Collects the evidence. `told` is the file's trace, scanned. `listing` is the program; without a program,
+    /// `listing` is the same as `told`.
     pub(in crate::trace) fn of(
         run: &'r Run,
         listing: &'a Listing,

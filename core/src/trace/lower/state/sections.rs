@@ -1,4 +1,5 @@
-//! Ties the sections under "Active Constructs" to parallel blocks and loops of the program, and reads their facts.
+//! Ties the sections under "Active Constructs" to parallel blocks and loops of the program, and reads the facts in
+//! these sections.
 
 use std::collections::{BTreeMap, BTreeSet};
 
