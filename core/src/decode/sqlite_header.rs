@@ -213,7 +213,7 @@ pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
     }
     let what = if head.iter().all(|b| *b == 0) {
         format!(
-            "{size}, only zeros; copy or download the file again, because that was not finished"
+            "{size}, only zeros, because a copy or download was not finished; copy or download the file again"
         )
     } else if std::str::from_utf8(head).is_ok_and(|t| !t.contains('\0')) {
         format!("{size} of text, beginning with {shown}")
@@ -263,7 +263,7 @@ mod tests {
             (
                 &[0; 512],
                 4096,
-                "this is not a SQLite database: 4096 bytes, only zeros; copy or download the file again, because that was not finished",
+                "this is not a SQLite database: 4096 bytes, only zeros, because a copy or download was not finished; copy or download the file again",
             ),
             (
                 b"\x37\x7f\x06\x82\x00",

@@ -77,7 +77,7 @@ pub(super) fn reopened(row: &Execution) -> Option<&str> {
 }
 
 /// The issues found while folding a run. After [`Ledger::CAP`] issues of one rule, the rest are only counted, because
-/// 100,000 issues of one rule have one cause. Every node still shows its own state.
+/// so many issues of one rule usually have one cause. Every node still shows its own state.
 #[derive(Default)]
 pub(crate) struct Ledger {
     list: Vec<Issue>,

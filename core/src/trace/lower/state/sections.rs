@@ -120,8 +120,8 @@ fn of_kind(facts: &Facts<'_>, wanted: impl Fn(StatementKind) -> bool) -> Vec<u32
 }
 
 fn parallel(facts: &mut Facts<'_>, at: u32, index: usize, state: &ParallelState, passed: bool) {
-    // If every branch of an active block has ended, the block still has to join its branches, unless the run has already
-    // continued after the block.
+    // If every branch of an active block has ended, the block still has to join its branches, unless the run has
+    // already continued after the block.
     let mut open = state.branches.is_empty() || !passed;
     for (name, status) in &state.branches {
         let status = word(status);
