@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
         let text = || Some(unescape(value).into());
         match key {
             "kind" if self.head.kind.is_none() => self.head.kind = text(),
-            // Later writers record the kind under the key `binding` (contract 1: `binding: input`).
+            // Later writers record the kind under the key `binding` (`binding: input`; OpenProse 0.12 to 0.14).
             "binding" if self.head.kind.is_none() && is_kind(value) => {
                 self.known = true;
                 self.head.kind = text();

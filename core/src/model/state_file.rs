@@ -33,7 +33,7 @@ pub struct StateFile {
     pub call_stack: Vec<CallFrame>,
     /// The status of the root frame; `None` if the table of the call stack has no row for the root.
     pub root: Option<super::Status>,
-    /// Sections unknown to OpenProse: heading and text (docs/reference/formats.md: "Extra sections: keep").
+    /// Sections unknown to OpenProse: heading and text (docs/reference/formats.md).
     pub sections: Vec<(Text, Text)>,
 }
 

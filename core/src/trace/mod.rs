@@ -31,8 +31,8 @@
 //! - The in-place dialect does not record where a round ended: a repeated statement begins the next pass, the last
 //!   pass is the last round, and this is marked as inferred.
 //! - A branch that its parallel block did not wait for (`first`, `any`) is abandoned, also while the run continues.
-//! - An open row whose construct was closed by a later row is a position only if there is no other position. The same
-//!   holds for a statement that is announced after a running statement.
+//! - An open row whose construct was closed by a later row is a position only if there is no other position.
+//! - A statement that is announced after a running statement is not a position.
 //! - A completed run has no first cause, whatever failures it tolerated. A failed run without a failed row was ended
 //!   by the last rejected gate.
 //! - A status word unknown to OpenProse counts as open while the run is open, and is kept after the run's end.
@@ -327,7 +327,7 @@ pub struct Trace {
 /// One thing that happened: an instance, a round, or an announced branch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// The id of the node's first row; `None` for a round and for a derived branch.
+    /// The id of the node's first row; `None` without a row, as for a round, a derived branch, or a run in a log.
     pub id: Option<i64>,
     /// The ids of the node's later rows (errata X7).
     pub aliases: Vec<i64>,

@@ -6,7 +6,7 @@ use super::index::Feature;
 use crate::program::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
 use crate::program::{LineRole, Listing, Statement};
 
-/// Returns a hash of a text, which is the same on every machine.
+/// Returns a hash of a text. Hashes are compared only within one process.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

@@ -1,5 +1,4 @@
-//! Ties bindings on disk to the statements that wrote them, and finds outdated marks of a state file (errata T10;
-//! docs/reference/formats.md: "often stale").
+//! Ties bindings on disk to the statements that wrote them, and finds outdated marks of a state file (errata T10).
 
 use std::collections::{BTreeMap, BTreeSet};
 
