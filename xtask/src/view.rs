@@ -58,8 +58,8 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
     let viewer = step(
         "Building the viewer (WebAssembly) and prosescope, side by side (minutes the first time)",
         || {
-            // Embeds the viewer of the previous build while the new one is built. If both are the same, the next step
-            // compiles nothing.
+            // While the new viewer is built, the program is built with the previous viewer. If both viewers are the
+            // same, the next step compiles nothing.
             let before = bundle::file(root);
             let before = before.is_file().then_some(&*before);
             let program = || build(root, selection, before, &["--quiet"]).map(drop);

@@ -138,8 +138,8 @@ fn no_page_names_a_document_that_its_reader_does_not_have() {
     for page in blocks::pages().iter().filter(|page| *page != OF_DECISIONS) {
         let text = std::fs::read_to_string(needs::root().join(page)).expect("a page");
         for line in prose(&text) {
-            // A link to a Markdown file leads to a page of these docs, so its target is not checked for names of
-            // OpenProse's pages.
+            // The test searches for names of OpenProse's documents, such as `sqlite.md`. The target of a link to a
+            // Markdown file is skipped, because it is a page of these docs and may have such a name.
             let shown = line.split("](").map(|part| match part.split_once(')') {
                 Some((target, rest)) if target.contains(".md") => rest,
                 _ => part,

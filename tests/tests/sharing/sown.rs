@@ -7,8 +7,8 @@ use prosescope_redact::{Names, Rules, replace};
 use crate::leaks::Sought;
 use crate::planted::{Kind, kinds, plant};
 
-/// The number of random secrets that are tried, to get one that the rules find when it is alone in a text. The tests of
-/// the rules measure how many kinds and secrets are found.
+/// The maximum number of random secrets of one kind that are made, until the rules find one in a text of its own. A
+/// secret that the rules miss even there would show nothing about sharing.
 const TRIES: u64 = 20;
 
 /// Kinds of secrets that are not found in any place, as docs/reference/sharing.md documents.
@@ -43,12 +43,12 @@ impl Sower {
         }
     }
 
-    /// Returns the texts for a place, each with a secret that occurs nowhere else.
+    /// Returns texts to write into one part of a run, such as `a value`. Each text contains a secret of its own.
     pub(crate) fn texts(&mut self, place: &str) -> Vec<String> {
         self.fitting(place, |_| true)
     }
 
-    /// Returns the texts for a place that accepts only some texts (`fits`).
+    /// Returns texts like [`Sower::texts`], for a part of a run that accepts only texts for which `fits` returns true.
     pub(crate) fn fitting(&mut self, place: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
         let next = self.places.len();
         let place_number = *self.places.entry(place.to_owned()).or_insert(next);

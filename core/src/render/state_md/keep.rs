@@ -56,7 +56,8 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
             keep(&mut kept, at);
         }
     }
-    // In preorder, descendants come after their node, so this reversed pass selects every node around a selected node.
+    // In preorder, descendants come after their node, so this reversed pass selects all ancestors of each
+    // selected node.
     for (at, node) in trace.nodes.iter_enumerated().rev() {
         if let (Some(true), Some(above)) = (kept.get(at), node.parent) {
             keep(&mut kept, above);
