@@ -405,11 +405,11 @@ fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
             go(&format!("exec fail {x} --error {error}"));
             go(&format!("exec retry {x}"));
             let shown = project.done("10:00:02", "show r", "");
-            let (_, stands) = shown.split_once("Where it stands").expect("a position");
-            assert!(stands.contains(error), "{form}: {shown}");
+            let (_, positions) = shown.split_once("Where it stands").expect("a position");
+            assert!(positions.contains(error), "{form}: {shown}");
             let resume = project.done("10:00:02", "resume r", "");
-            let (_, stands) = resume.split_once("Where it stands").expect("a position");
-            assert!(stands.contains(error), "{form}: {resume}");
+            let (_, positions) = resume.split_once("Where it stands").expect("a position");
+            assert!(positions.contains(error), "{form}: {resume}");
             let shown = project.done("10:00:02", "show r --json", "");
             let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
             let position = &shown["overview"]["positions"][0];

@@ -24,7 +24,7 @@ struct Reading {
     /// The number of bindings of each kind; `-` stands for a file without a header.
     bindings: &'static str,
     /// The program lines at which the run continues.
-    stands: &'static [u32],
+    positions: &'static [u32],
     /// The rules of issues that a person would also notice.
     told: &'static [&'static str],
 }
@@ -48,7 +48,7 @@ const OURS: &[Reading] = &[
         5,
         "2 -, 3 let",
     )
-    .stands(&[37])
+    .positions(&[37])
     .told(&[
         "binding-not-indexed",
         "elided-trace",
@@ -131,7 +131,7 @@ const READ: &[Reading] = &[
         8,
         "4 -, 4 let",
     )
-    .stands(&[185])
+    .positions(&[185])
     .told(&[
         "binding-not-indexed",
         "elided-trace",
@@ -209,14 +209,14 @@ const fn read(
         status,
         done,
         bindings,
-        stands: &[],
+        positions: &[],
         told: &[],
     }
 }
 
 impl Reading {
-    const fn stands(self, stands: &'static [u32]) -> Reading {
-        Reading { stands, ..self }
+    const fn positions(self, positions: &'static [u32]) -> Reading {
+        Reading { positions, ..self }
     }
 
     const fn told(self, told: &'static [&'static str]) -> Reading {
@@ -226,7 +226,7 @@ impl Reading {
     fn says(&self) -> String {
         format!(
             "{} {:?}, {} done, bindings: {}; stands at {:?}; told: {:?}",
-            self.form, self.status, self.done, self.bindings, self.stands, self.told
+            self.form, self.status, self.done, self.bindings, self.positions, self.told
         )
     }
 }
@@ -292,16 +292,16 @@ fn understood(dir: &Path, readings: &[Reading]) -> usize {
             .iter()
             .map(|(kind, n)| format!("{n} {}", if kind.is_empty() { "-" } else { kind }))
             .collect();
-        let stands: Vec<Option<u32>> = folded
+        let positions: Vec<Option<u32>> = folded
             .positions
             .iter()
             .map(|at| folded.nodes[*at].line)
             .collect();
-        let stands: Vec<u32> = stands.into_iter().flatten().collect();
+        let positions: Vec<u32> = positions.into_iter().flatten().collect();
         let told: BTreeSet<&str> = rules.iter().copied().collect();
         let told: Vec<&str> = told.into_iter().collect();
         let found = format!(
-            "{form} {status:?}, {done} done, bindings: {}; stands at {stands:?}; told: {told:?}",
+            "{form} {status:?}, {done} done, bindings: {}; stands at {positions:?}; told: {told:?}",
             kinds.join(", ")
         );
         println!("{name}: {found}");

@@ -31,7 +31,7 @@ pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
         out.push_str(&wrap(&format!("Note: {note}."), width, ""));
     }
     let said = sections(view);
-    section(&mut out, &said.stands, width);
+    section(&mut out, &said.positions, width);
     more(&mut out, view.position_count, view.positions.len());
     for of in [&said.cautions, &said.gates, &said.missing] {
         section(&mut out, of, width);

@@ -15,7 +15,7 @@ pub(super) const FRAMES: usize = 64;
 
 /// A position: a place where a run waits or runs, or where a failed run can begin again.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stand {
+pub struct Position {
     /// The node at the position; `None` if no node is open and the position follows from the statement that ended last.
     pub node: Option<NodeId>,
     /// Why the run is at this place.
@@ -41,8 +41,8 @@ pub struct Ahead {
     pub scope: Option<i64>,
     /// The block around the statement, if that block has yet to be called and therefore has no frame id.
     pub called: Option<u32>,
-    /// The position after which the statement comes: an index into [`Plan::stands`].
-    pub stand: usize,
+    /// The position after which the statement comes: an index into [`Plan::positions`].
+    pub position: usize,
 }
 
 /// Returns the last failure inside the open node `within`, or inside the program for `None`. The run continues at this
@@ -124,7 +124,7 @@ fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop
     found
 }
 
-pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
+pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
     let scopes = Scopes::of(facts);
     for (node, stop) in stops(facts, &mut plan.notes) {
         let own = node.and_then(|at| facts.node(at));
@@ -133,7 +133,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             Some(own) if own.kind.is_frame() => node,
             _ => own.and_then(|own| own.parent),
         };
-        plan.stands.push(Stand {
+        plan.positions.push(Position {
             node,
             stop,
             frame: facts.trace.frame(inside),
@@ -143,7 +143,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         });
     }
     let Some(listing) = facts.listing else {
-        if !plan.stands.is_empty() {
+        if !plan.positions.is_empty() {
             plan.notes.push(format!(
                 "{}: the remaining statements and their inputs are unknown",
                 facts.run.program.missing()
@@ -152,18 +152,18 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         return;
     };
     let mut walk = Walk::new(facts, listing, &scopes);
-    for (nth, stand) in plan.stands.iter_mut().enumerate() {
-        walk.stand = nth;
+    for (nth, position) in plan.positions.iter_mut().enumerate() {
+        walk.position = nth;
         walk.first = None;
-        walk.from(stand.node);
+        walk.from(position.node);
         walk.called();
-        stand.next = walk.first;
+        position.next = walk.first;
         if let Some((gate, refused)) = walk.decided.take() {
             plan.decided.push(gate);
             if refused {
-                stand.stop = Stop::Refused;
-                stand.node = Some(gate);
-                stand.statement = facts.statement(gate);
+                position.stop = Stop::Refused;
+                position.node = Some(gate);
+                position.statement = facts.statement(gate);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Lists effects that may have happened already, or in part, and must not be repeated unchecked.
 
-use super::ahead::Stand;
+use super::ahead::Position;
 use super::{Facts, Plan};
 use crate::model::{AgentScope, ValueAt};
 use crate::program::{Statement, StatementKind as Kind, classify};
@@ -10,7 +10,7 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{Risk, Stop};
 
 /// Limit for the number of positions for which cautions are listed.
-const STANDS: usize = 50;
+const POSITIONS: usize = 50;
 /// Limit for the number of enclosing nodes examined around each position.
 const LEVELS: usize = 64;
 
@@ -25,35 +25,36 @@ pub struct Caution {
     pub text: String,
 }
 
-pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
-    let mut look = Look {
+pub(super) fn add_cautions(facts: Facts<'_>, plan: &mut Plan) {
+    let mut cautions = Cautions {
         facts,
         found: Vec::new(),
     };
-    for stand in plan.stands.iter().take(STANDS) {
-        let Some((at, node)) = stand.node.and_then(|at| Some((at, facts.node(at)?))) else {
+    for position in plan.positions.iter().take(POSITIONS) {
+        let Some((at, node)) = position.node.and_then(|at| Some((at, facts.node(at)?))) else {
             continue;
         };
-        if matches!(stand.stop, Stop::Open | Stop::Failed) && node.status != NodeStatus::Pending {
-            look.itself(stand, at, node);
+        if matches!(position.stop, Stop::Open | Stop::Failed) && node.status != NodeStatus::Pending
+        {
+            cautions.itself(position, at, node);
         }
         for level in facts.trace.upward(Some(at)).take(LEVELS) {
             match facts.node(level) {
-                Some(node) if node.kind == NodeKind::Parallel => look.branches(level, node),
-                Some(node) if node.kind == NodeKind::Loop => look.rounds(level, node),
+                Some(node) if node.kind == NodeKind::Parallel => cautions.branches(level, node),
+                Some(node) if node.kind == NodeKind::Loop => cautions.rounds(level, node),
                 _ => {}
             }
         }
     }
-    plan.cautions = look.found;
+    plan.cautions = cautions.found;
 }
 
-struct Look<'a> {
+struct Cautions<'a> {
     facts: Facts<'a>,
     found: Vec<Caution>,
 }
 
-impl Look<'_> {
+impl Cautions<'_> {
     fn add(&mut self, risk: Risk, node: NodeId, text: String) {
         let caution = Caution { risk, node, text };
         if !self.found.contains(&caution) {
@@ -62,12 +63,12 @@ impl Look<'_> {
     }
 
     /// Adds the effects that the statement at the position may have had already.
-    fn itself(&mut self, stand: &Stand, at: NodeId, node: &Node) {
+    fn itself(&mut self, position: &Position, at: NodeId, node: &Node) {
         let what = format!("`{}`", short(&node.text, 60));
-        let statement = stand.statement.zip(self.facts.listing);
+        let statement = position.statement.zip(self.facts.listing);
         let statement = statement.and_then(|(at, listing)| listing.get(at));
         let kind = statement.map_or_else(|| classify(&node.text), |s| s.kind);
-        let failed = stand.stop == Stop::Failed;
+        let failed = position.stop == Stop::Failed;
         let is_work = matches!(
             node.kind,
             NodeKind::Statement | NodeKind::Branch { .. } | NodeKind::Gate { .. }
@@ -97,7 +98,7 @@ impl Look<'_> {
             self.add(Risk::Attempts, at, format!("{what} {word} {n}{of}{left}"));
         }
         let Some(statement) = statement else { return };
-        self.written(stand, at, statement);
+        self.written(position, at, statement);
         if kind == Kind::Resume && !failed {
             self.turn(at, statement);
         }
@@ -106,23 +107,23 @@ impl Look<'_> {
 
     /// Adds a caution if the statement's own frame has a binding of the statement's name. The session may have written
     /// the binding before the statement was recorded as completed.
-    fn written(&mut self, stand: &Stand, at: NodeId, statement: &Statement) {
+    fn written(&mut self, position: &Position, at: NodeId, statement: &Statement) {
         let facts = self.facts;
         let is_own = statement.binds.as_deref() != Some("input") && statement.text.contains('=');
         let Some(name) = statement.name.as_deref().filter(|_| is_own) else {
             return;
         };
-        let winner = scope::resolve(facts.run, facts.trace, name, stand.scope).winner;
+        let winner = scope::resolve(facts.run, facts.trace, name, position.scope).winner;
         let binding = winner.and_then(|at| facts.run.bindings.get(at));
-        let here = binding.filter(|b| b.execution_id == stand.scope);
+        let here = binding.filter(|b| b.execution_id == position.scope);
         let Some(binding) = here.filter(|b| !matches!(b.value, ValueAt::Missing)) else {
             return;
         };
         let when = binding.updated.as_ref();
         let when = when.map_or(String::new(), |at| format!(", last at {at}"));
         let listing = facts.listing;
-        let around = stand.statement.and_then(|at| listing?.loop_of(at));
-        let but = match (around, stand.stop) {
+        let around = position.statement.and_then(|at| listing?.loop_of(at));
+        let but = match (around, position.stop) {
             (Some(_), _) => "; the value may be from an earlier round",
             (None, Stop::Failed) => "; the value may be partial",
             (None, _) => ": the statement has probably ended",

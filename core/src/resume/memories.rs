@@ -24,14 +24,14 @@ pub struct Memory {
     pub lines: Vec<u32>,
 }
 
-pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
+pub(super) fn add_memories(facts: Facts<'_>, plan: &mut Plan) {
     let Some(listing) = facts.listing else { return };
     let mut memories: BTreeMap<&str, Memory> = BTreeMap::new();
     let mut begun: BTreeSet<&str> = BTreeSet::new();
-    let mut stand = usize::MAX;
+    let mut position = usize::MAX;
     for item in &plan.ahead {
-        if item.stand != stand {
-            stand = item.stand;
+        if item.position != position {
+            position = item.position;
             begun.clear();
         }
         let Some(this) = listing.get(item.statement) else {

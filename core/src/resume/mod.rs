@@ -35,7 +35,7 @@ use crate::model::{Run, RunStatus};
 use crate::program::{Listing, allows_failure};
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-pub use ahead::{Ahead, Stand};
+pub use ahead::{Ahead, Position};
 pub use caution::Caution;
 pub use memories::Memory;
 pub use needs::Need;
@@ -60,7 +60,7 @@ pub struct Facts<'a> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// Every current position, or the place where a failed run can begin again.
-    pub stands: Vec<Stand>,
+    pub positions: Vec<Position>,
     /// The statements that may run next, position by position; each statement occurs at most once in a frame.
     pub ahead: Vec<Ahead>,
     /// Whether statements ahead are missing from the list; a note explains why.
@@ -80,9 +80,9 @@ pub struct Plan {
 /// Plans how to continue a run. The time grows linearly with the trace; at most 4000 statements ahead are listed.
 pub fn plan(facts: Facts<'_>) -> Plan {
     let mut plan = ahead(facts);
-    needs::look(facts, &mut plan);
-    memories::look(facts, &mut plan);
-    caution::look(facts, &mut plan);
+    needs::add_needs(facts, &mut plan);
+    memories::add_memories(facts, &mut plan);
+    caution::add_cautions(facts, &mut plan);
     plan
 }
 
@@ -90,7 +90,7 @@ pub fn plan(facts: Facts<'_>) -> Plan {
 pub fn ahead(facts: Facts<'_>) -> Plan {
     let mut plan = Plan::default();
     if facts.trace.verdict.status != RunStatus::Completed.word() {
-        ahead::look(facts, &mut plan);
+        ahead::add_positions(facts, &mut plan);
     }
     plan
 }

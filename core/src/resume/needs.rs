@@ -71,7 +71,7 @@ impl Origin {
     }
 }
 
-pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
+pub(super) fn add_needs(facts: Facts<'_>, plan: &mut Plan) {
     let Some(listing) = facts.listing else { return };
     let mut names = Names {
         facts,
@@ -85,11 +85,11 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         needs: Vec::new(),
         places: BTreeMap::new(),
     };
-    let mut stand = usize::MAX;
+    let mut position = usize::MAX;
     for item in &plan.ahead {
-        if item.stand != stand {
+        if item.position != position {
             // Statements ahead of another position may make values too late, so each position starts with its own set.
-            stand = item.stand;
+            position = item.position;
             names.elsewhere.extend(std::mem::take(&mut names.made));
         }
         names.take(item);

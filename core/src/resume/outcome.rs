@@ -16,18 +16,18 @@ pub struct Outlook<'a> {
     pub(crate) facts: Facts<'a>,
     pub(crate) plan: &'a Plan,
     /// The index of each node in the plan's positions.
-    stands: BTreeMap<NodeId, usize>,
+    positions: BTreeMap<NodeId, usize>,
 }
 
 impl<'a> Outlook<'a> {
     /// Builds the index of the plan's positions.
     pub fn new(facts: Facts<'a>, plan: &'a Plan) -> Outlook<'a> {
-        let stands = plan.stands.iter().enumerate().rev();
+        let positions = plan.positions.iter().enumerate().rev();
         Outlook {
             facts,
             plan,
             // If a node has several positions, the first position is used.
-            stands: stands.filter_map(|(i, s)| Some((s.node?, i))).collect(),
+            positions: positions.filter_map(|(i, s)| Some((s.node?, i))).collect(),
         }
     }
 
@@ -69,13 +69,13 @@ impl<'a> Outlook<'a> {
         let Some(listing) = self.facts.listing else {
             return "goes on; without the program, the next statement is unknown".to_owned();
         };
-        let Some(&stand) = node.and_then(|node| self.stands.get(&node)) else {
+        let Some(&position) = node.and_then(|node| self.positions.get(&node)) else {
             return "the run is not at this gate".to_owned();
         };
         // The statements ahead are sorted by position.
-        let from = self.plan.ahead.partition_point(|a| a.stand < stand);
+        let from = self.plan.ahead.partition_point(|a| a.position < position);
         let behind = (self.plan.ahead.iter().skip(from))
-            .take_while(|a| a.stand == stand)
+            .take_while(|a| a.position == position)
             .filter(|a| !matches!(a.how, How::Here | How::Called))
             .find(|a| gate.is_none_or(|gate| !listing.contains(gate, a.statement)));
         match behind.and_then(|a| listing.get(a.statement)) {

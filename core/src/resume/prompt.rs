@@ -51,7 +51,7 @@ pub fn prompt(view: &ResumeView) -> String {
     let said = sections(view);
     let ended = "Do not run again what has ended.";
     section(&mut out, "What happened", ended, "text", done);
-    for of in [&said.stands, &said.cautions, &said.missing] {
+    for of in [&said.positions, &said.cautions, &said.missing] {
         section(&mut out, of.title, of.about, "text", lines(of));
     }
     let values = view.there().map(|n| {

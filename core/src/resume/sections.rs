@@ -27,10 +27,10 @@ pub fn sections(view: &ResumeView) -> Sections {
         items,
     };
     Sections {
-        stands: section(
+        positions: section(
             "Where it stands",
             "The run is at all of these places at once. Line numbers are those of the program.",
-            view.positions.iter().map(stand).collect(),
+            view.positions.iter().map(position_item).collect(),
         ),
         cautions: section(
             "Before anything is repeated",
@@ -45,13 +45,13 @@ pub fn sections(view: &ResumeView) -> Sections {
         gates: section(
             "Gates that wait",
             "Only a person whom the gate admits may decide it. Do not decide a gate yourself.",
-            view.gates.iter().map(gate).collect(),
+            view.gates.iter().map(gate_item).collect(),
         ),
         steps: section("What to do next", "In this order.", steps.collect()),
     }
 }
 
-fn stand(position: &PositionView) -> Item {
+fn position_item(position: &PositionView) -> Item {
     let status = position.node.as_ref().map_or("", |n| n.status.as_str());
     let guess = if position.guessed { "?" } else { "" };
     let line = position.line;
@@ -90,7 +90,7 @@ fn stand(position: &PositionView) -> Item {
     }
 }
 
-fn gate(GateOutcomeView { gate, outcomes }: &GateOutcomeView) -> Item {
+fn gate_item(GateOutcomeView { gate, outcomes }: &GateOutcomeView) -> Item {
     let mut item = Item::from(gate);
     item.below.extend([
         format!("approved: {}", outcomes.if_approved),

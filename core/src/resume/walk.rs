@@ -29,7 +29,8 @@ pub(super) struct Walk<'a> {
     pub(super) cut: bool,
     /// Whether the present position continues after a statement that failed.
     failed: bool,
-    pub(super) stand: usize,
+    /// The present position: an index into [`super::Plan::positions`].
+    pub(super) position: usize,
     /// The gate that was decided last before the present position, and whether the decision keeps the program from
     /// continuing normally.
     pub(super) decided: Option<(NodeId, bool)>,
@@ -68,7 +69,7 @@ impl<'a> Walk<'a> {
             notes: Vec::new(),
             cut: false,
             failed: false,
-            stand: 0,
+            position: 0,
             decided: None,
             calls: VecDeque::new(),
             given: given(facts, listing),
@@ -322,7 +323,7 @@ impl<'a> Walk<'a> {
             let is_sure = |at: &&usize| {
                 let known = self.ahead.get(**at);
                 known.is_some_and(|a| {
-                    matches!(a.how, How::Here | How::Next) && a.stand != self.stand
+                    matches!(a.how, How::Here | How::Next) && a.position != self.position
                 })
             };
             if let Some(known) = known.filter(is_sure) {
@@ -470,7 +471,7 @@ impl<'a> Walk<'a> {
             how,
             scope: around.scope,
             called: around.called,
-            stand: self.stand,
+            position: self.position,
         });
         // A call that is running has its own frame; the position in that frame is walked separately.
         let under_way = how == How::Here && around.called.is_none();

@@ -7,7 +7,7 @@ use crate::text::short;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sections {
     /// The current positions of the run.
-    pub stands: Section,
+    pub positions: Section,
     /// The actions that may have happened already.
     pub cautions: Section,
     /// The values that the rest of the program uses and that are missing.

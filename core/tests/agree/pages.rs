@@ -94,8 +94,8 @@ impl Pages {
         );
         let first: Vec<u32> = of_trace.iter().copied().take(of_show.len()).collect();
         self.same("positions, trace and show", &first, &of_show);
-        let stands = self.resume.positions.iter();
-        let of_resume: Vec<u32> = stands
+        let positions = self.resume.positions.iter();
+        let of_resume: Vec<u32> = positions
             .take(of_show.len())
             .filter(|p| matches!(p.how, Stop::Open | Stop::Gate))
             .filter_map(|p| Some(p.node.as_ref()?.node))
@@ -131,8 +131,8 @@ impl Pages {
         let cause = self.rows.iter().find(|r| r.first_cause).map(|r| r.node);
         let of_show = self.show.failure.as_ref().map(|f| f.cause.node);
         self.same("first cause, trace and show", &cause, &of_show);
-        let mut stands = self.resume.positions.iter();
-        let of_resume = stands
+        let mut positions = self.resume.positions.iter();
+        let of_resume = positions
             .find(|p| p.how == Stop::Failed)
             .and_then(|p| p.node.as_ref());
         let of_resume = of_resume.map(|n| n.node);
@@ -225,17 +225,17 @@ impl Pages {
             Some(line.status.clone())
         };
         let mut told = Vec::new();
-        for stand in &self.resume.positions {
-            let Some(next) = &stand.next else { continue };
+        for position in &self.resume.positions {
+            let Some(next) = &position.next else { continue };
             let word = status(next.line).unwrap_or_default();
             // Whether the statement belongs to another round of a loop whose head has no record.
             let again = next.how == How::Again;
             let passed = !again && matches!(&*word, "not run" | "not recorded");
-            let over = stand.how == Stop::Between
+            let over = position.how == Stop::Between
                 && next.how == How::Next
                 && matches!(&*word, "completed" | "skipped" | "approved");
             let round = self.resume.ahead.iter().any(|a| a.how == How::Again);
-            if passed || (over && !round && stand.frame.is_none()) {
+            if passed || (over && !round && position.frame.is_none()) {
                 told.push(format!(
                     "resume goes on at line {}, which is {word}",
                     next.line
@@ -260,10 +260,10 @@ impl Pages {
                 told.push(format!("line {} is not reached, and not ahead", line.line));
             }
         }
-        if let ([stand], false) = (
+        if let ([position], false) = (
             self.resume.positions.as_slice(),
             self.show.left.starts_with("not"),
-        ) && let Some(next) = &stand.next
+        ) && let Some(next) = &position.next
         {
             let line = format!(" line {}", next.line);
             if !self.show.left.starts_with("no") && !self.show.left.contains(&line) {

@@ -491,10 +491,10 @@ fn a_failed_run_that_was_taken_up_again_stands_at_its_first_cause() {
     // The result is the same if the run's row still has the status `running` although a statement failed.
     for status in ["failed", "running"] {
         let view = pages::resume(&database(program, status, rows), Some(NOW));
-        let stands = told(&view);
+        let positions = told(&view);
         assert!(
-            stands.contains("failed 2 in #1 next 2"),
-            "{status}: {stands}"
+            positions.contains("failed 2 in #1 next 2"),
+            "{status}: {positions}"
         );
     }
 }

@@ -95,10 +95,10 @@ fn a_plan_stands_where_the_trace_does() {
             let name = &case["name"];
             match run.status {
                 Some(RunStatus::Completed) => assert_eq!(plan, Plan::default(), "{name}"),
-                Some(RunStatus::Failed) => assert!(plan.stands.len() <= 1, "{name}"),
+                Some(RunStatus::Failed) => assert!(plan.positions.len() <= 1, "{name}"),
                 // If nothing was recorded, the plan has no position: even the beginning is uncertain.
-                None if run.executions.is_empty() => assert_eq!(plan.stands.len(), 0, "{name}"),
-                _ => assert_eq!(plan.stands.len(), positions.max(1), "{name}"),
+                None if run.executions.is_empty() => assert_eq!(plan.positions.len(), 0, "{name}"),
+                _ => assert_eq!(plan.positions.len(), positions.max(1), "{name}"),
             }
         }
     }
@@ -127,7 +127,7 @@ fn a_recursion_of_100_000_frames_is_planned_from_both_ends() {
     ));
     let program = "block dig(x):\n  session \"Work\"\n  do dig(x)\n  session \"Fill\"\n    context: hole\ndo dig(data)\nsession \"End\"\n  context: top\n";
     let (plan, _) = planned(&running(rows), program);
-    assert_eq!(plan.stands.len(), 1);
+    assert_eq!(plan.positions.len(), 1);
     assert!(plan.ahead.len() < 1_000, "{}", plan.ahead.len());
     // The plan also lists what follows at the root, after all frames: the last session needs `top`.
     assert!(plan.needs.iter().any(|n| n.name == "top"));
@@ -147,7 +147,7 @@ fn many_positions_and_a_long_program_are_planned_too() {
         .map(|n| format!("session \"S{n}\"\n  context: v{n}\n"))
         .collect();
     let (plan, positions) = planned(&running(rows), &program);
-    assert_eq!(plan.stands.len(), positions);
+    assert_eq!(plan.positions.len(), positions);
     assert!(plan.ahead.len() <= 4_000 && plan.needs.len() <= 4_000);
 }
 

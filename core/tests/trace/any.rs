@@ -155,7 +155,7 @@ proptest! {
             prop_assert!(!trace.because_of.contains(&cause));
         }
         let plan = plan(Facts { run: &run, trace: &trace, listing: program.as_ref() });
-        prop_assert!(plan.stands.len() <= trace.positions.len().max(1), "{plan:?}");
+        prop_assert!(plan.positions.len() <= trace.positions.len().max(1), "{plan:?}");
         for (i, at) in trace.positions.iter().enumerate() {
             let node = &trace.nodes[*at];
             prop_assert!(node.status.is_open(), "{node:?}");

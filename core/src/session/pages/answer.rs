@@ -9,7 +9,7 @@ use super::trace::count;
 use crate::check::look;
 use crate::model::{BindingKind, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
-use crate::resume::{Ahead, Facts, Plan, Stand};
+use crate::resume::{Ahead, Facts, Plan, Position};
 use crate::session::Opened;
 use crate::shell;
 use crate::time::Stamp;
@@ -44,10 +44,10 @@ pub(super) fn add(
         let next = format!("decrypt {file} and read the run again");
         let left = format!("not readable: {file} is encrypted");
         (left, (next, None))
-    } else if let Some(stand) = plan.stands.first() {
+    } else if let Some(position) = plan.positions.first() {
         (
-            left(facts, plan, stand),
-            next(view, facts, plan, stand, now, name),
+            left(facts, plan, position),
+            next(view, facts, plan, position, now, name),
         )
     } else {
         let (left, next, words) = match view.status.as_str() {
@@ -82,7 +82,7 @@ pub(super) fn add(
     view.next_command = command.filter(|command| !command.is_empty());
 }
 
-fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
+fn left(facts: Facts<'_>, plan: &Plan, position: &Position) -> String {
     let Some(listing) = facts.listing else {
         return format!("not known: {}", facts.run.program.missing());
     };
@@ -95,7 +95,7 @@ fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     };
     let ahead = plan.ahead.iter().map(|ahead| ahead.statement);
     let ahead: BTreeSet<u32> = ahead.filter(is_step).collect();
-    let from = match (plan.stands.len(), line(plan, listing, stand)) {
+    let from = match (plan.positions.len(), line(plan, listing, position)) {
         (1, Some(line)) if ahead.len() == 1 => format!(", at line {line}"),
         (1, Some(line)) => format!(", from line {line} on"),
         (1, None) => String::new(),
@@ -105,7 +105,7 @@ fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     let words = statements(ahead.len() as u32);
     match ahead.len() {
         0 if plan.cut => "not known: the run's place in the program is not recorded".to_owned(),
-        0 if stand.stop == Stop::Refused => {
+        0 if position.stop == Stop::Refused => {
             "the program's reaction to a gate that was rejected or timed out".to_owned()
         }
         0 => "nothing: no statement remains".to_owned(),
@@ -133,8 +133,8 @@ pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
 }
 
 /// Returns the line at which the run continues.
-fn line(plan: &Plan, listing: &Listing, stand: &Stand) -> Option<u32> {
-    let next = stand.next.and_then(|at| plan.ahead.get(at))?;
+fn line(plan: &Plan, listing: &Listing, position: &Position) -> Option<u32> {
+    let next = position.next.and_then(|at| plan.ahead.get(at))?;
     Some(listing.get(next.statement)?.line)
 }
 
@@ -142,14 +142,16 @@ fn next(
     view: &Overview,
     facts: Facts<'_>,
     plan: &Plan,
-    stand: &Stand,
+    position: &Position,
     now: Option<i64>,
     name: &str,
 ) -> (String, Option<String>) {
     let command = |words: &str| Some(shell::command(words, &[name], ""));
-    let line = facts.listing.and_then(|listing| line(plan, listing, stand));
+    let line = facts
+        .listing
+        .and_then(|listing| line(plan, listing, position));
     let at = line.map_or(String::new(), |line| format!(" at line {line}"));
-    if let (Stop::Gate, Some(gate)) = (stand.stop, view.pending_gates.first()) {
+    if let (Stop::Gate, Some(gate)) = (position.stop, view.pending_gates.first()) {
         return match &gate.expire_command {
             Some(expire) => (
                 format!("record that gate {} timed out", gate.id),
@@ -161,11 +163,11 @@ fn next(
             ),
         };
     }
-    if plan.ahead.is_empty() && stand.stop == Stop::Between {
+    if plan.ahead.is_empty() && position.stop == Stop::Between {
         return ("look at what ran last".to_owned(), command("trace"));
     }
-    let next = match (stand.stop, view.status.as_str()) {
-        (Stop::Failed, _) => after_failure(facts, stand, line),
+    let next = match (position.stop, view.status.as_str()) {
+        (Stop::Failed, _) => after_failure(facts, position, line),
         (Stop::Refused, _) => "carry out the program's reaction to the gate".to_owned(),
         (_, "running") if is_active(view, now) => {
             let ago = view.last_sign_ago.as_deref().unwrap_or_default();
@@ -189,8 +191,8 @@ fn is_active(view: &Overview, now: Option<i64>) -> bool {
 }
 
 /// Returns what to change after a failure, and the line to continue from, depending on the statement and its attempts.
-fn after_failure(facts: Facts<'_>, stand: &Stand, from: Option<u32>) -> String {
-    let node = stand.node.and_then(|at| facts.trace.nodes.get(at));
+fn after_failure(facts: Facts<'_>, position: &Position, from: Option<u32>) -> String {
+    let node = position.node.and_then(|at| facts.trace.nodes.get(at));
     let node = node.filter(|node| node.kind == NodeKind::Statement && !node.line_guessed);
     let tried = node.filter(|node| node.attempts > 1).and_then(|node| {
         let (line, times) = (node.line?, node.attempts);
@@ -198,7 +200,7 @@ fn after_failure(facts: Facts<'_>, stand: &Stand, from: Option<u32>) -> String {
         let of = of.map_or(String::new(), |max| format!(" of {max}"));
         Some(format!("line {line} failed {times}{of} times: "))
     });
-    let statement = node.and(stand.node).and_then(|at| facts.statement(at));
+    let statement = node.and(position.node).and_then(|at| facts.statement(at));
     let statement = statement.and_then(|at| facts.listing?.get(at));
     let asks = |kind| matches!(kind, StatementKind::Session | StatementKind::Resume);
     let change = match statement {

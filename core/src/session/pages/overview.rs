@@ -108,14 +108,17 @@ pub(super) fn overview_of(
     let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
     view.pending_gates = gate_views(session, now, run.gates.iter().filter(pending));
     view.headline = story::headline(&view, session.is_inferred());
-    let failed = plan.stands.iter().find(|stand| stand.stop == Stop::Failed);
-    let failed = failed.and_then(|stand| node_ref(session, stand.node?));
+    let failed = plan
+        .positions
+        .iter()
+        .find(|position| position.stop == Stop::Failed);
+    let failed = failed.and_then(|position| node_ref(session, position.node?));
     if let (Some(failed), "running" | "interrupted") = (failed, &*view.status) {
         // The blocks around the failure are still open, but the run cannot continue in them.
         let word = sentence_start(&view.status);
         view.headline = format!("{word}; failed at {}", story::line_of(&failed));
     }
-    if let [only] = plan.stands.as_slice()
+    if let [only] = plan.positions.as_slice()
         && only.stop == Stop::Refused
         && let Some(node) = only.node.and_then(|node| session.node(node))
         && let NodeKind::Gate { gate } = &node.kind

@@ -7,7 +7,7 @@ use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
 use crate::model::{Gate, GateStatus};
 use crate::program::{Listing, scan};
-use crate::resume::{self, Ahead, Facts, Need, Outlook, Stand};
+use crate::resume::{self, Ahead, Facts, Need, Outlook, Position};
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
 use crate::shell;
@@ -31,7 +31,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     let plan = resume::plan(facts);
     let outlook = Outlook::new(facts, &plan);
     let overview = overview_of(session, now, facts, &plan);
-    let stands = plan.stands.iter().take(POSITIONS);
+    let positions = plan.positions.iter().take(POSITIONS);
     let (needs, memories) = (plan.needs.iter().take(LISTED), plan.memories.iter());
     let ahead = plan.ahead.iter().take(LISTED);
     let cautions = plan.cautions.iter().take(POSITIONS);
@@ -45,7 +45,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
         program: overview.program,
         status: overview.status,
         status_reason: overview.status_reason,
-        resumable: !plan.stands.is_empty(),
+        resumable: !plan.positions.is_empty(),
         done: DoneView {
             statements_done: overview.statements_done,
             statements: overview.statements,
@@ -55,10 +55,10 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             last: ended_last(session),
             last_sign: overview.last_sign,
         },
-        positions: stands
-            .map(|stand| position_view(session, stand, &outlook))
+        positions: positions
+            .map(|position| position_view(session, position, &outlook))
             .collect(),
-        position_count: plan.stands.len() as u32,
+        position_count: plan.positions.len() as u32,
         needs: needs.map(|need| need_view(session, need)).collect(),
         need_count: plan.needs.len() as u32,
         memories: memories.map(|m| memory_view(session, m)).collect(),
@@ -146,23 +146,26 @@ fn ended_last(opened: &Opened) -> Vec<crate::view::NodeRef> {
     last.filter_map(|(_, at)| node_ref(opened, *at)).collect()
 }
 
-fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> PositionView {
+fn position_view(session: &Session, position: &Position, outlook: &Outlook<'_>) -> PositionView {
     let (listing, plan) = (outlook.facts.listing, outlook.plan);
-    let refused = stand.node.filter(|_| stand.stop == Stop::Refused);
-    let node = stand.node.and_then(|n| session.node(n));
-    let row = stand.node.and_then(|n| tree_row(session, n, false));
-    let frame = stand.frame.and_then(|n| session.node(n)).and_then(|n| n.id);
+    let refused = position.node.filter(|_| position.stop == Stop::Refused);
+    let node = position.node.and_then(|n| session.node(n));
+    let row = position.node.and_then(|n| tree_row(session, n, false));
+    let frame = position
+        .frame
+        .and_then(|n| session.node(n))
+        .and_then(|n| n.id);
     let line = node.and_then(|n| n.line);
-    let again = stand.node.filter(|_| stand.stop == Stop::Failed);
+    let again = position.node.filter(|_| position.stop == Stop::Failed);
     let again = again.map(|node| tried_again(session, node));
     let source = line
         .and_then(|line| listing?.lines.get(line.checked_sub(1)? as usize))
         .map_or("", |l| l.text.trim());
     PositionView {
-        how: stand.stop,
-        node: stand.node.and_then(|n| node_ref(session, n)),
+        how: position.stop,
+        node: position.node.and_then(|n| node_ref(session, n)),
         frame,
-        frame_path: frame_path(&session.trace, stand.frame),
+        frame_path: frame_path(&session.trace, position.frame),
         line,
         source: short(source, LISTED),
         guessed: node.is_some_and(|n| n.line_guessed),
@@ -175,12 +178,12 @@ fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> Pos
                 let gate = gate_of(session, node)?;
                 Some(outlook.of(gate, Some(node)).if_rejected)
             })
-            .or_else(|| begins_around(session, stand.node?, again?)),
-        next: stand
+            .or_else(|| begins_around(session, position.node?, again?)),
+        next: position
             .next
             .and_then(|at| plan.ahead.get(at))
             .and_then(|ahead| ahead_view(ahead, listing)),
-        commands: match stand.stop {
+        commands: match position.stop {
             Stop::Failed => {
                 let again = again.and_then(|node| session.node(node));
                 let is_used_up = |n: &&Node| n.max.is_some_and(|max| n.attempts >= max);

@@ -19,8 +19,8 @@ pub(super) fn draw() -> AnyView {
     // A plan exists only if the run has a failure or a position at which it stopped.
     let plan = run.overview.with_untracked(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
-        let stands = !overview.positions.is_empty() || overview.failure.is_some();
-        stands.then(|| {
+        let resumable = !overview.positions.is_empty() || overview.failure.is_some();
+        resumable.then(|| {
             loaded(ask_page(pages::Page::Resume), |view: ResumeView| {
                 view! { <Plan view/> }.into_any()
             })

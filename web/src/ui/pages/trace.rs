@@ -194,8 +194,8 @@ fn opened_first(app: App, run: Run) -> Option<String> {
         let overview = overview.as_ref()?.as_ref().ok()?;
         let failed = overview.failure.as_ref().map(|failure| &failure.cause);
         let rests = overview.stale || overview.status != "running";
-        let stands = overview.positions.first();
-        let place = failed.or(stands.filter(|_| rests && !only_failed));
+        let position = overview.positions.first();
+        let place = failed.or(position.filter(|_| rests && !only_failed));
         place.filter(|_| is_all).map(super::item_of)
     })
 }
@@ -209,13 +209,13 @@ fn begin(app: App, run: Run) -> bool {
         let stopped = matches!(&*overview.status, "failed" | "interrupted" | "waiting");
         Some((overview.times_recorded, stopped || overview.stale))
     });
-    let Some((timed, stands)) = known else {
+    let Some((timed, stopped)) = known else {
         return false;
     };
     if app.trace.timed.get_untracked() != timed {
         app.trace.timed.set(timed);
     }
-    stands && app.fold_at_first(&run.place(), Folded::Well)
+    stopped && app.fold_at_first(&run.place(), Folded::Well)
 }
 
 /// The remarks from the run's files, shown above the trace: a note to read first, and lines that record no statement.

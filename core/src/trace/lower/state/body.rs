@@ -365,10 +365,10 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds the next happening, and sets `stands` if the happening gives the run a position.
+    /// Adds the next happening, and sets `has_position` if the happening gives the run a position.
     pub(super) fn add(&mut self, parent: Place, new: Happening) -> At {
         let gate = matches!(new.kind, NodeKind::Gate { .. });
-        self.stands |=
+        self.has_position |=
             new.status == NodeStatus::Failed || new.status.is_open() && (gate || !new.derived);
         self.story.add(parent, new)
     }

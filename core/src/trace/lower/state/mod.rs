@@ -130,7 +130,7 @@ pub(in crate::trace) fn lower(run: &Run, told: &Evidence<'_, '_>) -> Story {
         announced: BTreeMap::new(),
         in_rounds: disk::in_rounds(run, &told.facts),
         rounds_left: body::MOST_ROUNDS,
-        stands: false,
+        has_position: false,
     };
     lowering.all(&told.unplaced, &told.written);
     lowering.story
@@ -167,7 +167,7 @@ struct Lowering<'f, 'a, 'r> {
     in_rounds: BTreeMap<(u32, u32), BTreeSet<u32>>,
     rounds_left: u32,
     /// Whether any node is open or failed, so that the run has a position.
-    stands: bool,
+    has_position: bool,
 }
 
 /// The record of a call, and the called frame if it is known.

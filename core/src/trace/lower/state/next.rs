@@ -42,7 +42,7 @@ impl Lowering<'_, '_, '_> {
         let finished = recorded(self.run)
             .iter()
             .any(|claim| claim.status.is_finished());
-        if finished || file.trace.is_empty() || self.stands {
+        if finished || file.trace.is_empty() || self.has_position {
             return;
         }
         let Some(at) = statement(self.facts, &self.status) else {

@@ -87,7 +87,7 @@ impl Lowering<'_, '_, '_> {
     /// the run's position: a mark, or a binding that the file does not mark. The heading's line number is ignored,
     /// because it often refers to another text than the program.
     pub(super) fn sessions(&mut self) {
-        let newer = self.stands || self.facts.of.iter().any(|fact| fact.derived);
+        let newer = self.has_position || self.facts.of.iter().any(|fact| fact.derived);
         let finished = recorded(self.run)
             .iter()
             .any(|claim| claim.status.is_finished());

@@ -56,7 +56,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
         tree.app.track_folds();
         tree.folded() == Folded::Well
     };
-    let stands = move || {
+    let position_link = move || {
         let position = overview()?.positions.into_iter().next()?;
         Some(view! { <To tree node=position>"Where the run is"</To> })
     };
@@ -105,7 +105,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
             <span class="faint" role="status">{count}</span>
             <span class="faint">{untimed}</span>
             <span class="grow"></span>
-            {stands}
+            {position_link}
             {move || shown.timed.get().then(|| view! { <Zoom app=tree.app/> })}
             <label class="check" title="Fold rows that succeeded (e)">
                 <input type="checkbox" prop:checked=well prop:disabled=move || !is_all() on:change=move |_| tree.fold_well()/>

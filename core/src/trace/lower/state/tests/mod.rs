@@ -622,7 +622,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
         trace: String,
         disk: &'static [&'static str],
         status: &'static str,
-        stands: &'static [&'static str],
+        positions: &'static [&'static str],
         rules: &'static [&'static str],
     }
     let cases = [
@@ -632,7 +632,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             trace: mark("session \"Look\"", "<-- EXECUTING"),
             disk: &["a", "b"],
             status: "running",
-            stands: &["parallel:"],
+            positions: &["parallel:"],
             rules: &["marker-contradicts-disk", "state-file-behind"],
         },
         // Branches run in parallel, so a finished branch proves nothing about another branch.
@@ -641,7 +641,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             trace: mark("c = session \"C\"", "<-- EXECUTING"),
             disk: &["d"],
             status: "running",
-            stands: &["c = session \"C\""],
+            positions: &["c = session \"C\""],
             rules: &["state-file-behind"],
         },
         // A statement that the file marks as not reached has written its binding nevertheless.
@@ -651,7 +651,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
                 .replace("\"E\"", "\"E\"   # [...next...]"),
             disk: &["e"],
             status: "",
-            stands: &[],
+            positions: &[],
             rules: &["marker-contradicts-disk", "state-file-behind"],
         },
         // The same statement is marked as completed in one place and as running in another.
@@ -660,7 +660,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             trace: mark("session \"Look\"", "<-- EXECUTING"),
             disk: &["a"],
             status: "completed",
-            stands: &[],
+            positions: &[],
             rules: &["state-file-behind", "abandoned"],
         },
     ];
@@ -674,19 +674,19 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
         let mut files = vec![("state.md", text.as_str()), ("program.prose", program)];
         files.extend(paths.iter().map(|p| (p.as_str(), "x")));
         let (_, trace) = folded(&files);
-        let stands: Vec<&str> = trace
+        let positions: Vec<&str> = trace
             .positions
             .iter()
             .map(|at| &*trace.nodes[*at].text)
             .collect();
         let found = (
             trace.verdict.status.as_str(),
-            stands.as_slice(),
+            positions.as_slice(),
             rules(&trace),
         );
         assert_eq!(
             found,
-            (case.status, case.stands, case.rules.to_vec()),
+            (case.status, case.positions, case.rules.to_vec()),
             "{}\n{:?}",
             case.trace,
             trace.verdict
