@@ -6,7 +6,7 @@ use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::view::RunConverted;
 use prosescope_store::{Conversion, Origin, convert, unpack};
 
-use super::{copy_there, server_copy, unread};
+use super::{existing_copy, server_copy, unread};
 use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
 use crate::error::CliError;
@@ -124,7 +124,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         };
         return out.show(&converted, || print::converted(&converted, out.width));
     }
-    if let Some(there) = copy_there::at(session, &to, to_folder, with_files)? {
+    if let Some(there) = existing_copy::at(session, &to, to_folder, with_files)? {
         return out.show(&there, || print::converted(&there, out.width));
     }
     let progress = Progress::of("copying", session.weight(to_folder, with_files), out);

@@ -14,7 +14,7 @@ use prosescope_core::write::WriteError;
 use prosescope_store::{Conversion, Origin, convert};
 use tempfile::TempDir;
 
-use super::{copy_there, unread};
+use super::{existing_copy, unread};
 use crate::args::upkeep::{PullArgs, PushArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -88,7 +88,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
             let place = address.to_string();
             let form = (false, with_files);
             (
-                copy_there::same(&opened.session, &copy.1, form, &place, next)?,
+                existing_copy::same(&opened.session, &copy.1, form, &place, next)?,
                 true,
             )
         }
@@ -124,7 +124,7 @@ pub(super) fn pulled(
 ) -> Result<RunConverted, CliError> {
     let (source, session) = session_of(found.rows_and_files()?, &found.id)?;
     unread::given(&session)?;
-    if let Some(there) = copy_there::at(&session, to, to_folder, true)? {
+    if let Some(there) = existing_copy::at(&session, to, to_folder, true)? {
         return Ok(there);
     }
     let progress = Progress::of("pulling", session.weight(to_folder, true), out);
@@ -167,7 +167,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
     if there(file) {
         let (_, session) = session_of(found.rows_and_files()?, &found.id)?;
         unread::given(&session)?;
-        return copy_there::at(&session, file, false, true)?.ok_or_else(|| taken(file));
+        return existing_copy::at(&session, file, false, true)?.ok_or_else(|| taken(file));
     }
     let file = std::path::absolute(file)?;
     let above = file.parent().map(PathBuf::from).unwrap_or_default();

@@ -74,7 +74,7 @@ impl Run {
 
     /// Returns whether the rows in [`Run::executions`] record what ran. If not, the folder's state file, log or
     /// bindings do.
-    pub fn told_by_rows(&self) -> bool {
+    pub fn recorded_in_rows(&self) -> bool {
         self.keeps_events || !self.executions.is_empty()
     }
 }

@@ -49,7 +49,7 @@ pub struct Ahead {
 /// failure. Returns `None` if a handler handled the failure, or if the open node is a parallel that allows the failure.
 /// Also returns `None` for a run without rows, because only rows record the order of events.
 fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
-    if !facts.run.told_by_rows() {
+    if !facts.run.recorded_in_rows() {
         return None;
     }
     loop {

@@ -50,7 +50,7 @@ use crate::source::Source;
 pub use around::Around;
 pub use carry::Carried;
 pub use choose::{ChooseError, choose};
-pub use convert::{Each, Files, Left, There, weight};
+pub use convert::{CopyComparison, Each, Files, Left, weight};
 pub use filter::{Filter, Order, RUN_STATUSES, SILENT, UnknownStatus, began};
 pub use history::{DayOfRuns, WhyFailed, day_of, days, why_failed};
 pub use list::{Listing, is_of_newest, list, list_again, list_more, list_page, list_while};

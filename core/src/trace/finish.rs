@@ -49,7 +49,7 @@ pub(crate) fn finish(
         positions(&nodes, &rows, &mut ledger)
     };
     let mut positions = positions;
-    if run.log.is_some() && run.state_file.is_none() && !run.told_by_rows() {
+    if run.log.is_some() && run.state_file.is_none() && !run.recorded_in_rows() {
         // A log records ends, so a statement whose status is an unknown word is over and not a position.
         let odd = |at: &NodeId| {
             nodes

@@ -98,7 +98,7 @@ pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
 fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let folder = matches!(run.form, Form::Folder { .. });
     match (&run.log, &run.state_file) {
-        _ if run.told_by_rows() => {}
+        _ if run.recorded_in_rows() => {}
         (Some(log), None) => return of_log(run, log, program, now),
         (_, Some(_)) => return of_state_file(run, program, now),
         _ if folder => return of_state_file(run, program, now),

@@ -13,7 +13,7 @@ const DERIVED: &str =
 /// Returns the log if it is the run's only record of statements.
 pub(super) fn of(run: &Run) -> Option<&CompactLog> {
     let log = run.log.as_ref();
-    log.filter(|_| !run.told_by_rows() && run.state_file.is_none())
+    log.filter(|_| !run.recorded_in_rows() && run.state_file.is_none())
 }
 
 impl Narrator<'_> {

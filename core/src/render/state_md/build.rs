@@ -68,25 +68,25 @@ pub fn state_file_of(
         file.extra.clone_from(&kept.extra);
         file.sections.clone_from(&kept.sections);
     }
-    let told;
+    let trace_program;
     let mut lines = None;
     let listing = match program {
         Some(listing) => listing,
         None => {
             let own = source_of_trace(run);
-            told = if !run.told_by_rows() && !own.is_empty() {
+            trace_program = if !run.recorded_in_rows() && !own.is_empty() {
                 scan(&own)
             } else {
                 let (text, of_node) = texts(trace);
                 lines = Some(of_node);
                 scan(&text)
             };
-            &told
+            &trace_program
         }
     };
     let marks = Marks::new(run, trace, listing, lines.as_ref());
     let beyond = match program {
-        Some(_) if !run.told_by_rows() => marks.beyond_program(),
+        Some(_) if !run.recorded_in_rows() => marks.beyond_program(),
         _ => Vec::new(),
     };
     let whole = options.whole_program || program.is_none() || !beyond.is_empty();
@@ -340,7 +340,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
 /// which of these frames a construct belongs, so the trace lacks the construct.
 fn unplaced(marks: &Marks<'_>, file: &mut StateFile) {
     let own = marks.run.state_file.as_ref();
-    let Some(own) = own.filter(|_| !marks.run.told_by_rows()) else {
+    let Some(own) = own.filter(|_| !marks.run.recorded_in_rows()) else {
         return;
     };
     let mut frames: BTreeMap<&str, usize> = BTreeMap::new();

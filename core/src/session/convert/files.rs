@@ -50,7 +50,7 @@ impl Session {
             }
             return files;
         }
-        let told = self.told_by_rows();
+        let as_rows = self.paths_turned_into_rows();
         let mut segments = BTreeSet::new();
         for file in self.values.source.below(&self.root) {
             let path = file.path.get(self.root.len()..).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Session {
             }
             match to_folder {
                 true => self.beside(path, &mut files),
-                false => self.of_folder(file, path, &told, &mut segments, &mut files),
+                false => self.of_folder(file, path, &as_rows, &mut segments, &mut files),
             }
         }
         files
@@ -92,7 +92,7 @@ impl Session {
 
     /// Adds a file beside a database to the copied files or to those left out, for a copy in a folder.
     fn beside(&self, path: &str, files: &mut Files) {
-        let alone = path == "state.md" && self.told_by_state_file();
+        let alone = path == "state.md" && self.recorded_in_state_file();
         let read = matches!(
             folder::role(path),
             Some(
@@ -135,7 +135,7 @@ impl Session {
         &self,
         file: &FileEntry,
         path: &str,
-        told: &BTreeSet<&str>,
+        as_rows: &BTreeSet<&str>,
         segments: &mut BTreeSet<(String, i64)>,
         files: &mut Files,
     ) {
@@ -147,15 +147,15 @@ impl Session {
                 let what = "not copied: this database has no table of a run";
                 files.left.push(Left::new(path, what));
             }
-            ("state.md", "") if self.told_by_state_file() => files.copy(path),
+            ("state.md", "") if self.recorded_in_state_file() => files.copy(path),
             ("state.md", "") => self.state_file(path, files),
-            ("bindings", _) if told.contains(path) => {}
+            ("bindings", _) if as_rows.contains(path) => {}
             ("bindings", _) => {
                 files.copy(path);
                 let what = "copied as a plain file, because it is not readable as a binding";
                 files.left.push(Left::new(path, what));
             }
-            ("agents", _) if told.contains(path) => {}
+            ("agents", _) if as_rows.contains(path) => {}
             ("agents", _) => {
                 let segment = below.split_once('/').and_then(|(agent, file)| {
                     Some((agent.to_owned(), memory_md::segment_number(agent, file)?))
@@ -174,8 +174,8 @@ impl Session {
 
     /// Returns whether the state file is the only record of the executed statements, because there are no rows. A state
     /// file without marks counts, too, if values beside the file show which statements ended.
-    pub(super) fn told_by_state_file(&self) -> bool {
-        let tells = |file: &StateFile| {
+    pub(super) fn recorded_in_state_file(&self) -> bool {
+        let has_records = |file: &StateFile| {
             let marks = file
                 .trace
                 .iter()
@@ -186,8 +186,8 @@ impl Session {
                 || marks.into_iter().any(|mark| !mark.ahead && !mark.declared)
         };
         let file = self.run.state_file.as_ref();
-        !self.run.told_by_rows()
-            && file.is_some_and(|file| tells(file) || !self.trace.nodes.is_empty())
+        !self.run.recorded_in_rows()
+            && file.is_some_and(|file| has_records(file) || !self.trace.nodes.is_empty())
     }
 
     /// Describes the statements that ended: `2 statements that ended (line 3, line 5)`; `None` if no statement ended.
@@ -221,7 +221,7 @@ impl Session {
     }
 
     /// Returns the paths of the files whose values become rows in a database.
-    fn told_by_rows(&self) -> BTreeSet<&str> {
+    fn paths_turned_into_rows(&self) -> BTreeSet<&str> {
         let bindings = self.run.bindings.iter().map(|binding| &binding.value);
         let memories = own_agents(self).map(|agent| &agent.memory);
         bindings

@@ -5,12 +5,12 @@
 
 mod agents;
 mod bindings;
+mod existing;
 mod files;
 mod gates;
-mod left;
 mod rows;
 mod same;
-mod there;
+mod unread_parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +27,8 @@ use crate::time::Stamp;
 pub use crate::view::Left;
 use crate::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 
+pub use existing::CopyComparison;
 pub use files::Files;
-pub use there::There;
 
 /// The largest number of bytes of values in one group of changes. A larger value is a group of its own.
 const HELD: usize = 8 << 20;

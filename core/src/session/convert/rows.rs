@@ -79,7 +79,7 @@ impl Carry<'_, '_> {
         let rows = &session.run.executions;
         if rows.is_empty() {
             let ended = session.ended();
-            if session.told_by_state_file() {
+            if session.recorded_in_state_file() {
                 let ran = ended.unwrap_or_else(|| "what ran".to_owned());
                 let what = format!(
                     "{ran}: recorded only in this file, not in rows; the file is copied unchanged"

@@ -139,7 +139,7 @@ pub(in crate::session) fn unrecorded(
 ) -> Vec<Gate> {
     let mut known: BTreeSet<&str> = run.gates.iter().map(|gate| visit(&gate.id).0).collect();
     let mut found = Vec::new();
-    if run.told_by_rows() {
+    if run.recorded_in_rows() {
         return found;
     }
     // If a gate was reached several times, only its last visit is listed.

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::Session;
 
 mod agents;
-mod answer;
 mod audit;
 mod bindings;
 mod calm;
@@ -22,15 +21,16 @@ mod imports;
 mod index;
 mod joined;
 mod lines;
+mod next_action;
 mod overview;
 mod program;
 mod resume;
-mod silent;
 mod state;
 mod story;
 mod task;
 mod timeline;
 mod trace;
+mod unrecorded;
 mod work;
 mod writes;
 

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use super::gates::gate_views;
 use super::index::short;
 use super::program::runnable_statements;
-use super::resume::{facts, told_listing};
+use super::resume::{facts, trace_as_program};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
-use super::{answer, story};
+use super::{next_action, story};
 use crate::model::{Binding, Execution, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt};
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
@@ -28,8 +28,8 @@ const FACT: usize = 200;
 
 /// Builds the overview: what happened, where the run stopped, and why.
 pub fn overview(session: &Session, now: Option<i64>) -> Overview {
-    let told = told_listing(session);
-    let facts = facts(session, told.as_ref());
+    let trace_program = trace_as_program(session);
+    let facts = facts(session, trace_program.as_ref());
     overview_of(session, now, facts, &resume::ahead(facts))
 }
 
@@ -138,7 +138,7 @@ pub(super) fn overview_of(
     view.story = story::sentences(&view, trace.remarks.len() as u32);
     view.story.extend(if_rejected(session, &view, facts, plan));
     view.story.extend(judged(session));
-    answer::add(&mut view, session, facts, plan, now);
+    next_action::add(&mut view, session, facts, plan, now);
     view
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::index::short;
-use super::silent::Silent;
 use super::trace::count;
 use super::trace::status_word;
+use super::unrecorded::Unrecorded;
 use super::writes::wrote;
 use crate::model::{Text, TraceLine};
 use crate::program::{Line, Property, Statement, StatementKind, Value};
@@ -32,7 +32,7 @@ pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
     let (skipped, len) = (from as usize, len as usize);
     let numbers = from.saturating_add(1)..;
     if let Some(listing) = &session.listing {
-        let silent = Silent::of(session);
+        let unrecorded = Unrecorded::of(session);
         let line = |(line, number): (&Line, u32)| {
             let own = listing.begun_at(number);
             let begins = own.and_then(|at| listing.get(at));
@@ -40,7 +40,7 @@ pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
             let mut line = line_of(session, number, &line.text, kind, word(&line.role));
             line.properties = begins.map_or_else(Vec::new, properties);
             if let Some(at) = own.filter(|_| line.node_count == 0) {
-                line.status = silent.word(listing, at).to_owned();
+                line.status = unrecorded.word(listing, at).to_owned();
                 line.annotation.clone_from(&line.status);
             }
             line

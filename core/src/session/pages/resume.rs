@@ -1,8 +1,8 @@
 //! Builds the page about continuing a run: positions, remaining statements, needed values, gates and cautions.
 
-use super::answer;
 use super::bindings::binding_row;
 use super::index::{frame_path, short};
+use super::next_action;
 use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
 use crate::model::{Gate, GateStatus};
@@ -25,8 +25,8 @@ const LISTED: usize = 200;
 /// Builds the page: the run's positions, the remaining statements with the values that they need, and the statements
 /// that must not be repeated unchecked. Reads previews of the needed values, not whole values.
 pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
-    let told = told_listing(session);
-    let facts = facts(session, told.as_ref());
+    let trace_program = trace_as_program(session);
+    let facts = facts(session, trace_program.as_ref());
     let listing = facts.listing;
     let plan = resume::plan(facts);
     let outlook = Outlook::new(facts, &plan);
@@ -105,7 +105,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             session.run.program.missing()
         ));
     }
-    view.notes.extend(answer::missing_outputs(session));
+    view.notes.extend(next_action::missing_outputs(session));
     let known = listing.is_some() && !plan.cut;
     view.headline = headline(&view, known, session.is_inferred());
     view.steps = resume::steps(&view);
@@ -113,20 +113,21 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
 }
 
 /// Parses the trace of a state file as a program; `None` if the run has a program or rows.
-pub(super) fn told_listing(opened: &Opened) -> Option<Listing> {
-    if opened.listing.is_some() || opened.run.told_by_rows() || opened.run.state_file.is_none() {
+pub(super) fn trace_as_program(opened: &Opened) -> Option<Listing> {
+    if opened.listing.is_some() || opened.run.recorded_in_rows() || opened.run.state_file.is_none()
+    {
         return None;
     }
-    let told = scan(&source_of_trace(&opened.run));
-    Some(told).filter(|told| !told.statements.is_empty())
+    let listing = scan(&source_of_trace(&opened.run));
+    Some(listing).filter(|listing| !listing.statements.is_empty())
 }
 
-/// Returns the facts from which a plan is made. `told` is the state file's trace, which replaces a missing program.
-pub(super) fn facts<'s>(opened: &'s Opened, told: Option<&'s Listing>) -> Facts<'s> {
+/// Returns the facts from which a plan is made. `trace_program` is the state file's trace, which replaces a missing program.
+pub(super) fn facts<'s>(opened: &'s Opened, trace_program: Option<&'s Listing>) -> Facts<'s> {
     Facts {
         run: &opened.run,
         trace: &opened.trace,
-        listing: opened.listing.as_ref().or(told),
+        listing: opened.listing.as_ref().or(trace_program),
     }
 }
 
@@ -219,7 +220,7 @@ fn begins_around(opened: &Opened, failed: NodeId, again: NodeId) -> Option<Strin
 
 /// Returns the commands that begin another attempt.
 fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
-    let Some(id) = id.filter(|_| opened.run.told_by_rows()) else {
+    let Some(id) = id.filter(|_| opened.run.recorded_in_rows()) else {
         return Vec::new();
     };
     let id = id.to_string();
@@ -230,7 +231,7 @@ fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
 
 /// Returns the commands that continue the run at its position.
 fn onward(opened: &Opened) -> Vec<String> {
-    if !opened.run.told_by_rows() {
+    if !opened.run.recorded_in_rows() {
         return Vec::new();
     }
     let next = shell::command("next", &[&opened.name()], "");

@@ -17,7 +17,7 @@ type Hashes = BTreeMap<String, Sha256>;
 
 /// The result of comparing a run with an existing copy.
 #[derive(Debug, Default)]
-pub struct There {
+pub struct CopyComparison {
     /// The places that differ; empty if the copy is complete.
     pub differs: Vec<Left>,
     /// The parts that the copy lacks or has in another form, as [`Session::carry`] reports them.
@@ -35,7 +35,7 @@ impl Session {
         copy: &Session,
         to_folder: bool,
         with_files: bool,
-    ) -> Result<There, WriteError> {
+    ) -> Result<CopyComparison, WriteError> {
         let (mut ours, mut left) = self.hashes(to_folder)?;
         let (mut theirs, _) = copy.hashes(to_folder)?;
         for (session, hashes) in [(self, &mut ours), (copy, &mut theirs)] {
@@ -75,7 +75,7 @@ impl Session {
                 differs.push(Left::new(place, what));
             }
         }
-        Ok(There { differs, left })
+        Ok(CopyComparison { differs, left })
     }
 
     /// Returns the hashes of the run's places, and the parts that could not be copied.

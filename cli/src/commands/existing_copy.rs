@@ -24,15 +24,15 @@ pub(super) fn same(
     place: &str,
     next: String,
 ) -> Result<Vec<Left>, CliError> {
-    let there = run.compare_with(copy, to_folder, with_files)?;
-    if there.differs.is_empty() {
-        return Ok(there.left);
+    let comparison = run.compare_with(copy, to_folder, with_files)?;
+    if comparison.differs.is_empty() {
+        return Ok(comparison.left);
     }
-    let named = there.differs.iter().take(NAMED);
+    let named = comparison.differs.iter().take(NAMED);
     let named: Vec<String> = named
         .map(|left| format!("{}: {}", left.place, left.what))
         .collect();
-    let more = match there.differs.len().saturating_sub(NAMED) {
+    let more = match comparison.differs.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };

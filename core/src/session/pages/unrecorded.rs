@@ -16,7 +16,7 @@ pub(super) const NOT_REACHED: &str = "not reached";
 
 /// The results of statements without a record, derived from the records of other statements.
 #[derive(Debug, Default)]
-pub(super) struct Silent {
+pub(super) struct Unrecorded {
     /// Statements that are completely inside of bodies that did not run.
     not_run: BTreeSet<u32>,
     /// The last statement outside of blocks that has a record. If that statement completed, the last statement inside
@@ -27,18 +27,18 @@ pub(super) struct Silent {
     announced: BTreeMap<u32, &'static str>,
 }
 
-impl Silent {
-    pub(super) fn of(session: &Session) -> Silent {
-        let mut silent = Silent {
+impl Unrecorded {
+    pub(super) fn of(session: &Session) -> Unrecorded {
+        let mut unrecorded = Unrecorded {
             completed: session.trace.verdict.status == "completed",
-            ..Silent::default()
+            ..Unrecorded::default()
         };
         let Some(listing) = &session.listing else {
-            return silent;
+            return unrecorded;
         };
         let count = listing.statements.len() as u32;
         // Counts for each statement its records, and how many of them are skipped, completed or failed.
-        let mut named = vec![Named::default(); count as usize];
+        let mut counts = vec![RecordCounts::default(); count as usize];
         // Collects the branches, by name, of each parallel that announced its branches.
         let mut branches = BTreeMap::new();
         for node in &session.trace.nodes {
@@ -47,18 +47,18 @@ impl Silent {
                     NodeStatus::Skipped => "skipped",
                     _ => "pending",
                 };
-                silent.announced.insert(at, word);
+                unrecorded.announced.insert(at, word);
             }
             let at = node.line.and_then(|line| listing.statement_at(line));
-            let Some(named) = at.and_then(|at| named.get_mut(at as usize)) else {
+            let Some(own) = at.and_then(|at| counts.get_mut(at as usize)) else {
                 continue;
             };
-            named.records += 1;
-            named.skipped += u32::from(node.status == NodeStatus::Skipped);
-            named.completed += u32::from(node.status == NodeStatus::Completed);
-            named.failed += u32::from(node.status == NodeStatus::Failed);
+            own.records += 1;
+            own.skipped += u32::from(node.status == NodeStatus::Skipped);
+            own.completed += u32::from(node.status == NodeStatus::Completed);
+            own.failed += u32::from(node.status == NodeStatus::Failed);
         }
-        let state = |at: u32| named.get(at as usize).copied().unwrap_or_default();
+        let state = |at: u32| counts.get(at as usize).copied().unwrap_or_default();
         let taken = taken(listing, |at| state(at).records > state(at).skipped);
         // An alternative, such as an `else`, is untaken if only other alternatives of the same choice were taken.
         let is_untaken = |way: u32| {
@@ -72,30 +72,30 @@ impl Silent {
             let Some(statement) = listing.get(at) else {
                 break;
             };
-            let (named, outer) = (state(at), statement.parent);
-            let not_run = match (named.records, statement.kind) {
-                _ if outer.is_some_and(|outer| silent.not_run.contains(&outer)) => true,
+            let (counts, outer) = (state(at), statement.parent);
+            let not_run = match (counts.records, statement.kind) {
+                _ if outer.is_some_and(|outer| unrecorded.not_run.contains(&outer)) => true,
                 (0, Kind::Catch) => has_nothing_to_catch(listing, at, state),
                 (0, _) => is_untaken(at),
-                (records, kind) => kind.is_way() && named.skipped == records,
+                (records, kind) => kind.is_way() && counts.skipped == records,
             };
             if not_run {
-                silent.not_run.insert(at);
+                unrecorded.not_run.insert(at);
             }
             // A record of a skipped statement also shows how far the run came.
-            if named.records > 0 && !in_block(listing, at) {
+            if counts.records > 0 && !in_block(listing, at) {
                 // A completed statement is over, and so is everything inside of it.
                 let is_over =
-                    named.completed > 0 && named.completed + named.skipped == named.records;
+                    counts.completed > 0 && counts.completed + counts.skipped == counts.records;
                 let inside = listing
                     .statements
                     .partition_point(|s| s.line <= statement.end);
                 let inside = u32::try_from(inside).unwrap_or_default().saturating_sub(1);
                 let last = if is_over { inside.max(at) } else { at };
-                silent.farthest = silent.farthest.max(Some(last));
+                unrecorded.farthest = unrecorded.farthest.max(Some(last));
             }
         }
-        silent
+        unrecorded
     }
 
     /// Returns the word for a statement without a record; empty if the statement is not executable, or if nothing is
@@ -128,7 +128,7 @@ impl Silent {
 
 /// How many records a statement has, and how many of them are skipped, completed, or failed.
 #[derive(Debug, Clone, Copy, Default)]
-struct Named {
+struct RecordCounts {
     records: u32,
     skipped: u32,
     completed: u32,
@@ -138,19 +138,23 @@ struct Named {
 /// Returns whether the `try` of a `catch` completed without a failure. For that, the `try`, or the last statement of
 /// its body, must have completed in all records. No statement in the body may have failed, and the `catch` must have no
 /// records.
-fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Named) -> bool {
+fn has_nothing_to_catch(
+    listing: &Listing,
+    catch: u32,
+    counts: impl Fn(u32) -> RecordCounts,
+) -> bool {
     let tried = listing.leader(catch);
     if tried == catch {
         return false;
     }
     let completed = |at: u32| {
-        let named = named(at);
-        named.records > 0 && named.completed == named.records
+        let counts = counts(at);
+        counts.records > 0 && counts.completed == counts.records
     };
     let ends = completed(tried) || listing.children(tried).last().is_some_and(completed);
     let mut handler = (catch..).take_while(|at| *at == catch || listing.contains(catch, *at));
-    ends && (tried..catch).all(|at| named(at).failed == 0)
-        && handler.all(|at| named(at).records == 0)
+    ends && (tried..catch).all(|at| counts(at).failed == 0)
+        && handler.all(|at| counts(at).records == 0)
 }
 
 /// Returns the statement of a branch that its parallel announced. The record has no line, so the branch's name
