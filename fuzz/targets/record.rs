@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use prosescope_core::model::AgentScope;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::write::{
-    At, Begin, Close, CreateGate, Decision, How, Insist, Named, Put, Remember, ResolveGate, WriteError, record,
+    At, Begin, Close, CreateGate, Decision, How, Insist, StatementRef, Put, Remember, ResolveGate, WriteError, record,
 };
 use prosescope_store::SqliteStore;
 use rusqlite::Connection;
@@ -222,7 +222,7 @@ fn run(path: &Path, command: usize) -> Result<(), WriteError> {
         0 => record(&mut store, &put("Note", "007"), &at).map(drop),
         1 => record(&mut store, &put("draft", "1e3"), &at).map(drop),
         2 => {
-            let statement = Named { text: Some("session \"B\"".to_owned()), line: Some(2) };
+            let statement = StatementRef { text: Some("session \"B\"".to_owned()), line: Some(2) };
             let begin = Begin { statement, insist, ..Begin::default() };
             record(&mut store, &begin, &at).map(drop)
         }

@@ -1,5 +1,5 @@
 use prosescope_core::view::{ExecutionBegun, ExecutionEnded};
-use prosescope_core::write::{Begin, Close, How, Insist, Named, Record, Retry, Run, Skip};
+use prosescope_core::write::{Begin, Close, How, Insist, Record, Retry, Run, Skip, StatementRef};
 
 use super::brief;
 use crate::args::record::{ExecCommand, ForceArgs, InsistArgs, StatementArgs};
@@ -68,7 +68,7 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
         } => match line {
             Some(line) => {
                 let begin = Begin {
-                    statement: Named::line(line),
+                    statement: StatementRef::line(line),
                     parent,
                     item,
                     insist: force.into(),
@@ -120,7 +120,7 @@ fn begin(statement: StatementArgs, block: Option<String>) -> Begin {
         parent: statement.parent,
         item: statement.item.item.clone(),
         insist: statement.insist.into(),
-        statement: named(statement),
+        statement: statement_ref(statement),
         block,
     }
 }
@@ -129,8 +129,8 @@ fn close(run: &str, close: Close, out: &Out) -> Result<Exit, CliError> {
     ended(&[record::one(run, &close)?], out)
 }
 
-pub(super) fn named(statement: StatementArgs) -> Named {
-    Named {
+pub(super) fn statement_ref(statement: StatementArgs) -> StatementRef {
+    StatementRef {
         text: statement.text,
         line: statement.line,
     }

@@ -1,7 +1,7 @@
 use prosescope_core::view::LoopRounds;
 use prosescope_core::write::{BeginLoop, ExitLoop, Iterate};
 
-use super::exec::{began, named};
+use super::exec::{began, statement_ref};
 use crate::args::record::LoopCommand;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -20,7 +20,7 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
                 parent: statement.parent,
                 item: statement.item.item.clone(),
                 insist: statement.insist.into(),
-                statement: named(statement),
+                statement: statement_ref(statement),
                 max,
                 condition,
             };

@@ -1,8 +1,8 @@
 use prosescope_core::view::ParallelRunning;
-use prosescope_core::write::{BeginParallel, Branch, Join, Named, RunParallel};
+use prosescope_core::write::{BeginParallel, Branch, Join, RunParallel, StatementRef};
 
 use super::brief;
-use super::exec::{began, named};
+use super::exec::{began, statement_ref};
 use crate::args::record::{BranchesArgs, ParallelCommand, StatementArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -40,7 +40,8 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
             insist,
             run,
         } => {
-            let statement = (text.is_some() || line.is_some()).then_some(Named { text, line });
+            let statement =
+                (text.is_some() || line.is_some()).then_some(StatementRef { text, line });
             let branch = Branch {
                 parallel: Some(parallel),
                 name,
@@ -75,7 +76,7 @@ fn begin(statement: StatementArgs, branches: BranchesArgs) -> BeginParallel {
         parent: statement.parent,
         item: statement.item.item.clone(),
         insist: statement.insist.into(),
-        statement: named(statement),
+        statement: statement_ref(statement),
         branches: branches.branches,
         strategy: branches.strategy,
     }

@@ -18,7 +18,7 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 /// an id above the ids of all frames. A pending statement that was only inferred gets no row. A pending gate without a
 /// file gets no row either: `gate create` records that gate.
 pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<ExecutionRow> {
-    let mut told = Told {
+    let mut adopting = Adopting {
         run,
         trace,
         program,
@@ -27,11 +27,11 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
         closing: Vec::new(),
     };
     for (at, node) in trace.nodes.iter_enumerated() {
-        told.close_before(at);
-        told.open(at, node);
+        adopting.close_before(at);
+        adopting.open(at, node);
     }
-    told.close_before(trace.nodes.next_key());
-    told.rows()
+    adopting.close_before(trace.nodes.next_key());
+    adopting.rows()
 }
 
 /// An event that becomes a row. Its parent and the keys that identify its instance (such as `loop_id`) are added once
@@ -47,7 +47,7 @@ struct Event<'a> {
     error: Option<String>,
 }
 
-struct Told<'a> {
+struct Adopting<'a> {
     run: &'a Run,
     trace: &'a Trace,
     program: Option<&'a Listing>,
@@ -58,7 +58,7 @@ struct Told<'a> {
     closing: Vec<NodeId>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Adopting<'a> {
     fn open(&mut self, at: NodeId, node: &'a Node) {
         if node.kind.is_round() {
             self.closing.push(at);

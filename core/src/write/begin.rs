@@ -4,13 +4,13 @@ use super::instance::{depth, meta, newest, open_parent, running, shown};
 use super::item::{self, Wanted, Where};
 use super::meta::Keys;
 use super::next::next_step;
+use super::open_executions::OpenExecutions;
 use super::order::Turn;
 use super::overlay::Overlay;
 use super::parallel::Join;
 use super::place::parent_of;
 use super::rounds::{BeginLoop, ExitLoop, Iterate, rounds_left};
-use super::source::{Command, Found, Named, Source};
-use super::standing::Standing;
+use super::source::{Command, Found, Source, StatementRef};
 use super::task::task_of;
 use super::{At, Change, ExecutionBegun, ExecutionRow, Facts, Plan, Record, RunChange, WriteError};
 use crate::model::{Execution, Meta, Status};
@@ -20,7 +20,7 @@ use crate::trace::{Shape, frame_block, shape};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Begin {
     /// The statement to begin.
-    pub statement: Named,
+    pub statement: StatementRef,
     /// The row id of the execution that the statement runs in (a branch, a loop, a frame). By default, the id is chosen
     /// from the open executions.
     pub parent: Option<i64>,
@@ -137,14 +137,14 @@ impl Record for Run {
         }
         if self.close {
             let first = match self.within {
-                Some(line) => Named::line(line),
+                Some(line) => StatementRef::line(line),
                 None => begin.statement.clone(),
             };
             close_before(&mut all, at, &first, &begin)?;
         }
         if let Some(line) = self.within {
             let source = Source::of(facts)?;
-            let statement = Named::line(line);
+            let statement = StatementRef::line(line);
             let found = source.find(&statement)?;
             holds(&source, found.statement, &begin.statement, line)?;
             let is_loop = source.statement(&found).is_some_and(|s| s.kind.is_loop());
@@ -181,19 +181,19 @@ impl Record for Run {
 fn close_before(
     all: &mut Overlay<'_>,
     at: &At,
-    statement: &Named,
+    statement: &StatementRef,
     begin: &Begin,
 ) -> Result<(), WriteError> {
     let insist = begin.insist;
     loop {
         let source = Source::of(all)?;
         let found = source.find(statement)?;
-        let standing = Standing::of(all)?;
-        let parent = parent_of(all, &source, &standing, &found, begin.parent)?;
-        let Some(mut open) = standing.before(&source, &found, parent) else {
+        let open_executions = OpenExecutions::of(all)?;
+        let parent = parent_of(all, &source, &open_executions, &found, begin.parent)?;
+        let Some(mut open) = open_executions.before(&source, &found, parent) else {
             return Ok(());
         };
-        while let Some(inner) = standing.inside(open.id).last() {
+        while let Some(inner) = open_executions.inside(open.id).last() {
             open = inner;
         }
         let has_body = source.of_row(open).is_none_or(|at| {
@@ -220,7 +220,9 @@ fn close_before(
             }
             Shape::Frame => drop(all.plan(&completed(open.id, insist), at)?),
             Shape::Statement if has_body => drop(all.plan(&completed(open.id, insist), at)?),
-            Shape::Statement | Shape::Gate => return standing.in_turn(&source, &found, parent),
+            Shape::Statement | Shape::Gate => {
+                return open_executions.in_turn(&source, &found, parent);
+            }
         }
     }
 }
@@ -236,7 +238,7 @@ fn completed(id: i64, insist: Insist) -> Close {
 fn holds(
     source: &Source,
     outer: Option<u32>,
-    statement: &Named,
+    statement: &StatementRef,
     line: u32,
 ) -> Result<(), WriteError> {
     let inner = source.find(statement)?.statement;
@@ -286,7 +288,7 @@ impl Entry {
     /// gave no statement, `word` is recorded as the statement's text.
     pub(super) fn open(
         facts: &dyn Facts,
-        statement: &Named,
+        statement: &StatementRef,
         word: Option<&str>,
         parent: Option<i64>,
         insist: Insist,
@@ -296,7 +298,7 @@ impl Entry {
         open_parent(facts, parent)?;
         let source = Source::of(facts)?;
         let found = match word {
-            Some(word) if *statement == Named::default() => Found {
+            Some(word) if *statement == StatementRef::default() => Found {
                 text: word.to_owned(),
                 line: None,
                 statement: None,
@@ -304,12 +306,12 @@ impl Entry {
             _ => source.find(statement)?,
         };
         source.of_kind(&found, command)?;
-        let standing = Standing::of(facts)?;
+        let open_executions = OpenExecutions::of(facts)?;
         let mut insisted = Insisted::new(insist);
-        let fits = parent_of(facts, &source, &standing, &found, parent);
+        let fits = parent_of(facts, &source, &open_executions, &found, parent);
         let parent = insisted.sequence(fits)?.unwrap_or(parent);
-        insisted.sequence(standing.past_gates(parent))?;
-        insisted.sequence(standing.in_turn(&source, &found, parent))?;
+        insisted.sequence(open_executions.past_gates(parent))?;
+        insisted.sequence(open_executions.in_turn(&source, &found, parent))?;
         insisted.sequence(rounds_left(facts, &source, parent))?;
         let turn = Turn {
             facts,

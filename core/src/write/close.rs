@@ -2,8 +2,8 @@ use super::begin::touch;
 use super::insist::{Insist, Insisted};
 use super::instance::{Instance, running, scope_of, shown};
 use super::meta::Keys;
+use super::open_executions::{OpenExecutions, no_longer};
 use super::source::Source;
-use super::standing::{Standing, no_longer};
 use super::task::output_of;
 use super::{
     At, Change, ExecutionEnded, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style,
@@ -157,7 +157,7 @@ fn outputs(
 /// An open execution that a command ends, or in which a command ends a round or branch.
 pub(super) struct Ending {
     pub(super) run: String,
-    standing: Standing,
+    open_executions: OpenExecutions,
     pub(super) instance: Instance,
     pub(super) insisted: Insisted,
 }
@@ -171,8 +171,8 @@ impl Ending {
         insist: Insist,
     ) -> Result<Ending, WriteError> {
         let run = running(facts)?;
-        let standing = Standing::of(facts)?;
-        let id = standing.pick(facts, given, wanted)?;
+        let open_executions = OpenExecutions::of(facts)?;
+        let id = open_executions.pick(facts, given, wanted)?;
         let instance = Instance::of(facts, id)?;
         let meta = instance.meta();
         let other = match wanted {
@@ -191,7 +191,7 @@ impl Ending {
         }
         Ok(Ending {
             run,
-            standing,
+            open_executions,
             instance: instance.open()?,
             insisted: Insisted::new(insist),
         })
@@ -218,13 +218,15 @@ impl Ending {
         verb: &str,
     ) -> Result<(), WriteError> {
         let id = self.instance.first.id;
-        let none = self.standing.no_child(facts, id, what, verb);
+        let none = self.open_executions.no_child(facts, id, what, verb);
         self.insisted.sequence(none).map(drop)
     }
 
     /// Refuses if a gate in this execution is pending, because no statement may begin after a pending gate.
     pub(super) fn past_gates(&mut self) -> Result<(), WriteError> {
-        let past = self.standing.past_gates(Some(self.instance.first.id));
+        let past = self
+            .open_executions
+            .past_gates(Some(self.instance.first.id));
         self.insisted.sequence(past).map(drop)
     }
 
@@ -244,7 +246,10 @@ impl Ending {
         };
         let keys = self.insisted.keys(keys);
         let mut changes = ending(facts, at, &self.instance, status, error, keys)?;
-        changes.extend(self.standing.cut_off(style, Some(self.instance.first.id)));
+        changes.extend(
+            self.open_executions
+                .cut_off(style, Some(self.instance.first.id)),
+        );
         changes.push(touch(facts, at));
         Ok(changes)
     }

@@ -3,17 +3,17 @@
 
 use super::insist::Insist;
 use super::instance::{Instance, begun_after, meta, newest_at};
+use super::open_executions::OpenExecutions;
 use super::overlay::Overlay;
 use super::place::{at_line, holder};
-use super::source::{Found, Named, Source};
-use super::standing::Standing;
+use super::source::{Found, Source, StatementRef};
 use super::{At, Branch, Facts, Place, Plan, WriteError};
 use crate::model::Execution;
 
 /// A statement, and the place where the caller wants it to run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
-    pub(super) statement: &'a Named,
+    pub(super) statement: &'a StatementRef,
     pub(super) parent: Option<i64>,
     /// The name of the item or branch that the statement runs in.
     pub(super) item: Option<&'a str>,
@@ -22,7 +22,7 @@ pub(super) struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     pub(super) fn new(
-        statement: &'a Named,
+        statement: &'a StatementRef,
         parent: Option<i64>,
         item: &'a Option<String>,
         insist: Insist,
@@ -95,7 +95,7 @@ pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
 /// Finds the item for a statement: the item that the caller named, else the only open item in which the statement has
 /// not begun, else a new item.
 pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, WriteError> {
-    if *wanted.statement == Named::default() {
+    if *wanted.statement == StatementRef::default() {
         return Ok(Where::Elsewhere);
     }
     let source = Source::of(facts)?;
@@ -113,18 +113,18 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
     let Some(holder) = holder.filter(|at| listing.has_items(*at)) else {
         return named_branch(&source, &found, wanted, facts);
     };
-    let standing = Standing::of(facts)?;
-    let open: Vec<&Execution> = standing
+    let open_executions = OpenExecutions::of(facts)?;
+    let open: Vec<&Execution> = open_executions
         .rows()
         .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
         .filter(|row| wanted.parent.is_none_or(|parent| parent == row.id))
         .collect();
     // If the open parallel blocks are nested, as in a recursion, the innermost block counts. Otherwise the caller has
     // to name the parent, and a later error lists the blocks.
-    let Some(parallel) = standing.innermost(&open) else {
+    let Some(parallel) = open_executions.innermost(&open) else {
         return Ok(Where::Elsewhere);
     };
-    let items: Vec<&Execution> = standing
+    let items: Vec<&Execution> = open_executions
         .inside(parallel.id)
         .filter(|row| meta(row).branch.is_some())
         .collect();
@@ -141,15 +141,20 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
             || new(name.to_owned()),
             |item| {
                 // A statement at a deeper level runs in a construct that is open inside the item.
-                let deeper = super::place::candidates(&source, &standing, &found);
-                let own = |row: &&Execution| row.id == item.id || standing.lies_in(row, item.id);
+                let deeper = super::place::candidates(&source, &open_executions, &found);
+                let own =
+                    |row: &&Execution| row.id == item.id || open_executions.lies_in(row, item.id);
                 let deeper: Vec<&Execution> = deeper.into_iter().filter(own).collect();
-                Where::In(standing.innermost(&deeper).map_or(item.id, |row| row.id))
+                Where::In(
+                    open_executions
+                        .innermost(&deeper)
+                        .map_or(item.id, |row| row.id),
+                )
             },
         ));
     }
     // A deeper statement, such as an option in its choice, runs in a construct that is open inside its item.
-    let deeper = super::place::candidates(&source, &standing, &found);
+    let deeper = super::place::candidates(&source, &open_executions, &found);
     if inner != statement
         && deeper
             .iter()
@@ -159,7 +164,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
     }
     let mut free: Vec<&&Execution> = Vec::new();
     for item in items.iter().filter(|_| !alone) {
-        if standing.inside(item.id).next().is_none() && !begun_in(facts, item.id, &found)? {
+        if open_executions.inside(item.id).next().is_none() && !begun_in(facts, item.id, &found)? {
             free.push(item);
         }
     }
@@ -206,16 +211,16 @@ fn named_branch(
     let Some(name) = wanted.item else {
         return Ok(Where::Elsewhere);
     };
-    let standing = Standing::of(facts)?;
-    let candidates = super::place::candidates(source, &standing, found);
+    let open_executions = OpenExecutions::of(facts)?;
+    let candidates = super::place::candidates(source, &open_executions, found);
     let in_branch = |row: &&&Execution| {
         let own = meta(row).branch.as_deref() == Some(name);
-        own || standing
+        own || open_executions
             .above(row)
             .any(|above| meta(above).branch.as_deref() == Some(name))
     };
     let fit: Vec<&Execution> = candidates.iter().filter(in_branch).copied().collect();
-    match (fit.as_slice(), standing.innermost(&fit)) {
+    match (fit.as_slice(), open_executions.innermost(&fit)) {
         (_, Some(one)) => Ok(Where::In(one.id)),
         ([], _) => Err(WriteError::not_found(
             format!("no open branch or item {name} contains {}", at_line(found)),

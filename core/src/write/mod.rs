@@ -24,9 +24,9 @@
 //!
 //! | file | answers |
 //! |---|---|
-//! | `source.rs`, `task.rs`, `given/` | what does the program state about a statement; what is a session's task, and which values does it get? |
+//! | `source.rs`, `task.rs`, `inputs/` | what does the program state about a statement; what is a session's task, and which values does it get? |
 //! | `recorded.rs` | what does a command return to its caller? |
-//! | `standing.rs`, `place.rs`, `item.rs` | what is open, what does it block, and where does a statement run? |
+//! | `open_executions.rs`, `place.rs`, `item.rs` | what is open, what does it block, and where does a statement run? |
 //! | `order.rs` | which statements begin out of the program's order? |
 //! | `insist.rs` | how are `--force` and `--override` recorded? |
 //! | `overlay.rs` | how are several commands planned as one? |
@@ -43,14 +43,15 @@ mod close;
 mod error;
 mod facts;
 mod gate;
-pub(crate) mod given;
 mod import;
+pub(crate) mod inputs;
 mod insist;
 mod instance;
 mod item;
 mod meta;
 pub mod names;
 mod next;
+mod open_executions;
 mod order;
 mod overlay;
 mod parallel;
@@ -62,7 +63,6 @@ mod rounds;
 mod run;
 mod skip;
 mod source;
-mod standing;
 mod state;
 mod task;
 #[cfg(test)]
@@ -97,7 +97,7 @@ pub use retry::Retry;
 pub use rounds::{BeginLoop, ExitLoop, Iterate};
 pub use run::{Finish, Reopen};
 pub use skip::Skip;
-pub use source::Named;
+pub use source::StatementRef;
 pub use state::{FolderState, folder_state};
 
 /// A command that records an event.

@@ -8,7 +8,7 @@ use super::instance::{self, Instance, shown};
 use super::item::{self, Wanted};
 use super::meta::Keys;
 use super::overlay::Overlay;
-use super::source::{Command, Found, Named, Source};
+use super::source::{Command, Found, Source, StatementRef};
 use super::{
     At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, ParallelRunning, Place, Plan, Record,
     WriteError, names,
@@ -21,7 +21,7 @@ use crate::trace::Shape;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginParallel {
     /// The statement of the block; by default the text `parallel:`.
-    pub statement: Named,
+    pub statement: StatementRef,
     /// The execution that the block runs in; by default chosen from the open executions.
     pub parent: Option<i64>,
     /// The name of the item or branch that the block runs in.
@@ -179,7 +179,7 @@ pub struct Branch {
     pub name: String,
     /// The branch's statement; by default the statement that the program has under the branch's name, else the text
     /// `parallel:name`, as in OpenProse.
-    pub statement: Option<Named>,
+    pub statement: Option<StatementRef>,
     /// The overrides that the caller gave (`--force`, `--override`).
     pub insist: Insist,
 }

@@ -1,8 +1,8 @@
 //! Finds the execution in which a statement runs: the innermost enclosing construct that has an open execution.
 
 use super::instance::{meta, no_execution, shown};
+use super::open_executions::OpenExecutions;
 use super::source::{Found, Source};
-use super::standing::Standing;
 use super::{Facts, WriteError};
 use crate::model::Execution;
 use crate::program::{Statement, StatementKind as Kind};
@@ -16,17 +16,17 @@ use crate::trace::{Shape, frame_block, shape};
 pub(super) fn parent_of(
     facts: &dyn Facts,
     source: &Source,
-    standing: &Standing,
+    open_executions: &OpenExecutions,
     found: &Found,
     given: Option<i64>,
 ) -> Result<Option<i64>, WriteError> {
     match given {
         Some(id) => {
             let row = facts.execution(id)?.ok_or_else(|| no_execution(id))?;
-            fits(facts, source, standing, found, &row)?;
+            fits(facts, source, open_executions, found, &row)?;
             Ok(Some(id))
         }
-        None => taken(source, standing, found),
+        None => taken(source, open_executions, found),
     }
 }
 
@@ -63,18 +63,22 @@ fn holds(kind: Kind) -> bool {
     kind.is_loop() || matches!(kind, Kind::Parallel | Kind::Pipe | Kind::Block)
 }
 
-fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i64>, WriteError> {
+fn taken(
+    source: &Source,
+    open_executions: &OpenExecutions,
+    found: &Found,
+) -> Result<Option<i64>, WriteError> {
     let Some(statement) = found.statement else {
         return Ok(None);
     };
     let mut inner = statement;
     for outer in around(source, statement) {
         let Some(own) = source.get(outer) else { break };
-        let fit = fitting(source, standing, outer, inner);
+        let fit = fitting(source, open_executions, outer, inner);
         if is_branch(source, outer, inner) && inner == statement {
-            return Err(a_branch(source, standing, found, outer, statement));
+            return Err(a_branch(source, open_executions, found, outer, statement));
         }
-        if let Some(parent) = only(standing, &fit, found)? {
+        if let Some(parent) = only(open_executions, &fit, found)? {
             return Ok(Some(parent));
         }
         if holds(own.kind) {
@@ -89,13 +93,15 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
 /// that has open executions.
 pub(super) fn candidates<'r>(
     source: &Source,
-    standing: &'r Standing,
+    open_executions: &'r OpenExecutions,
     found: &Found,
 ) -> Vec<&'r Execution> {
     let mut inner = found.statement;
     let outers = inner.map_or_else(Vec::new, |at| around(source, at));
     for outer in outers {
-        let fit = inner.map_or_else(Vec::new, |inner| fitting(source, standing, outer, inner));
+        let fit = inner.map_or_else(Vec::new, |inner| {
+            fitting(source, open_executions, outer, inner)
+        });
         if !fit.is_empty() {
             return fit;
         }
@@ -107,7 +113,7 @@ pub(super) fn candidates<'r>(
 /// Returns the open executions of the construct `outer` in which `inner`, a statement directly inside `outer`, may run.
 fn fitting<'r>(
     source: &Source,
-    standing: &'r Standing,
+    open_executions: &'r OpenExecutions,
     outer: u32,
     inner: u32,
 ) -> Vec<&'r Execution> {
@@ -115,14 +121,14 @@ fn fitting<'r>(
     // Branches of two parallel blocks may have the same name and, if one block is a branch of the other, the same line.
     // Therefore the parent of a branch is compared, too.
     let is_elsewhere = |row: &Execution| {
-        let above = standing.above(row).next();
+        let above = open_executions.above(row).next();
         let parallel = above.filter(|above| shape(above) == Shape::Parallel);
         let parallel = parallel.and_then(|above| source.of_row(above));
         let own = holds_branches && meta(row).branch.is_some();
         own && parallel.is_some_and(|parallel| parallel != outer)
     };
     let fits = |row: &&Execution| is_of(source, row, outer, inner) && !is_elsewhere(row);
-    standing.rows().filter(fits).collect()
+    open_executions.rows().filter(fits).collect()
 }
 
 /// Returns whether a statement directly in a parallel block is itself a branch, rather than a statement inside a
@@ -174,16 +180,20 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
 
 /// Returns the only execution among `fit` in which a statement can begin now. Of several executions, those with an open
 /// child do not count.
-fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option<i64>, WriteError> {
+fn only(
+    open_executions: &OpenExecutions,
+    fit: &[&Execution],
+    found: &Found,
+) -> Result<Option<i64>, WriteError> {
     let free: Vec<&&Execution> = fit
         .iter()
-        .filter(|row| fit.len() == 1 || standing.inside(row.id).next().is_none())
+        .filter(|row| fit.len() == 1 || open_executions.inside(row.id).next().is_none())
         .collect();
     match (fit, free.as_slice()) {
         ([], _) => Ok(None),
         (_, [one]) => Ok(Some(one.id)),
         // In a recursion, each candidate waits for the call inside it. A `catch` belongs to the innermost candidate.
-        (_, []) if let Some(one) = standing.innermost(fit) => Ok(Some(one.id)),
+        (_, []) if let Some(one) = open_executions.innermost(fit) => Ok(Some(one.id)),
         _ => {
             let candidate = |row: &&Execution| {
                 let branch = meta(row).branch;
@@ -209,7 +219,7 @@ pub(super) fn at_line(found: &Found) -> String {
 
 fn a_branch(
     source: &Source,
-    standing: &Standing,
+    open_executions: &OpenExecutions,
     found: &Found,
     parallel: u32,
     statement: u32,
@@ -220,10 +230,10 @@ fn a_branch(
     let name = own.map_or("NAME".to_owned(), |(name, _)| name);
     let is_parallel =
         |row: &&Execution| shape(row) == Shape::Parallel && source.of_row(row) == Some(parallel);
-    let open = standing.rows().find(is_parallel).map(|row| row.id);
+    let open = open_executions.rows().find(is_parallel).map(|row| row.id);
     let begun = open.and_then(|open| {
         let own = |row: &&Execution| meta(row).branch.as_deref() == Some(&*name);
-        Some(standing.inside(open).find(own)?.id)
+        Some(open_executions.inside(open).find(own)?.id)
     });
     let next = match (open, begun) {
         (_, Some(id)) => format!(
@@ -304,7 +314,7 @@ fn shown_place(statement: &Statement) -> String {
 fn fits(
     facts: &dyn Facts,
     source: &Source,
-    standing: &Standing,
+    open_executions: &OpenExecutions,
     found: &Found,
     given: &Execution,
 ) -> Result<(), WriteError> {
@@ -317,7 +327,13 @@ fn fits(
     if let Some(parallel) = outer.filter(|at| is_branch(source, *at, inner))
         && inner == statement
     {
-        return Err(a_branch(source, standing, found, parallel, statement));
+        return Err(a_branch(
+            source,
+            open_executions,
+            found,
+            parallel,
+            statement,
+        ));
     }
     let Some(ran_in) = container(facts, source, given)? else {
         return Ok(());

@@ -2,10 +2,10 @@ use super::begin::touch;
 use super::close::{Close, How, again};
 use super::instance::{Instance, frame_of, meta, no_execution, scope_of, shown};
 use super::meta::Keys;
+use super::open_executions::{OpenExecutions, listed};
 use super::overlay::Overlay;
 use super::run::finished;
 use super::source::Source;
-use super::standing::{Standing, listed};
 use super::task::output_of;
 use super::{
     AddSegment, At, AttachmentFile, BindingRow, BindingWritten, Change, ExecutionEnded,
@@ -159,7 +159,7 @@ impl Put {
         }
         let id = match self.execution {
             Some(id) => id,
-            None => match Standing::of(facts)?.pick(facts, None, Shape::Statement) {
+            None => match OpenExecutions::of(facts)?.pick(facts, None, Shape::Statement) {
                 Ok(id) => id,
                 // If no execution or several are open, the writer is unknown.
                 Err(WriteError::NotFound { .. } | WriteError::Refused { .. }) => return Ok(None),
@@ -192,7 +192,7 @@ impl Put {
         if run.status.is_finished() {
             return Err(finished(&run));
         }
-        let id = match Standing::of(facts)?.pick(facts, None, Shape::Statement) {
+        let id = match OpenExecutions::of(facts)?.pick(facts, None, Shape::Statement) {
             Err(WriteError::Refused { rule, message, .. }) => {
                 return Err(WriteError::refused(
                     rule,
@@ -418,9 +418,9 @@ impl Put {
 
 /// Refuses a value without an execution if open branches write values of this name, each in its own scope.
 fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(), WriteError> {
-    let standing = Standing::of(facts)?;
+    let open_executions = OpenExecutions::of(facts)?;
     let mut own = Vec::new();
-    for row in standing.rows() {
+    for row in open_executions.rows() {
         let writes = output_of(source, row).is_some_and(|(output, _)| output == name);
         if !writes || frame_block(row).is_some() {
             continue;

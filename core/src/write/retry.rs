@@ -3,9 +3,9 @@ use super::close::{Close, How, again};
 use super::insist::{Insist, Insisted};
 use super::instance::{Instance, begun_after, begun_again, meta, open_parent, running};
 use super::meta::{Keys, Word};
+use super::open_executions::OpenExecutions;
 use super::overlay::Overlay;
 use super::source::{Found, Source};
-use super::standing::Standing;
 use super::task::task_of;
 use super::{
     At, AttemptBegun, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError,
@@ -79,7 +79,7 @@ impl Record for Retry {
         }
         let attempt = next_attempt(&instance);
         let mut insisted = Insisted::new(self.insist);
-        let past = Standing::of(facts)?.past_gates(instance.first.parent);
+        let past = OpenExecutions::of(facts)?.past_gates(instance.first.parent);
         insisted.sequence(past)?;
         let source = Source::of(facts)?;
         let statement = source.of_row(&instance.first);

@@ -5,7 +5,7 @@ use super::instance::{Instance, meta};
 use super::item::{self, Wanted};
 use super::meta::{Keys, Word};
 use super::overlay::Overlay;
-use super::source::{Command, Named, Source};
+use super::source::{Command, Source, StatementRef};
 use super::{
     At, Change, ExecutionBegun, ExecutionRow, ExecutionUpdate, Facts, LoopRounds, Plan, Record,
     Style, WriteError,
@@ -17,7 +17,7 @@ use crate::trace::{Shape, shape};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginLoop {
     /// The loop's statement; by default the text `loop`.
-    pub statement: Named,
+    pub statement: StatementRef,
     /// The execution that the loop runs in; by default chosen from the open executions.
     pub parent: Option<i64>,
     /// The name of the item or branch that the loop runs in.
@@ -126,7 +126,7 @@ impl Record for Iterate {
         };
         Ok(Plan {
             changes: vec![change, touch(facts, at)],
-            done: stands(&open, rounds, "iteration"),
+            done: loop_result(&open, rounds, "iteration"),
         })
     }
 }
@@ -165,7 +165,7 @@ impl Record for ExitLoop {
             .text("reason", self.reason.as_deref());
         Ok(Plan {
             changes: open.changes(facts, at, "exited", None, keys)?,
-            done: stands(&open, rounds, "exited"),
+            done: loop_result(&open, rounds, "exited"),
         })
     }
 }
@@ -200,7 +200,7 @@ pub(super) fn rounds_left(
     }
 }
 
-fn stands(open: &Ending, rounds: i64, status: &str) -> LoopRounds {
+fn loop_result(open: &Ending, rounds: i64, status: &str) -> LoopRounds {
     LoopRounds {
         of: open.ended(status),
         iteration: rounds,

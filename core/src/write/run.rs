@@ -3,7 +3,7 @@ use super::gate::{forced_gates, resumed};
 use super::insist::{Insist, Insisted};
 use super::instance::Instance;
 use super::meta::Keys;
-use super::standing::{Standing, listed};
+use super::open_executions::{OpenExecutions, listed};
 use super::{
     At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, RunFact,
     RunFinished, Style, WriteError, at_text,
@@ -61,16 +61,18 @@ impl Record for Finish {
                 "give completed, failed or interrupted",
             ));
         }
-        let standing = Standing::of(facts)?;
+        let open_executions = OpenExecutions::of(facts)?;
         let mut insisted = Insisted::new(self.insist);
         let mut changes = Vec::new();
         if *ending == RunStatus::Completed
-            && insisted.sequence(nothing_open(facts, &standing))?.is_none()
+            && insisted
+                .sequence(nothing_open(facts, &open_executions))?
+                .is_none()
         {
-            changes.extend(forced(facts, at, &standing, insisted)?);
+            changes.extend(forced(facts, at, &open_executions, insisted)?);
         }
         if ending.is_finished() {
-            changes.extend(standing.cut_off(facts.style(), None));
+            changes.extend(open_executions.cut_off(facts.style(), None));
         }
         changes.push(status(facts, at, ending));
         Ok(Plan {
@@ -106,9 +108,9 @@ pub(super) fn another(status: &RunStatus) -> &'static str {
 }
 
 /// Refuses to complete a run with an open execution or a pending gate.
-fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError> {
+fn nothing_open(facts: &dyn Facts, open_executions: &OpenExecutions) -> Result<(), WriteError> {
     let run = facts.run()?.name;
-    let open: Vec<&Execution> = standing.rows().collect();
+    let open: Vec<&Execution> = open_executions.rows().collect();
     if !open.is_empty() {
         return Err(WriteError::refused(
             "statements-open",
@@ -138,12 +140,12 @@ fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError
 fn forced(
     facts: &dyn Facts,
     at: &At,
-    standing: &Standing,
+    open_executions: &OpenExecutions,
     insisted: Insisted,
 ) -> Result<Vec<Change>, WriteError> {
     let mut changes = forced_gates(facts, at)?;
     let keys = insisted.keys(Keys::default());
-    for (nth, row) in (0..).zip(standing.rows()) {
+    for (nth, row) in (0..).zip(open_executions.rows()) {
         let instance = Instance::of(facts, row.id)?;
         // A database gets an update instead of a new row, because OpenProse counts rows with `status = 'executing'` as
         // running.

@@ -10,17 +10,17 @@ use crate::trace::is_branch_text;
 
 /// A statement as named by the caller: by its line in the program, its text, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct StatementRef {
     /// The statement's text, possibly shortened.
     pub text: Option<String>,
     /// The statement's line in the program, from 1.
     pub line: Option<u32>,
 }
 
-impl Named {
+impl StatementRef {
     /// Returns a reference to the statement that begins at `line`.
-    pub fn line(line: u32) -> Named {
-        Named {
+    pub fn line(line: u32) -> StatementRef {
+        StatementRef {
             text: None,
             line: Some(line),
         }
@@ -63,8 +63,8 @@ impl Source {
     /// # Errors
     /// [`WriteError::Wrong`] if neither text nor line was given, if the text is only a number, or if text and line
     /// belong to different statements; [`WriteError::NotFound`] if no statement begins at the line.
-    pub(super) fn find(&self, named: &Named) -> Result<Found, WriteError> {
-        match (&named.text, named.line) {
+    pub(super) fn find(&self, wanted: &StatementRef) -> Result<Found, WriteError> {
+        match (&wanted.text, wanted.line) {
             (None, None) => Err(WriteError::wrong(
                 "no statement was named",
                 "give the statement's text, or --line with the statement's line in the program",
@@ -227,7 +227,7 @@ impl Source {
     }
 
     /// Returns whether the text of a statement is unique in the program.
-    pub(super) fn is_told_by_text(&self, found: &Found) -> bool {
+    pub(super) fn text_is_unique(&self, found: &Found) -> bool {
         found.statement.is_some() && self.sure(&found.text) == found.statement
     }
 

@@ -12,8 +12,8 @@ use crate::model::{AuditEvent, Execution, FolderForm, Form, Gate, Program, Run, 
 use crate::render::gates_json::event;
 use crate::write::{
     AgentFact, At, AuditTail, Begin, BeginLoop, BeginParallel, BindingFact, Branch, Change, Close,
-    ExitLoop, Facts, Fault, How, ImportFact, Insist, Iterate, Join, Named, Place, Plan, Record,
-    Retry, RunFact, Style, WriteError,
+    ExitLoop, Facts, Fault, How, ImportFact, Insist, Iterate, Join, Place, Plan, Record, Retry,
+    RunFact, StatementRef, Style, WriteError,
 };
 
 const PROGRAM: &str = r#"let first = session "First"
@@ -227,7 +227,7 @@ fn step(memory: &mut Memory, opened: &[Opened], step: &Step) -> Option<Vec<Chang
         let of: Vec<i64> = of.map(|(id, _)| *id).collect();
         of.get(step.of % of.len().max(1)).copied()
     };
-    let place = |lines: &[u32]| -> Option<(Named, Option<i64>)> {
+    let place = |lines: &[u32]| -> Option<(StatementRef, Option<i64>)> {
         let line = lines[step.line % lines.len()];
         let around = inside(line);
         let parent = match around {
@@ -235,7 +235,7 @@ fn step(memory: &mut Memory, opened: &[Opened], step: &Step) -> Option<Vec<Chang
             lines => Some(back(lines)?),
         };
         let line = Some(line);
-        Some((Named { text: None, line }, parent))
+        Some((StatementRef { text: None, line }, parent))
     };
     let id = opened
         .len()

@@ -1,6 +1,6 @@
 //! Finds the task of a session in its program. The brief for a subagent is rendered from this task.
 
-use super::given::inputs;
+use super::inputs::inputs;
 use super::instance::{depth, frame_of, meta};
 use super::source::{Found, Source};
 use super::{Facts, WriteError};

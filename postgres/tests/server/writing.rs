@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::write::{At, Begin, Content, Named, Put, Remember, WriteError, record};
+use prosescope_core::write::{At, Begin, Content, Put, Remember, StatementRef, WriteError, record};
 use prosescope_postgres::PostgresStore;
 use prosescope_test_support::cluster::Cluster;
 
@@ -32,7 +32,7 @@ pub(crate) fn put(name: &str, value: &str) -> Put {
 
 fn begin() -> Begin {
     Begin {
-        statement: Named::line(1),
+        statement: StatementRef::line(1),
         parent: None,
         item: None,
         block: None,

@@ -7,8 +7,8 @@ use std::fmt::Debug;
 use prosescope_core::model::{AgentScope, RunStatus};
 use prosescope_core::write::{
     AddImport, AddSegment, At, Begin, BeginLoop, BeginParallel, Branch, Close, Content, CreateGate,
-    Decision, ExitLoop, ExpireGates, Finish, How, Insist, Iterate, Join, LARGE, Named, Put, Record,
-    Remember, Reopen, ResolveGate, Retry, RunStore, ViewGate, WriteError, record,
+    Decision, ExitLoop, ExpireGates, Finish, How, Insist, Iterate, Join, LARGE, Put, Record,
+    Remember, Reopen, ResolveGate, Retry, RunStore, StatementRef, ViewGate, WriteError, record,
 };
 
 /// Executes one command; returns its result, or the rule of the refusal.
@@ -40,7 +40,7 @@ pub(crate) fn run_by(
             .find_map(|w| w.strip_prefix(key)?.strip_prefix('='))
     };
     let parent = after("in").map(|id| ids(id.parse().unwrap()));
-    let statement = || Named {
+    let statement = || StatementRef {
         text: None,
         line: Some(words[1].parse().unwrap()),
     };

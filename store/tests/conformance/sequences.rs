@@ -9,8 +9,8 @@ use prosescope_core::model::{AgentScope, RunStatus};
 use prosescope_core::session::{ValueOf, pages};
 use prosescope_core::write::{
     AddImport, At, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, Decision, ExitLoop,
-    ExpireGates, Finish, How, Insist, Iterate, Join, Named, Put, Record, Remember, Reopen,
-    ResolveGate, Retry, Run, RunParallel, RunStore, WriteError, record,
+    ExpireGates, Finish, How, Insist, Iterate, Join, Put, Record, Remember, Reopen, ResolveGate,
+    Retry, Run, RunParallel, RunStore, StatementRef, WriteError, record,
 };
 use prosescope_test_support::chance::cases;
 
@@ -91,7 +91,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
         force: step.insists == 2,
     };
     let line = LINES[step.one % LINES.len()];
-    let statement = || Named::line(line);
+    let statement = || StatementRef::line(line);
     // The id is mostly one of the newest, sometimes a low one, none, or one that does not exist.
     let id = i64::try_from(step.two).unwrap() + 1;
     let given = step.two.is_multiple_of(5).then_some(id);
@@ -382,7 +382,7 @@ fn goes_on(run: &mut Recorded) {
     let at = run.at();
     let _ = said(run.store.as_mut(), &at, &Reopen);
     let begin = Begin {
-        statement: Named {
+        statement: StatementRef {
             text: Some("session \"One more\"".to_owned()),
             line: None,
         },

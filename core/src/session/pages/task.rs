@@ -8,7 +8,7 @@ use crate::scope;
 use crate::session::Opened;
 use crate::trace::NodeKind;
 use crate::view::{FrameView, TaskView};
-use crate::write::given::{Around, inputs};
+use crate::write::inputs::{Around, inputs};
 use crate::write::{Fault, Place};
 
 /// Returns the kind of an execution that only contains other executions, such as `a loop`. A brief cannot be written

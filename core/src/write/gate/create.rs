@@ -13,12 +13,12 @@ use crate::render::brief::InputState;
 use crate::time::Stamp;
 use crate::timeout::Timeout;
 use crate::write::begin::{Entry, opening, touch};
-use crate::write::given::input;
+use crate::write::inputs::input;
 use crate::write::insist::Insist;
 use crate::write::instance::running;
 use crate::write::item::{self, Wanted};
 use crate::write::meta::Keys;
-use crate::write::source::{Command, Named, Source};
+use crate::write::source::{Command, Source, StatementRef};
 use crate::write::{
     At, Change, Facts, GateOpened, GateRow, Plan, Record, Style, WriteError, at_text, names,
 };
@@ -60,7 +60,7 @@ impl Record for CreateGate {
         let source = Source::of(facts)?;
         let statement = self.statement(&source)?;
         let own = statement.and_then(|at| source.get(at));
-        let named = own.map_or_else(Named::default, |s| Named::line(s.line));
+        let named = own.map_or_else(StatementRef::default, |s| StatementRef::line(s.line));
         let wanted = Wanted::new(&named, self.parent, &self.item, self.insist);
         item::inside(facts, at, wanted, |facts, parent| {
             self.plan_in(facts, at, parent, statement, own)
@@ -87,7 +87,7 @@ impl CreateGate {
         names::plain("gate", &base)?;
         names::file_in(facts.style(), "gate", &base)?;
         let text = own.map(|s| s.text.clone());
-        let named = Named {
+        let named = StatementRef {
             text: Some(text.unwrap_or_else(|| format!("approve {base}:"))),
             line: own.map(|s| s.line).or(self.line),
         };
@@ -362,7 +362,7 @@ impl CreateGate {
             return Ok(None);
         };
         if let Some(line) = self.line {
-            let found = source.find(&Named::line(line))?;
+            let found = source.find(&StatementRef::line(line))?;
             source.of_kind(&found, Command::Gate)?;
             let name = source.statement(&found).and_then(|s| s.name.as_deref());
             if let (Some(given), Some(name)) = (self.id.as_deref(), name)

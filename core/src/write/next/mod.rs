@@ -20,8 +20,8 @@ use self::ends::choice;
 use super::gate::is_due;
 use super::instance::{begins, begun_after, meta, newest_in, same};
 use super::item::is_parallel;
+use super::open_executions::OpenExecutions;
 use super::source::Source;
-use super::standing::Standing;
 use super::{At, Facts, RunStore, Style, WriteError};
 use crate::gate::{decide_commands, expire_command, visit};
 use crate::model::{Execution, GateStatus, RunStatus, Status};
@@ -125,10 +125,10 @@ fn asked(facts: &dyn Facts, now: &At, name: &str) -> Result<NextView, WriteError
         let why = "the run has no program, so the next statement is unknown";
         return Ok(view(vec![choice("prosescope resume", why)]));
     };
-    let standing = Standing::of(facts)?;
-    let leaves: Vec<&Execution> = standing
+    let open_executions = OpenExecutions::of(facts)?;
+    let leaves: Vec<&Execution> = open_executions
         .rows()
-        .filter(|row| standing.inside(row.id).next().is_none())
+        .filter(|row| open_executions.inside(row.id).next().is_none())
         .collect();
     let look = Look {
         facts,

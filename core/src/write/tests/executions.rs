@@ -3,7 +3,7 @@ use crate::decode::rows::meta_of;
 use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::write::{
     AddImport, Begin, BeginLoop, BeginParallel, Branch, BranchStatus, Close, CreateGate, How,
-    Insist, Join, Named, Put, Record, Remember, Reopen, Style, WriteError,
+    Insist, Join, Put, Record, Remember, Reopen, StatementRef, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -12,8 +12,8 @@ const FORCE: Insist = Insist {
     force: true,
 };
 
-fn text(text: &str) -> Named {
-    Named {
+fn text(text: &str) -> StatementRef {
+    StatementRef {
         text: Some(text.to_owned()),
         line: None,
     }

@@ -9,8 +9,8 @@ use crate::model::{AuditEvent, Execution, Gate, GateStatus, Run, RunStatus, Stat
 use crate::time::Stamp;
 use crate::trace::{NodeKind, fold};
 use crate::write::{
-    Begin, Change, CreateGate, Decision, ExpireGates, Finish, Insist, Named, Reopen, ResolveGate,
-    Resolved, Style, ViewGate, WriteError,
+    Begin, Change, CreateGate, Decision, ExpireGates, Finish, Insist, Reopen, ResolveGate,
+    Resolved, StatementRef, Style, ViewGate, WriteError,
 };
 
 pub(super) const NOON: &str = "2026-01-25 12:00:00";
@@ -499,7 +499,7 @@ fn going_on_is_logged_at_the_gates_where_the_run_stands() {
 
         let mut past = run_with_gate(style);
         past.at(NOON, &approve("deploy", "raymond")).unwrap();
-        let statement = Named {
+        let statement = StatementRef {
             text: Some("session \"x\"".into()),
             line: None,
         };

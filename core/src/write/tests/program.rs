@@ -7,8 +7,8 @@ use crate::model::{AuditKind, GateStatus, RunStatus, Status};
 use crate::view::FrameView;
 use crate::write::{
     AddImport, Begin, BeginLoop, BeginParallel, Branch, Change, Close, CreateGate, ExitLoop,
-    Finish, How, Insist, Iterate, Join, Named, Put, Record, Reopen, Retry, Run, RunParallel, Style,
-    WriteError,
+    Finish, How, Insist, Iterate, Join, Put, Record, Reopen, Retry, Run, RunParallel, StatementRef,
+    Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -72,7 +72,7 @@ fn refusal<R: Record<Done: std::fmt::Debug>>(run: &mut Memory, command: &R) -> S
 
 fn begin(line: u32) -> Begin {
     Begin {
-        statement: Named::line(line),
+        statement: StatementRef::line(line),
         ..Begin::default()
     }
 }
@@ -187,11 +187,11 @@ fn a_line_of_another_kind_names_the_right_command() {
         ..CreateGate::default()
     };
     let parallel = |line| BeginParallel {
-        statement: Named::line(line),
+        statement: StatementRef::line(line),
         ..BeginParallel::default()
     };
     let a_loop = |line| BeginLoop {
-        statement: Named::line(line),
+        statement: StatementRef::line(line),
         ..BeginLoop::default()
     };
     fn hint<R: Record<Done: std::fmt::Debug>>(command: R) -> String {
@@ -235,7 +235,7 @@ fn limits_are_the_programs() {
     for style in STYLES {
         let mut run = run(style);
         let parallel = BeginParallel {
-            statement: Named::line(7),
+            statement: StatementRef::line(7),
             ..BeginParallel::default()
         };
         let begin = parallel.clone();
@@ -260,7 +260,7 @@ fn limits_are_the_programs() {
 
         // `any` waits for the given number of branches.
         let begin = BeginParallel {
-            statement: Named::line(25),
+            statement: StatementRef::line(25),
             ..BeginParallel::default()
         };
         let any = run.at(NOW, &RunParallel { begin }).unwrap();
@@ -273,7 +273,7 @@ fn limits_are_the_programs() {
         run.at(NOW, &Join::default()).unwrap();
 
         // `repeat 2:` has two rounds.
-        let statement = Named::line(10);
+        let statement = StatementRef::line(10);
         run.at(
             NOW,
             &BeginLoop {
@@ -336,7 +336,7 @@ fn a_statement_runs_in_what_it_lies_in() {
         for (line, rule) in [(11, "not-begun"), (15, "not-begun"), (8, "is-a-branch")] {
             assert_eq!(refusal(&mut run, &begin(line)), rule, "line {line}");
         }
-        let statement = Named::line(10);
+        let statement = StatementRef::line(10);
         let a_loop = run
             .at(
                 NOW,
@@ -428,7 +428,7 @@ fn nothing_begins_after_a_gate_that_waits() {
         };
         run.at(NOW, &gate).unwrap();
         assert_eq!(refusal(&mut run, &begin(24)), "gate-waits");
-        let statement = Named::line(12);
+        let statement = StatementRef::line(12);
         assert_eq!(
             refusal(
                 &mut run,
@@ -460,7 +460,7 @@ fn nothing_begins_after_a_gate_that_waits() {
         // A gate in one branch does not block the other branch.
         let mut run = self::run(style);
         let parallel = BeginParallel {
-            statement: Named::line(7),
+            statement: StatementRef::line(7),
             ..BeginParallel::default()
         };
         run.at(NOW, &parallel).unwrap();
@@ -560,7 +560,7 @@ fn a_row_says_executing_while_it_is_true() {
     assert_eq!(executing(&run), [] as [i64; 0]);
     // Abandoned branches do not keep the status `executing` either.
     let begin = BeginParallel {
-        statement: Named::line(7),
+        statement: StatementRef::line(7),
         ..BeginParallel::default()
     };
     let running = run.at(NOW, &RunParallel { begin }).unwrap();

@@ -1,7 +1,8 @@
 use prosescope_core::model::AgentScope;
 use prosescope_core::program;
 use prosescope_core::write::{
-    At, Begin, Close, Facts, Fault, How, Named, Put, Record, Remember, Reopen, WriteError, record,
+    At, Begin, Close, Facts, Fault, How, Put, Record, Remember, Reopen, StatementRef, WriteError,
+    record,
 };
 
 use super::facts::FolderFacts;
@@ -27,7 +28,7 @@ fn run() -> (tempfile::TempDir, FolderStore) {
 
 fn begin(text: &str) -> Begin {
     Begin {
-        statement: Named {
+        statement: StatementRef {
             text: Some(text.to_owned()),
             line: None,
         },

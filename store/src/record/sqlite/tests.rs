@@ -7,8 +7,8 @@ use prosescope_core::model::AgentScope;
 use prosescope_core::program;
 use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
 use prosescope_core::write::{
-    At, Begin, Change, ExecutionRow, ExecutionUpdate, Facts, FaultKind, GateResolution, Named,
-    Place, Put, Remember, RunChange, RunStore, Style, WriteError, record,
+    At, Begin, Change, ExecutionRow, ExecutionUpdate, Facts, FaultKind, GateResolution, Place, Put,
+    Remember, RunChange, RunStore, StatementRef, Style, WriteError, record,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -35,7 +35,7 @@ fn run(program: &str) -> (TempDir, SqliteStore) {
 
 fn begin(text: &str) -> Begin {
     Begin {
-        statement: Named {
+        statement: StatementRef {
             text: Some(text.to_owned()),
             line: None,
         },

@@ -13,13 +13,13 @@ use crate::trace::{Shape, shape};
 
 /// The open executions of a run whose ancestors are all open. An execution inside an ended execution counts as cut off.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct OpenExecutions {
     /// The first rows of these executions, by id.
     rows: BTreeMap<i64, Execution>,
 }
 
-impl Standing {
-    pub(super) fn of(facts: &dyn Facts) -> Result<Standing, WriteError> {
+impl OpenExecutions {
+    pub(super) fn of(facts: &dyn Facts) -> Result<OpenExecutions, WriteError> {
         let mut candidates = BTreeMap::new();
         facts.open(&mut |row| {
             candidates.insert(row.id, row);
@@ -34,14 +34,14 @@ impl Standing {
                     let last = Instance::of(facts, parent)?.last;
                     last.status != Status::Retry || last.id < id
                 }
-                Some(parent) => stands(facts, parent)?,
+                Some(parent) => is_open_with_ancestors(facts, parent)?,
                 None => true,
             };
             if above && is_open(facts, &row, &rows)? {
                 rows.insert(id, row);
             }
         }
-        Ok(Standing { rows })
+        Ok(OpenExecutions { rows })
     }
 
     pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &Execution> {
@@ -344,7 +344,7 @@ fn is_open(
 
 /// Returns whether an execution and all its ancestors are open. A parent that does not exist is ignored, because other
 /// writers put the number of a statement into the column for the parent (errata X2).
-fn stands(facts: &dyn Facts, id: i64) -> Result<bool, WriteError> {
+fn is_open_with_ancestors(facts: &dyn Facts, id: i64) -> Result<bool, WriteError> {
     let mut at = Some(id);
     let mut seen = std::collections::BTreeSet::new();
     while let Some(id) = at.filter(|id| seen.insert(*id)) {
