@@ -226,7 +226,7 @@ pub fn audit_line(line: &str, number: i64) -> Option<AuditEvent> {
 /// the row.
 pub fn audit_gate(line: &str) -> Option<Text> {
     #[derive(serde::Deserialize)]
-    struct Named<'a> {
+    struct GateIdOnly<'a> {
         #[serde(borrow)]
         gate_id: std::borrow::Cow<'a, str>,
     }
@@ -235,8 +235,8 @@ pub fn audit_gate(line: &str) -> Option<Text> {
         return None;
     }
     // Parsing fails if the id is missing, repeated or not a text. The full decoder handles such lines.
-    match serde_json::from_str::<Named<'_>>(line) {
-        Ok(named) => Some(named.gate_id.as_ref().into()),
+    match serde_json::from_str::<GateIdOnly<'_>>(line) {
+        Ok(parsed) => Some(parsed.gate_id.as_ref().into()),
         Err(_) => Some(audit_line(line, 0)?.gate_id),
     }
 }

@@ -163,7 +163,8 @@ fn narrow(
     db.begin().ok()?;
     let (dir, file) = split(&path);
     let root = join(dir, "");
-    let rows::Named { bindings, issues } = rows::bindings_named(db.as_ref(), file, name).ok()??;
+    let rows::NamedBindings { bindings, issues } =
+        rows::bindings_named(db.as_ref(), file, name).ok()??;
     let at_root = bindings
         .iter()
         .all(|binding| binding.execution_id.is_none());

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use prosescope_core::sqlite::{HEAD, Header};
-use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, Named, Tool, Whose, mounts};
+use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, ProseInPath, Tool, Whose, mounts};
 
 use super::second_name;
 
@@ -30,10 +30,10 @@ pub fn tool(program: &str) -> Tool {
 }
 
 /// Returns the programs called `prose` in PATH, in the order in which a shell looks for them. None of them is run.
-pub fn second_names() -> Vec<Named> {
+pub fn second_names() -> Vec<ProseInPath> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = second_name::second_names(std::env::split_paths(&path));
-    let named = found.into_iter().map(|(path, ours)| Named {
+    let named = found.into_iter().map(|(path, ours)| ProseInPath {
         path: path.to_string_lossy().into_owned(),
         whose: match ours {
             Ok(true) => Whose::Ours,

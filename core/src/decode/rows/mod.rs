@@ -27,7 +27,7 @@ pub use bindings::{binding_tail, binding_tails};
 pub use execution::dialect_of;
 pub use history::{Version, Versions, all_binding_versions, all_memory_versions, version_counts};
 pub use meta::meta_of;
-pub use named::{Named, bindings_named, has_execution};
+pub use named::{NamedBindings, bindings_named, has_execution};
 pub use page::{execution_row, row, table_rows};
 pub use run::{RunEntry, runs, which_run};
 

@@ -18,7 +18,7 @@ const WANTS: &[Want<'static>] = &[
 
 /// The bindings of one name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Named {
+pub struct NamedBindings {
     /// The bindings, in stored order.
     pub bindings: Vec<Binding>,
     /// Defects found in the rows of these bindings.
@@ -36,7 +36,7 @@ pub fn bindings_named(
     db: &dyn Database,
     file: &str,
     name: &str,
-) -> Result<Option<Named>, DecodeError> {
+) -> Result<Option<NamedBindings>, DecodeError> {
     let mut reader = Reader::of_table(db, schema::BINDINGS, file)?;
     let Some(found) = reader.table(schema::BINDINGS) else {
         return Ok(None);
@@ -64,7 +64,7 @@ pub fn bindings_named(
         return Ok(None);
     }
     supersede(&mut bindings, &mut reader.notes);
-    Ok(Some(Named {
+    Ok(Some(NamedBindings {
         bindings,
         issues: reader.notes.finish(),
     }))

@@ -104,7 +104,7 @@ type Scope = Option<i64>;
 
 /// The target of a row's parent_id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+enum ParentRef {
     Root,
     /// An instance of an earlier row.
     Inst(u32),
@@ -116,7 +116,7 @@ enum Named {
 
 /// The parent, key and kind that determine a row's instance.
 struct Subject<'a> {
-    parent: Named,
+    parent: ParentRef,
     key: Key<'a>,
     kind: Kind<'a>,
     id: &'a str,
@@ -181,8 +181,8 @@ pub(super) fn sweep<'a>(rows: &Rows<'a>, ties: &mut Ties<'a>, gates: ByRow<'a>) 
 impl<'a> Sweep<'a, '_> {
     fn take(&mut self, pos: u32, row: &'a Execution) {
         let words = words::read(&row.text);
-        let named = self.named(pos, row);
-        let subject = self.subject(row, words, named);
+        let recorded = self.recorded_parent(pos, row);
+        let subject = self.subject(row, words, recorded);
         let scope = self.scope(subject.parent);
         let slot = (scope, subject.key);
         let known = self.continued(slot, row, &subject).or_else(|| {
@@ -199,7 +199,7 @@ impl<'a> Sweep<'a, '_> {
         };
         self.out.of_row.push(at);
         self.settle(at, row, slot);
-        let followed = !subject.by_meta || subject.parent == named;
+        let followed = !subject.by_meta || subject.parent == recorded;
         if !followed && row.parent.is_some() && self.inst(at).is_some_and(|i| i.first == pos) {
             self.out.overruled.push((at, pos));
         }
@@ -262,7 +262,7 @@ impl<'a> Sweep<'a, '_> {
         let goes_on =
             row.status.is_terminal() || matches!(row.status, Status::Iteration | Status::Retry);
         if goes_on
-            && let Named::Inst(at) = subject.parent
+            && let ParentRef::Inst(at) = subject.parent
             && self.is_own_row(at, subject, row)
         {
             if let Some(own) = self.out.list.get_mut(at as usize)
@@ -277,7 +277,7 @@ impl<'a> Sweep<'a, '_> {
                 // The row has no known parent. An open gate, loop or parallel block with the row's id is taken as its
                 // instance.
                 if goes_on
-                    && !matches!(subject.parent, Named::Inst(_))
+                    && !matches!(subject.parent, ParentRef::Inst(_))
                     && let Some(at) = self.latest_open(subject.key)
                     && self
                         .inst(at)
@@ -375,9 +375,9 @@ impl<'a> Sweep<'a, '_> {
     fn open(&mut self, pos: u32, row: &'a Execution, subject: &Subject<'a>, scope: Scope) -> u32 {
         let at = self.out.list.len() as u32;
         let (parent, wanted) = match subject.parent {
-            Named::Root | Named::Itself => (NONE, None),
-            Named::Inst(parent) => (parent, None),
-            Named::Unseen(id) => (NONE, Some(id)),
+            ParentRef::Root | ParentRef::Itself => (NONE, None),
+            ParentRef::Inst(parent) => (parent, None),
+            ParentRef::Unseen(id) => (NONE, Some(id)),
         };
         let tie = match subject.kind {
             Kind::Branch(name) => {
@@ -462,7 +462,7 @@ impl<'a> Sweep<'a, '_> {
 
     /// Moves the branches whose rows precede the row of their parallel block into that block.
     fn adopt(&mut self, parallel: u32, pid: &'a str) {
-        let scope = self.scope(Named::Inst(parallel));
+        let scope = self.scope(ParentRef::Inst(parallel));
         for at in self.early.remove(pid).unwrap_or_default() {
             let Some(branch) = self.out.list.get_mut(at as usize) else {
                 continue;

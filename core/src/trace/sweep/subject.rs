@@ -3,31 +3,31 @@
 
 use std::sync::LazyLock;
 
-use super::{Inst, Key, Kind, Named, Scope, Subject, Sweep};
+use super::{Inst, Key, Kind, ParentRef, Scope, Subject, Sweep};
 use crate::model::{Execution, Meta, Status};
 use crate::trace::words::{Lead, Words};
 
 impl<'a> Sweep<'a, '_> {
-    pub(super) fn named(&self, pos: u32, row: &Execution) -> Named {
+    pub(super) fn recorded_parent(&self, pos: u32, row: &Execution) -> ParentRef {
         match row.parent {
-            None => Named::Root,
-            Some(id) if id == row.id => Named::Itself,
+            None => ParentRef::Root,
+            Some(id) if id == row.id => ParentRef::Itself,
             Some(id) => self
                 .rows
                 .find(id)
                 .filter(|at| *at < pos)
                 .and_then(|at| self.out.of_row.get(at as usize))
-                .map_or(Named::Unseen(id), |at| Named::Inst(*at)),
+                .map_or(ParentRef::Unseen(id), |at| ParentRef::Inst(*at)),
         }
     }
 
     /// Returns the scope of a parent. All rows of an instance have the same scope: the id of the instance's first row
     /// (errata T3).
-    pub(super) fn scope(&self, parent: Named) -> Scope {
+    pub(super) fn scope(&self, parent: ParentRef) -> Scope {
         match parent {
-            Named::Root | Named::Itself => None,
-            Named::Inst(at) => self.inst(at).map(|i| self.rows.id(i.first)),
-            Named::Unseen(id) => Some(id),
+            ParentRef::Root | ParentRef::Itself => None,
+            ParentRef::Inst(at) => self.inst(at).map(|i| self.rows.id(i.first)),
+            ParentRef::Unseen(id) => Some(id),
         }
     }
 
@@ -35,12 +35,12 @@ impl<'a> Sweep<'a, '_> {
         &mut self,
         row: &'a Execution,
         words: Words<'a>,
-        named: Named,
+        recorded: ParentRef,
     ) -> Subject<'a> {
         static EMPTY: LazyLock<Meta> = LazyLock::new(Meta::default);
         let meta = row.meta.as_deref().unwrap_or(&EMPTY);
-        let free = !matches!(named, Named::Inst(_));
-        let mut parent = named;
+        let free = !matches!(recorded, ParentRef::Inst(_));
+        let mut parent = recorded;
         let mut by_meta = false;
 
         let gate = match words.lead {
@@ -50,11 +50,11 @@ impl<'a> Sweep<'a, '_> {
         let own_loop = meta
             .loop_id
             .as_deref()
-            .filter(|id| self.is_of_loop(id, row, words, named));
+            .filter(|id| self.is_of_loop(id, row, words, recorded));
         if gate.is_some() || own_loop.is_some() {
             // A gate or a loop inside a branch may record that branch only in its metadata.
-            if free && let Some(inside) = self.branch_around(meta, row, named) {
-                (parent, by_meta) = (Named::Inst(inside), true);
+            if free && let Some(inside) = self.branch_around(meta, row, recorded) {
+                (parent, by_meta) = (ParentRef::Inst(inside), true);
             }
             let (key, kind, id) = match (gate, own_loop) {
                 (Some(gate), _) => {
@@ -78,9 +78,9 @@ impl<'a> Sweep<'a, '_> {
 
         if free
             && let Some(id) = meta.loop_id.as_deref()
-            && let Some(around) = self.loop_around(id, named)
+            && let Some(around) = self.loop_around(id, recorded)
         {
-            (parent, by_meta) = (Named::Inst(around), true);
+            (parent, by_meta) = (ParentRef::Inst(around), true);
         }
 
         let pid = meta.parallel_id.as_deref();
@@ -90,7 +90,7 @@ impl<'a> Sweep<'a, '_> {
             _ => pid.and(words.name),
         };
         if let Some(name) = branch
-            && let Some(subject) = self.branch(row, words, named, pid, name)
+            && let Some(subject) = self.branch(row, words, recorded, pid, name)
         {
             return subject;
         }
@@ -100,7 +100,7 @@ impl<'a> Sweep<'a, '_> {
             let own = row.status == Status::Joined
                 || words.lead == Lead::Parallel
                 || (words.lead == Lead::Unknown
-                    && !self.is_inside(Key::Parallel(id), Kind::Parallel, id, row, named));
+                    && !self.is_inside(Key::Parallel(id), Kind::Parallel, id, row, recorded));
             if own {
                 return Subject {
                     parent,
@@ -110,8 +110,8 @@ impl<'a> Sweep<'a, '_> {
                     by_meta,
                 };
             }
-            if free && let Some(around) = self.parallel(named, pid, row) {
-                (parent, by_meta) = (Named::Inst(around), true);
+            if free && let Some(around) = self.parallel(recorded, pid, row) {
+                (parent, by_meta) = (ParentRef::Inst(around), true);
             }
         }
         Subject {
@@ -124,11 +124,17 @@ impl<'a> Sweep<'a, '_> {
     }
 
     /// Whether a row with a `loop_id` belongs to the loop itself; otherwise the row's statement only runs in that loop.
-    fn is_of_loop(&self, id: &'a str, row: &Execution, words: Words<'a>, named: Named) -> bool {
+    fn is_of_loop(
+        &self,
+        id: &'a str,
+        row: &Execution,
+        words: Words<'a>,
+        recorded: ParentRef,
+    ) -> bool {
         match (words.lead, &row.status) {
             (_, Status::Iteration | Status::Exited) | (Lead::Loop, _) => true,
             (Lead::Unknown, Status::Started) => true,
-            (Lead::Unknown, _) => !self.is_inside(Key::Loop(id), Kind::Loop, id, row, named),
+            (Lead::Unknown, _) => !self.is_inside(Key::Loop(id), Kind::Loop, id, row, recorded),
             _ => false,
         }
     }
@@ -142,16 +148,16 @@ impl<'a> Sweep<'a, '_> {
         kind: Kind<'a>,
         id: &str,
         row: &Execution,
-        named: Named,
+        recorded: ParentRef,
     ) -> bool {
         let index_of = |i: &Inst<'a>| self.rows.get(i.first).and_then(|first| first.index);
-        if let Named::Inst(at) = named
+        if let ParentRef::Inst(at) = recorded
             && self.inst(at).is_some_and(|i| i.kind == kind && i.id == id)
         {
             return true;
         }
         self.latest
-            .get(&(self.scope(named), key))
+            .get(&(self.scope(recorded), key))
             .and_then(|at| self.inst(*at))
             .filter(|i| i.open)
             .is_some_and(|i| match (index_of(i), row.index) {
@@ -165,14 +171,15 @@ impl<'a> Sweep<'a, '_> {
         &mut self,
         row: &'a Execution,
         words: Words<'a>,
-        named: Named,
+        recorded: ParentRef,
         pid: Option<&'a str>,
         name: &'a str,
     ) -> Option<Subject<'a>> {
         // A statement inside a branch may repeat the branch's metadata, without being a branch of its own. Its parent
         // is then the branch, and no parallel block with that id is open inside the branch.
-        let beside = pid.and_then(|pid| self.latest.get(&(self.scope(named), Key::Parallel(pid))));
-        if let Named::Inst(at) = named
+        let beside =
+            pid.and_then(|pid| self.latest.get(&(self.scope(recorded), Key::Parallel(pid))));
+        if let ParentRef::Inst(at) = recorded
             && let Some(around) = self.inst(at)
             && around.kind == Kind::Branch(name)
             && !matches!(words.lead, Lead::Branch(_))
@@ -183,9 +190,9 @@ impl<'a> Sweep<'a, '_> {
         {
             return None;
         }
-        if let Some(parallel) = self.parallel(named, pid, row) {
+        if let Some(parallel) = self.parallel(recorded, pid, row) {
             return Some(Subject {
-                parent: Named::Inst(parallel),
+                parent: ParentRef::Inst(parallel),
                 key: Key::Branch(name),
                 kind: Kind::Branch(name),
                 id: "",
@@ -199,7 +206,7 @@ impl<'a> Sweep<'a, '_> {
             (None, _) => return None,
         };
         Some(Subject {
-            parent: named,
+            parent: recorded,
             key: Key::Early(pid, name),
             kind: Kind::Branch(name),
             id: pid,
@@ -209,15 +216,20 @@ impl<'a> Sweep<'a, '_> {
 
     /// Returns the parallel block of a branch row: the open block with the id `pid`, otherwise the block that was open
     /// last. A parent_id only decides between several such blocks (errata X2).
-    fn parallel(&mut self, named: Named, pid: Option<&'a str>, row: &Execution) -> Option<u32> {
-        let scope = self.scope(named);
+    fn parallel(
+        &mut self,
+        recorded: ParentRef,
+        pid: Option<&'a str>,
+        row: &Execution,
+    ) -> Option<u32> {
+        let scope = self.scope(recorded);
         let at_index = row
             .index
             .and_then(|index| self.built_at.get(&(scope, index)).copied())
             .filter(|at| self.inst(*at).is_some_and(|i| i.kind == Kind::Parallel));
         let Some(pid) = pid else {
-            let parent = match named {
-                Named::Inst(at) => self
+            let parent = match recorded {
+                ParentRef::Inst(at) => self
                     .inst(at)
                     .is_some_and(|i| i.kind == Kind::Parallel)
                     .then_some(at),
@@ -231,7 +243,7 @@ impl<'a> Sweep<'a, '_> {
                 .filter(|at| self.inst(*at).is_some_and(|i| !i.ends_only(self.rows)));
         };
         let open = self.latest_open(Key::Parallel(pid));
-        if let Named::Inst(at) = named
+        if let ParentRef::Inst(at) = recorded
             && let Some(parent) = self.inst(at)
             && parent.kind == Kind::Parallel
             && parent.id == pid
@@ -265,10 +277,15 @@ impl<'a> Sweep<'a, '_> {
     }
 
     /// Returns the branch that a row's metadata identifies, otherwise the parallel block.
-    fn branch_around(&mut self, meta: &'a Meta, row: &Execution, named: Named) -> Option<u32> {
+    fn branch_around(
+        &mut self,
+        meta: &'a Meta,
+        row: &Execution,
+        recorded: ParentRef,
+    ) -> Option<u32> {
         let pid = meta.parallel_id.as_deref()?;
-        let parallel = self.parallel(named, Some(pid), row)?;
-        let scope = self.scope(Named::Inst(parallel));
+        let parallel = self.parallel(recorded, Some(pid), row)?;
+        let scope = self.scope(ParentRef::Inst(parallel));
         meta.branch
             .as_deref()
             .and_then(|name| self.latest.get(&(scope, Key::Branch(name))).copied())
@@ -276,8 +293,8 @@ impl<'a> Sweep<'a, '_> {
     }
 
     /// Returns the open loop whose id a row's metadata contains.
-    fn loop_around(&mut self, id: &'a str, named: Named) -> Option<u32> {
-        let scope = self.scope(named);
+    fn loop_around(&mut self, id: &'a str, recorded: ParentRef) -> Option<u32> {
+        let scope = self.scope(recorded);
         self.latest
             .get(&(scope, Key::Loop(id)))
             .copied()

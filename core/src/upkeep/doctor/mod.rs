@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 
-pub use names::{Named, Whose};
+pub use names::{ProseInPath, Whose};
 
 pub use mode::{Answer, ProgramFacts, Recommendation};
 
@@ -34,7 +34,7 @@ pub struct Facts {
     /// The version of the SQLite that is built into `prosescope`.
     pub library: String,
     /// The programs called `prose` in PATH, in the order of PATH.
-    pub second_names: Vec<Named>,
+    pub second_names: Vec<ProseInPath>,
     /// Whether `.prose/.env` or the environment contains the address of a PostgreSQL database.
     pub postgres_url: bool,
     /// The facts about the PostgreSQL server; `None` if the server was not queried.

@@ -6,7 +6,7 @@ const CALL: &str =
 
 /// A program in PATH with the name `prose`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct ProseInPath {
     /// The path of the program.
     pub path: String,
     /// Whether the program is Prosescope or another one.
@@ -25,7 +25,7 @@ pub enum Whose {
 }
 
 /// Judges the programs with the name `prose`, in the order of PATH; a shell runs the first one.
-pub(super) fn check(found: &[Named]) -> Check {
+pub(super) fn check(found: &[ProseInPath]) -> Check {
     let Some((first, later)) = found.split_first() else {
         return Check::ok(
             "prose",
@@ -85,10 +85,14 @@ mod tests {
             (vec![unknown(), Ours], State::Warning, "permission denied"),
             (vec![Ours, Ours, Foreign], State::Warning, "/2/prose"),
         ] {
-            let numbered = found.iter().cloned().enumerate().map(|(n, whose)| Named {
-                path: format!("/{n}/prose"),
-                whose,
-            });
+            let numbered = found
+                .iter()
+                .cloned()
+                .enumerate()
+                .map(|(n, whose)| ProseInPath {
+                    path: format!("/{n}/prose"),
+                    whose,
+                });
             let check = check(&numbered.collect::<Vec<_>>());
             assert_eq!(check.state, state, "{found:?}: {}", check.found);
             assert!(check.found.contains(named), "{found:?}: {}", check.found);
