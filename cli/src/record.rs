@@ -118,7 +118,7 @@ impl Recorder {
         if done.is_ok() {
             out::recorded();
         }
-        told(self.store().told());
+        print_late_fault(self.store().late_fault());
         if !std::mem::take(&mut self.latest) {
             return done;
         }
@@ -201,7 +201,7 @@ impl Recorder {
 }
 
 /// Prints a fault that happened after recording, if there is one. The record itself is complete.
-pub(crate) fn told(fault: Option<Fault>) {
+pub(crate) fn print_late_fault(fault: Option<Fault>) {
     if let Some(fault) = fault {
         out::recorded_but(&fault.into());
     }

@@ -67,7 +67,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let session = &opened.session;
     let at = at_text(now, Style::AppendOnly);
     let repair = plan(session.run(), session.trace(), &at);
-    let (repaired, told) = write_repaired(
+    let (repaired, late_fault) = write_repaired(
         &Damaged {
             disk: &opened.disk,
             root: &session.run().root,
@@ -80,7 +80,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     )
     .map_err(|fault| super::of_run(&opened.dir, fault))?;
     out::recorded();
-    record::told(told);
+    record::print_late_fault(late_fault);
     let copy = record::from_here(&to);
     let again = locate::open_with_folder(&to.to_string_lossy());
     let again = again.and_then(|(fixed, _)| unread::given(&fixed).map(|()| fixed));

@@ -113,8 +113,8 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let with_files = !opened.alone;
     if same {
-        let told = unpack(&opened.disk, &session.run().root, &to)?;
-        record::told(told);
+        let late_fault = unpack(&opened.disk, &session.run().root, &to)?;
+        record::print_late_fault(late_fault);
         let converted = RunConverted {
             run: session.run().id.to_string(),
             folder: record::from_here(&to),
@@ -128,7 +128,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         return out.show(&there, || print::converted(&there, out.width));
     }
     let progress = Progress::of("copying", session.weight(to_folder, with_files), out);
-    let (left, told) = convert(
+    let (left, late_fault) = convert(
         &Conversion {
             origin: Origin::Disk {
                 disk: &opened.disk,
@@ -144,7 +144,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     .map_err(|fault| super::of_run(&opened.dir, fault))?;
     drop(progress);
     out::recorded();
-    record::told(told);
+    record::print_late_fault(late_fault);
     let converted = RunConverted {
         run: session.run().id.to_string(),
         folder: record::from_here(&to),

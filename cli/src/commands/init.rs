@@ -39,16 +39,16 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     let dir = || Ok::<_, CliError>(record::prose_dir()?.join("runs").join(&id));
     let name = args.program.file_name().unwrap_or_default();
     let name = name.to_string_lossy();
-    let (made, folder, state) = match args.state {
+    let (late_fault, folder, state) = match args.state {
         NewState::Sqlite => {
             let (dir, at) = (dir()?, at_text(now, Style::AppendOnly));
-            let made = init_sqlite(&dir, &id, &name, &source, &at)?;
-            (made, record::from_here(&dir), "sqlite")
+            let late_fault = init_sqlite(&dir, &id, &name, &source, &at)?;
+            (late_fault, record::from_here(&dir), "sqlite")
         }
         NewState::Filesystem => {
             let (dir, at) = (dir()?, at_text(now, Style::Files));
-            let made = init_folder(&dir, &id, &name, &source, &at)?;
-            (made, record::from_here(&dir), "filesystem")
+            let late_fault = init_folder(&dir, &id, &name, &source, &at)?;
+            (late_fault, record::from_here(&dir), "filesystem")
         }
         NewState::Postgres => {
             let at = at_text(now, Style::InPlace);
@@ -72,7 +72,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
         }
     };
     out::recorded();
-    record::told(made);
+    record::print_late_fault(late_fault);
     if !locate::is_program(&args.program) {
         let text = format!(
             "the name {name} does not end with .prose; the run was created with this file as the program"

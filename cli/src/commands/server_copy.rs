@@ -128,7 +128,7 @@ pub(super) fn pulled(
         return Ok(there);
     }
     let progress = Progress::of("pulling", session.weight(to_folder, true), out);
-    let (left, told) = convert(
+    let (left, late_fault) = convert(
         &Conversion {
             origin: Origin::Server(&|| source.written()),
             session: &session,
@@ -138,7 +138,7 @@ pub(super) fn pulled(
         to,
     )?;
     drop(progress);
-    record::told(told);
+    record::print_late_fault(late_fault);
     Ok(RunConverted {
         run: found.id.clone(),
         folder: record::from_here(to),

@@ -164,7 +164,7 @@ pub trait RunStore {
 
     /// Returns the fault that occurred after the last transaction was recorded; a second call returns `None`. After
     /// such a fault, the transaction may not survive a power failure, or the next writer has to finish the transaction.
-    fn told(&mut self) -> Option<Fault> {
+    fn late_fault(&mut self) -> Option<Fault> {
         None
     }
 }

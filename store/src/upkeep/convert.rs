@@ -75,7 +75,7 @@ pub fn convert(
 fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     let mut left = Vec::new();
     let before = conversion.look()?;
-    let told = new_folder(to, |dir| {
+    let late_fault = new_folder(to, |dir| {
         conversion.first(dir)?;
         let session = conversion.session;
         let files = session.carry_files(conversion.to_folder, conversion.with_files());
@@ -100,7 +100,7 @@ fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fau
             false => Err(written_to()),
         }
     })?;
-    Ok((left, told))
+    Ok((left, late_fault))
 }
 
 fn written_to() -> Fault {
@@ -229,8 +229,14 @@ impl Conversion<'_> {
             let made = write_first(dir, &run.id, name, source, &began, index);
             // If the original records its executions only in a state file, the state file is copied and remains the
             // record.
-            let told = run.executions.is_empty() && run.state_file.is_some();
-            let made = made.and_then(|()| if told { Ok(()) } else { begin_events(dir) });
+            let without_events = run.executions.is_empty() && run.state_file.is_some();
+            let made = made.and_then(|()| {
+                if without_events {
+                    Ok(())
+                } else {
+                    begin_events(dir)
+                }
+            });
             return made.map_err(unfilled);
         }
         // Uses the format of `datetime('now')`, if that loses no precision.

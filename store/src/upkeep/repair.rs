@@ -45,7 +45,7 @@ pub fn write_repaired(
     to: &Path,
 ) -> Result<(Vec<Done>, Option<Fault>), Fault> {
     let mut done = Vec::new();
-    let told = new_folder(to, |dir| {
+    let late_fault = new_folder(to, |dir| {
         if damaged.with_files {
             copy_files(damaged.disk, damaged.root, damaged.database, dir)?;
         }
@@ -56,7 +56,7 @@ pub fn write_repaired(
         done.extend(state_file(dir)?);
         Ok(())
     })?;
-    Ok((done, told))
+    Ok((done, late_fault))
 }
 
 /// Writes a shared run as a new folder, unchanged, completely or not at all. Returns a failure that happened after the

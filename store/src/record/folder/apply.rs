@@ -54,9 +54,9 @@ pub(super) fn changes(
         }
     }
     if wanted.events.is_empty() && !wanted.tells {
-        let told = commit(root, wanted.ops(root, 0)?, None, false)?;
+        let late_fault = commit(root, wanted.ops(root, 0)?, None, false)?;
         files.keep();
-        return Ok(told.or(nested.keep()));
+        return Ok(late_fault.or(nested.keep()));
     }
     wanted.keep_torn(&facts)?;
     let events = facts.log()?.bytes;
@@ -74,9 +74,9 @@ pub(super) fn changes(
     if head.takes_events(root).is_err() || (by_hand && !goes_on) {
         // In a state file of another writer, only the header changes.
         let text = wanted.edited(&head.file, root)?;
-        let told = commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
+        let late_fault = commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
         files.keep();
-        return Ok(told.or(nested.keep()));
+        return Ok(late_fault.or(nested.keep()));
     }
     let mut log = facts.take_log()?;
     log.add(&wanted.events);
@@ -91,10 +91,10 @@ pub(super) fn changes(
     run.executions = std::mem::take(&mut log.rows);
     let state = folder_state(&run);
     log.rows = run.executions;
-    let told = commit(root, wanted.ops(root, events)?, Some(state.text), says_more)?;
+    let late_fault = commit(root, wanted.ops(root, events)?, Some(state.text), says_more)?;
     files.keep();
     log.keep(root, &state.rows, known);
-    Ok(told.or(nested.keep()))
+    Ok(late_fault.or(nested.keep()))
 }
 
 /// The files that a command changes, with their new contents.

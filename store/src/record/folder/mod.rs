@@ -39,8 +39,8 @@ pub struct FolderStore {
     dir: Dir,
     scope: AgentScope,
     run: String,
-    /// The failure that happened after the last command was recorded, until [`RunStore::told`] returns it.
-    told: Option<Fault>,
+    /// The failure that happened after the last command was recorded, until [`RunStore::late_fault`] returns it.
+    late_fault: Option<Fault>,
     /// The file with a value that is too long for memory.
     staged: Option<File>,
 }
@@ -61,7 +61,7 @@ impl FolderStore {
             dir,
             scope: AgentScope::Execution,
             run: String::new(),
-            told: None,
+            late_fault: None,
             staged: None,
         };
         store.run = FolderFacts::new(&store.dir, &store.scope).run()?.id;
@@ -78,7 +78,7 @@ impl FolderStore {
             dir: opened.map_err(|cause| fault::io(dir, "cannot be opened", &cause))?,
             scope,
             run: String::new(),
-            told: None,
+            late_fault: None,
             staged: None,
         })
     }
@@ -107,12 +107,12 @@ impl RunStore for FolderStore {
         ops::recover(&self.dir)?;
         let facts = FolderFacts::new(&self.dir, &self.scope);
         let changes = work(&facts)?;
-        self.told = apply::changes(facts, &changes, self.staged.as_ref(), &lock)?;
+        self.late_fault = apply::changes(facts, &changes, self.staged.as_ref(), &lock)?;
         Ok(())
     }
 
-    fn told(&mut self) -> Option<Fault> {
-        self.told.take()
+    fn late_fault(&mut self) -> Option<Fault> {
+        self.late_fault.take()
     }
 }
 

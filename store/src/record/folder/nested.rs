@@ -14,7 +14,7 @@ use crate::record::lock::RunLock;
 pub(super) struct Nested<'a> {
     root: &'a Dir,
     made: Vec<(Dir, String)>,
-    told: Option<Fault>,
+    late_fault: Option<Fault>,
 }
 
 impl<'a> Nested<'a> {
@@ -24,7 +24,7 @@ impl<'a> Nested<'a> {
         Nested {
             root,
             made: Vec::new(),
-            told: None,
+            late_fault: None,
         }
     }
 
@@ -62,8 +62,8 @@ impl<'a> Nested<'a> {
             return Ok(());
         }
         let id = format!("{of}/{name}");
-        let told = fill_new(&above, name, &id, &run.name, &run.program, now)?;
-        self.told = self.told.take().or(told);
+        let late_fault = fill_new(&above, name, &id, &run.name, &run.program, now)?;
+        self.late_fault = self.late_fault.take().or(late_fault);
         self.made.push((above, name.to_owned()));
         Ok(())
     }
@@ -71,7 +71,7 @@ impl<'a> Nested<'a> {
     /// Keeps the nested runs; returns a failure that happened after their creation.
     pub(super) fn keep(mut self) -> Option<Fault> {
         self.made.clear();
-        self.told.take()
+        self.late_fault.take()
     }
 }
 

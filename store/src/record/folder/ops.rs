@@ -56,8 +56,8 @@ pub(super) fn commit(
         [op] if op.path() != AUDIT => op.stays(root).and_then(|()| op.apply(root)).map(unsure),
         ops => all_of(root, ops),
     };
-    let mut told = match done {
-        Ok(told) => told,
+    let mut late_fault = match done {
+        Ok(late_fault) => late_fault,
         Err(cause) => {
             ready.map(|aside| root.remove(&aside));
             return Err(unwritten(cause));
@@ -65,7 +65,7 @@ pub(super) fn commit(
     };
     if let Some(aside) = ready {
         match place(root, &aside, "state.md") {
-            Ok(settled) => told = told.or_else(|| unsure(settled)),
+            Ok(settled) => late_fault = late_fault.or_else(|| unsure(settled)),
             Err(cause) if ops.is_empty() => return Err(unwritten(cause)),
             Err(cause) => {
                 let fault = fault::io(
@@ -73,13 +73,13 @@ pub(super) fn commit(
                     "was not brought up to date",
                     &cause,
                 );
-                told = told.or(Some(
+                late_fault = late_fault.or(Some(
                     fault.hint("the next command that records updates `state.md`"),
                 ));
             }
         }
     }
-    Ok(told)
+    Ok(late_fault)
 }
 
 /// Applies several operations with a journal: once the journal exists, all are completed, if necessary by the next
@@ -89,13 +89,13 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
         op.stays(root)?;
     }
     let journal = serde_json::to_string(ops).map_err(io::Error::other)?;
-    let mut told = None;
+    let mut late_fault = None;
     if let Some(cause) = place(root, &aside(root, "file", journal.as_bytes())?, JOURNAL)? {
         // The journal exists, but may not survive a power failure: the command is undone by removing the journal.
         if forget(root, &mut None).is_ok() {
             return Err(cause);
         }
-        told = unsure(Some(cause));
+        late_fault = unsure(Some(cause));
     }
     let mut done = Vec::with_capacity(ops.len());
     let doing = ops.iter().try_for_each(|op| {
@@ -109,7 +109,7 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
             if let Err(cause) = forget(root, &mut settled) {
                 settled = Some(cause);
             }
-            Ok(told.or_else(|| unsure(settled)))
+            Ok(late_fault.or_else(|| unsure(settled)))
         }
         Err(cause) => {
             let mut undone = done.into_iter().rev();

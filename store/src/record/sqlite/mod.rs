@@ -53,8 +53,8 @@ pub struct SqliteStore {
     clock: Clock,
     /// Time limit for a transaction, from the moment it holds the database.
     time: Duration,
-    /// The failure that happened after the last command was recorded, until [`RunStore::told`] returns it.
-    told: Option<Fault>,
+    /// The failure that happened after the last command was recorded, until [`RunStore::late_fault`] returns it.
+    late_fault: Option<Fault>,
     /// The file with a value that is too long for memory.
     staged: Option<File>,
     /// The tables found in the last check of the schema, with the schema's version.
@@ -123,7 +123,7 @@ impl SqliteStore {
             run: String::new(),
             clock,
             time: guard::TIME,
-            told: None,
+            late_fault: None,
             staged: None,
             seen: None,
         }
@@ -280,7 +280,7 @@ impl SqliteStore {
         let (run, rest): (Vec<&Change>, Vec<&Change>) = changes
             .iter()
             .partition(|change| matches!(change, Change::Run(_)));
-        let unwritten = |error: Unwritten| error.told(&self.path);
+        let unwritten = |error: Unwritten| error.into_command_error(&self.path);
         let statements = Statements::new(&self.conn);
         for change in run.into_iter().chain(rest) {
             apply::row(&statements, &self.run, change).map_err(unwritten)?;
@@ -327,12 +327,12 @@ impl RunStore for SqliteStore {
             // A failing ROLLBACK is ignored: the journal undoes the transaction on the next opening.
             let _ = self.conn.execute_batch("ROLLBACK");
         }
-        self.told = done?;
+        self.late_fault = done?;
         Ok(())
     }
 
-    fn told(&mut self) -> Option<Fault> {
-        self.told.take()
+    fn late_fault(&mut self) -> Option<Fault> {
+        self.late_fault.take()
     }
 }
 

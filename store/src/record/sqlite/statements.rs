@@ -30,7 +30,7 @@ impl From<rusqlite::Error> for Unwritten {
 
 impl Unwritten {
     /// Returns the error of the command, whose transaction is rolled back.
-    pub(super) fn told(self, path: &Path) -> WriteError {
+    pub(super) fn into_command_error(self, path: &Path) -> WriteError {
         let name = path.display();
         let hint = "nothing was recorded; `prosescope check RUN` shows what is odd about the database, \
                     `prosescope check RUN --fix` writes a copy with OpenProse's tables alone";
