@@ -244,7 +244,7 @@ const TYPES: &str = "
     ORDER BY c.relname, a.attnum";
 
 /// Returns issues on foreign code, and on columns with wrong types. Must be called inside a transaction.
-pub(crate) fn look_through(server: &Server, name: &str) -> Vec<Issue> {
+pub(crate) fn check_database(server: &Server, name: &str) -> Vec<Issue> {
     let looked = server
         .rows(FOUND, &bound(&WRITTEN, true))
         .and_then(|rows| Ok((named(&rows)?, odd_types(server)?)));

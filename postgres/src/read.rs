@@ -423,8 +423,8 @@ impl Database for PostgresRun {
         true
     }
 
-    fn look_through(&self, name: &str) -> Vec<Issue> {
-        let found = self.inside(|| Ok(foreign::look_through(&self.server, name)));
+    fn check_database(&self, name: &str) -> Vec<Issue> {
+        let found = self.inside(|| Ok(foreign::check_database(&self.server, name)));
         found.unwrap_or_default()
     }
 }

@@ -182,8 +182,8 @@ impl Database for Lent {
             .unwrap_or_else(|error| Some(Err(error.into())))
     }
 
-    fn look_through(&self, name: &str) -> Vec<Issue> {
-        self.with(|db| Ok(db.look_through(name)))
+    fn check_database(&self, name: &str) -> Vec<Issue> {
+        self.with(|db| Ok(db.check_database(name)))
             .unwrap_or_default()
     }
 }

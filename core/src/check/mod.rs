@@ -8,7 +8,7 @@
 //! Tests ensure that the pages contain exactly the rules that the sources use (`tests/tests/e2e/rules.rs`), and that
 //! each example produces an issue of its rule (`core/tests/checks`).
 
-pub mod look;
+pub mod issues;
 mod report;
 mod sarif;
 

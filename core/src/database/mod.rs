@@ -140,7 +140,7 @@ pub trait Database: Send {
     }
 
     /// Checks the whole store and returns its defects; `_name` is the store's name for the user.
-    fn look_through(&self, _name: &str) -> Vec<Issue> {
+    fn check_database(&self, _name: &str) -> Vec<Issue> {
         Vec::new()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::pages::{NodeIndex, run_status};
-use crate::check::look::{Looked, look};
+use crate::check::issues::{Checked, find_issues};
 use crate::issue::Issue;
 use crate::model::{GateStatus, Run, RunStatus, Text};
 use crate::program::Listing;
@@ -90,7 +90,7 @@ impl Opened {
     /// Returns the issues of reading the run and those of a check that reads no more data.
     pub(super) fn found(&self, now: Option<i64>) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.issues().cloned().collect();
-        issues.extend(look(Looked {
+        issues.extend(find_issues(Checked {
             run: &self.run,
             trace: &self.trace,
             listing: self.listing.as_ref(),

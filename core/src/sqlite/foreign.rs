@@ -473,7 +473,7 @@ fn audit_triggers(conn: &Connection) -> Result<BTreeSet<String>, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::intact::{Looked, quick_check};
+    use crate::sqlite::check::{QuickCheck, quick_check};
     use crate::sqlite::{Guard, guard};
 
     /// Returns a guarded run database after the given change to its schema.
@@ -544,7 +544,7 @@ mod tests {
             let refused = refusals(&conn).unwrap();
             assert_eq!(refused.len(), usize::from(is_foreign), "{sql}: {refused:?}");
             // The check only reads, so none of the schema's code runs.
-            assert_eq!(quick_check(&conn), Looked::default(), "{sql}");
+            assert_eq!(quick_check(&conn), QuickCheck::default(), "{sql}");
         }
     }
 

@@ -24,10 +24,10 @@
 pub mod agents;
 mod bytes;
 mod cell;
+mod check;
 mod error;
 mod foreign;
 mod guard;
-mod intact;
 mod memory;
 mod query;
 mod rebuilt;
@@ -262,7 +262,7 @@ impl Database for Sqlite {
         foreign::audit_triggers_gone(&self.conn)
     }
 
-    fn look_through(&self, name: &str) -> Vec<Issue> {
-        intact::look_through(&self.conn, name)
+    fn check_database(&self, name: &str) -> Vec<Issue> {
+        check::check_database(&self.conn, name)
     }
 }

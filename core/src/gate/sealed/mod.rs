@@ -91,7 +91,7 @@ pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
                 }
             }
         }
-        recorded.look(id, &own, &mut issues);
+        recorded.check_log(id, &own, &mut issues);
     }
     issues
 }
@@ -147,7 +147,7 @@ fn changed(id: &str, column: &str, what: &str, row: i64) -> Issue {
 
 impl Recorded<'_> {
     /// Adds issues about contradictions within the log itself, and about decisions without a seal.
-    fn look(&self, id: &str, gates: &[&Gate], issues: &mut Vec<Issue>) {
+    fn check_log(&self, id: &str, gates: &[&Gate], issues: &mut Vec<Issue>) {
         for (rows, what, column) in [
             (&self.created, "was created", "id"),
             (&self.decided, "was decided", "status"),

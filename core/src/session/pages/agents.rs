@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::look::Findings;
+use crate::check::issues::Findings;
 use crate::issue::{Issue, Location};
 use crate::model::{Agent, AgentScope};
 use crate::program::{Statement, StatementKind};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::agents::check_agents;
 use super::files::issue_view;
 use super::imports::{Calls, imports, is_unused, nested};
-use crate::check::look::{Findings, in_program};
+use crate::check::issues::{Findings, in_program};
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
@@ -251,7 +251,7 @@ fn has_spoken(opened: &Opened, listing: &Listing, agent: &str) -> bool {
 /// Reports the defects that a check of the whole store finds.
 fn check_database(session: &Session, findings: &mut Findings) {
     let store = session.values.db.iter();
-    for issue in store.flat_map(|db| db.db.look_through(&db.name)) {
+    for issue in store.flat_map(|db| db.db.check_database(&db.name)) {
         findings.add(issue);
     }
 }

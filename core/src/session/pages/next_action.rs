@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::overview::LINKS;
 use super::program::{may_run, statements};
 use super::trace::count;
-use crate::check::look;
+use crate::check::issues;
 use crate::model::{BindingKind, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
 use crate::resume::{Ahead, Facts, Plan, Position};
@@ -120,7 +120,7 @@ fn left(facts: Facts<'_>, plan: &Plan, position: &Position) -> String {
 pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     let completed = opened.trace.verdict.status == RunStatus::Completed.word();
     let listing = opened.listing.as_ref().filter(|_| completed)?;
-    let missing = look::missing_outputs(&opened.run, listing);
+    let missing = issues::missing_outputs(&opened.run, listing);
     let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
     match missing.as_slice() {
         [] => None,

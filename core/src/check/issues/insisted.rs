@@ -1,8 +1,8 @@
-use super::{Findings, Looked};
+use super::{Checked, Findings};
 use crate::issue::Issue;
 
 /// Reports changes that their writers marked as forced or as deviating from the program.
-pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
+pub(super) fn check_insisted(at: Checked<'_>, findings: &mut Findings) {
     for row in &at.run.executions {
         let Some(meta) = row.meta.as_deref() else {
             continue;

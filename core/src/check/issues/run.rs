@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{Findings, Looked, in_program};
+use super::{Checked, Findings, in_program};
 use crate::issue::Issue;
 use crate::model::{BindingKind, Run, RunStatus, ValueAt};
 use crate::program::{Listing, StatementKind};
@@ -8,7 +8,7 @@ use crate::text::cut;
 use crate::time::{Stamp, human_duration};
 
 /// Reports contradictions between the run's status and its rows and files.
-pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
+pub(super) fn check_run(at: Checked<'_>, findings: &mut Findings) {
     let verdict = &at.trace.verdict;
     if verdict.stale {
         let last = verdict.last_sign.as_ref().map(Stamp::spoken);
@@ -56,7 +56,7 @@ fn empty(run: &Run, findings: &mut Findings) {
 }
 
 /// Reports a run whose recorded end is earlier than its start.
-fn backwards(at: Looked<'_>, findings: &mut Findings) {
+fn backwards(at: Checked<'_>, findings: &mut Findings) {
     let run = at.run;
     let what = match RunStatus::parse(&at.trace.verdict.status).is_finished() {
         true => "end",
@@ -80,7 +80,7 @@ fn backwards(at: Looked<'_>, findings: &mut Findings) {
 }
 
 /// Reports outputs of the program that a completed run did not write.
-fn outputs(at: Looked<'_>, findings: &mut Findings) {
+fn outputs(at: Checked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
     for (line, name) in missing_outputs(at.run, listing) {
         let message = format!("the run is completed, but its output `{name}` is missing");

@@ -1,4 +1,4 @@
-use super::{Findings, Looked};
+use super::{Checked, Findings};
 use crate::gate::allow::Allow;
 use crate::gate::lifecycle::Lifecycle;
 use crate::issue::Issue;
@@ -6,7 +6,7 @@ use crate::model::GateStatus;
 use crate::time::Stamp;
 
 /// Reports gates that stay undecided: their deadline has passed, or no principal is allowed to decide.
-pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
+pub(super) fn check_gates(at: Checked<'_>, findings: &mut Findings) {
     for gate in &at.run.gates {
         if gate.status != GateStatus::Pending {
             continue;

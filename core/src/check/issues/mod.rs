@@ -15,9 +15,9 @@ use crate::trace::Trace;
 
 pub(crate) use run::missing_outputs;
 
-/// The run to look at, with its trace and its program.
+/// The run to check, with its trace and its program.
 #[derive(Debug, Clone, Copy)]
-pub struct Looked<'a> {
+pub struct Checked<'a> {
     /// The decoded run.
     pub run: &'a Run,
     /// The trace: what happened in the run.
@@ -29,13 +29,13 @@ pub struct Looked<'a> {
 }
 
 /// Returns the contradictions between the parts of a run, which reading alone does not report.
-pub fn look(at: Looked<'_>) -> Vec<Issue> {
+pub fn find_issues(at: Checked<'_>) -> Vec<Issue> {
     let mut findings = Findings::default();
-    run::look(at, &mut findings);
-    program::look(at, &mut findings);
-    gates::look(at, &mut findings);
-    against::look(at, &mut findings);
-    insisted::look(at, &mut findings);
+    run::check_run(at, &mut findings);
+    program::check_program(at, &mut findings);
+    gates::check_gates(at, &mut findings);
+    against::check_against_program(at, &mut findings);
+    insisted::check_insisted(at, &mut findings);
     findings.finish()
 }
 

@@ -8,7 +8,7 @@ use crate::issue::Issue;
 
 /// Returns the defects of a database: those of its schema, and those that `PRAGMA quick_check` finds in the file.
 /// `name` is the file's name in the issues.
-pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
+pub(super) fn check_database(conn: &Connection, name: &str) -> Vec<Issue> {
     let odd = |odd: String| {
         Issue::error("disguised-schema", format!("{name} has {odd}")).hint(
             "No tool writes such a schema, so it was changed by hand. Do not trust this file.",
@@ -28,18 +28,18 @@ pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
         foreign_triggers(conn).map(|found| found.into_iter().map(trigger).collect()),
         refusals(conn).map(|found| found.into_iter().map(code).collect()),
     ] {
-        issues.extend(found.unwrap_or_else(|error| vec![not_looked_through(&error)]));
+        issues.extend(found.unwrap_or_else(|error| vec![not_checked(&error)]));
     }
-    let looked = quick_check(conn);
-    issues.extend(looked.found.into_iter().map(|found| {
+    let checked = quick_check(conn);
+    issues.extend(checked.found.into_iter().map(|found| {
         Issue::error("database-damaged", found)
             .hint("Pages of the file contradict each other, so rows may be missing or wrong.")
     }));
-    issues.extend(looked.ended.as_ref().map(not_looked_through));
-    if looked.skipped > 0 {
+    issues.extend(checked.ended.as_ref().map(not_checked));
+    if checked.skipped > 0 {
         let what = format!(
             "{} tables that do not belong to a run were not checked, because at most {MOST_OTHERS} of them are checked",
-            looked.skipped
+            checked.skipped
         );
         issues.push(unknown(what));
     }
@@ -49,7 +49,7 @@ pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
         .collect()
 }
 
-fn not_looked_through(error: &DecodeError) -> Issue {
+fn not_checked(error: &DecodeError) -> Issue {
     unknown(error.to_string())
 }
 
@@ -64,7 +64,7 @@ const MOST_OTHERS: usize = 1000;
 
 /// The result of checking the tables.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Looked {
+pub(super) struct QuickCheck {
     /// The defects, in SQLite's words.
     pub(super) found: Vec<String>,
     /// Number of tables that were not checked because there are more than [`MOST_OTHERS`].
@@ -80,8 +80,8 @@ pub(super) struct Looked {
 /// checked.
 ///
 /// Of the tables that do not belong to a run, at most [`MOST_OTHERS`] are checked.
-pub(super) fn quick_check(conn: &Connection) -> Looked {
-    let mut looked = Looked::default();
+pub(super) fn quick_check(conn: &Connection) -> QuickCheck {
+    let mut checked = QuickCheck::default();
     let checks = |ignored: bool| {
         authorize_during(
             conn,
@@ -105,18 +105,18 @@ pub(super) fn quick_check(conn: &Connection) -> Looked {
                     refused = refused.or(Some(DecodeError::Refused(why)));
                 }
                 None if other && others > MOST_OTHERS => {}
-                None => look(conn, name, &mut looked.found)?,
+                None => check_table(conn, name, &mut checked.found)?,
             }
         }
         checks(false)?;
-        looked.skipped = others.saturating_sub(MOST_OTHERS);
+        checked.skipped = others.saturating_sub(MOST_OTHERS);
         refused.map_or(Ok(()), Err)
     });
-    looked.ended = ended.err();
-    looked
+    checked.ended = ended.err();
+    checked
 }
 
-fn look(conn: &Connection, table: &str, found: &mut Vec<String>) -> Result<(), DecodeError> {
+fn check_table(conn: &Connection, table: &str, found: &mut Vec<String>) -> Result<(), DecodeError> {
     let sql = format!("PRAGMA quick_check({})", quoted(table));
     let mut statement = conn.prepare(&sql)?;
     let mut rows = statement.query([])?;
@@ -157,9 +157,9 @@ mod tests {
         };
         let found = vec!["run: NULL value in run.more".to_owned()];
         for (others, skipped) in [(MOST_OTHERS, 0), (MOST_OTHERS + 2, 2)] {
-            let looked = of(others);
-            assert_eq!(looked.found, found);
-            assert_eq!((looked.skipped, looked.ended), (skipped, None));
+            let checked = of(others);
+            assert_eq!(checked.found, found);
+            assert_eq!((checked.skipped, checked.ended), (skipped, None));
         }
     }
 }
