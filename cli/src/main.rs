@@ -18,6 +18,7 @@
 )]
 
 mod args;
+mod cleanup;
 mod commands;
 mod error;
 mod exit;
@@ -34,7 +35,6 @@ mod record;
 mod serve;
 mod signature;
 mod streams;
-mod swept;
 mod usage;
 
 use std::io::{ErrorKind, IsTerminal, Write};

@@ -183,7 +183,7 @@ impl Place {
 /// Returns the scope of the command line, else the scope that the program declares.
 fn chosen(args: &AgentArgs, agent: &OneAgent) -> Result<AgentScope, CliError> {
     // An unreadable store may contain the agent, so the command fails instead of choosing a wrong scope.
-    unread::of_agent(agent)?;
+    unread::require_agent(agent)?;
     match args.scope {
         Some(Scope::Execution) => Ok(AgentScope::Execution),
         Some(Scope::Project) => Ok(AgentScope::Project),
@@ -248,7 +248,7 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
             args.name,
             place.scope.word()
         );
-        unread::of_agent(&agent)?;
+        unread::require_agent(&agent)?;
         return Err(unknown(args, message));
     };
     if out.json {
@@ -298,7 +298,7 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
         }
         return Ok(Exit::Done);
     }
-    unread::of_agent(&agent)?;
+    unread::require_agent(&agent)?;
     let name = &args.name;
     for at in &found {
         if let (Some(number), Some(last)) = (number, agent.segment(*at, None)?) {

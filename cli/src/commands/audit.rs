@@ -42,7 +42,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     if args.all {
         for (name, place, session) in locate::open_all(None)? {
             let ended = match session {
-                Ok(session) => unread::log(&session).map(|()| add(&session, place)),
+                Ok(session) => unread::require_log(&session).map(|()| add(&session, place)),
                 Err(error) => Err(error.into()),
             };
             // The logs of other runs are shown even if one run is unreadable.
@@ -58,7 +58,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     } else {
         let run = args.run.name()?;
         let session = locate::open(&run)?;
-        unread::log(&session)?;
+        unread::require_log(&session)?;
         exit = add(&session, String::new());
         known(&session, args.gate.as_deref())?;
     }
@@ -99,7 +99,7 @@ fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliEr
     let expected = expect_head.map(count_and_hash).transpose()?;
     let session = locate::open(run)?;
     // A chain without some of its rows cannot be verified.
-    unread::log(&session)?;
+    unread::require_log(&session)?;
     let check = pages::audit_check(&session, expected);
     out.show(&check, || print::audit_check(&check, out.width))?;
     Ok(match has_errors(&check.issues) {

@@ -19,7 +19,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         names::binding(name)?;
     }
     let (session, folder) = locate::open_with_folder(&args.run.name()?)?;
-    unread::whole(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
+    unread::require_parts(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
     let task = match args.execution {
         Some(id) => {
             let task = pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?;

@@ -25,7 +25,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let now = locate::recorded_now()?;
     let opened = locate::open_on_disk(run)?;
-    unread::given(&opened.session)?;
+    unread::require_no_io_error(&opened.session)?;
     let before = pages::check_page(&opened.session, Some(now), "");
     let form = &opened.session.run().form;
     let written = match form {
@@ -83,7 +83,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     record::print_late_fault(late_fault);
     let copy = record::from_here(&to);
     let again = locate::open_with_folder(&to.to_string_lossy());
-    let again = again.and_then(|(fixed, _)| unread::given(&fixed).map(|()| fixed));
+    let again = again.and_then(|(fixed, _)| unread::require_no_io_error(&fixed).map(|()| fixed));
     let fixed = again.map_err(|error| {
         let message = format!("{copy} was written, but cannot be read again: {error}");
         CliError::new(Exit::Recorded, message)

@@ -39,7 +39,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     }
     // The run is opened without agents of the project and the user, because those agents do not belong to the run.
     let opened = locate::open_alone(&run)?;
-    unread::given(&opened.session)?;
+    unread::require_no_io_error(&opened.session)?;
     let session = &opened.session;
     let (to_folder, state) = form_of(args.to);
     let form = &session.run().form;

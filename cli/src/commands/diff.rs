@@ -15,8 +15,8 @@ pub(super) fn run(args: &DiffArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let view = pages::compare(&a, &b, Some(locate::now()), options).map_err(refused)?;
     out.show(&view, || print::compared(&view, out.width))?;
-    unread::whole(&a, &COMPARED)?;
-    unread::whole(&b, &COMPARED)?;
+    unread::require_parts(&a, &COMPARED)?;
+    unread::require_parts(&b, &COMPARED)?;
     Ok(ended(&a).max(ended(&b)))
 }
 

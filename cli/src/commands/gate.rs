@@ -24,7 +24,7 @@ pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
 /// Shows a gate. This is the only reading command that writes: the audit log records the view.
 fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> {
     let now = Some(locate::now());
-    let whole = |session| unread::whole(&session, unread::GATES).map(|()| session);
+    let whole = |session| unread::require_parts(&session, unread::GATES).map(|()| session);
     let mut session = locate::open(run).and_then(whole)?;
     if pages::gate(&session, id, now).is_some() && !no_log {
         let look = ViewGate {

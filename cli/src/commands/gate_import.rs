@@ -88,7 +88,7 @@ fn of_run(copy: &Path, gate: Option<&str>) -> Result<DecisionFile, CliError> {
         false => copy.to_owned(),
     };
     let session = locate::open(&path.to_string_lossy())?;
-    unread::whole(&session, unread::GATES)?;
+    unread::require_parts(&session, unread::GATES)?;
     let run = session.run();
     let is_decided =
         |gate: &&Gate| matches!(gate.status, GateStatus::Approved | GateStatus::Rejected);

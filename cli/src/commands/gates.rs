@@ -26,7 +26,7 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     let (mut gates, exit): (Vec<GateView>, Result<Exit, CliError>) = match &run {
         Some(run) => {
             let session = locate::open(run)?;
-            let exit = unread::whole(&session, unread::GATES).map(|()| ended(&session));
+            let exit = unread::require_parts(&session, unread::GATES).map(|()| ended(&session));
             (pages::gates(&session, Some(now)).gates, exit)
         }
         None => gates_of_all(now)?,
@@ -56,7 +56,7 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
                 place: Some(place.clone()),
                 ..gate
             }));
-            unread::whole(&session, unread::GATES)
+            unread::require_parts(&session, unread::GATES)
         });
         // The gates of other runs are listed even if one run is unreadable.
         if let Err(error) = read {
@@ -120,7 +120,7 @@ fn due() -> Result<Vec<Due>, CliError> {
     let mut due = Vec::new();
     for (name, folder, session) in locate::open_waiting()? {
         let read = session.map_err(CliError::from).and_then(|session| {
-            unread::whole(&session, unread::GATES)?;
+            unread::require_parts(&session, unread::GATES)?;
             Ok(pages::gates(&session, now).gates)
         });
         match read {

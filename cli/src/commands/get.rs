@@ -22,10 +22,10 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
             return Err(missing(&session, args, &resolution));
         }
     };
-    unread::of_value(&value)?;
+    unread::require_value(&value)?;
     let head = value.value(IN_PLACE)?;
     if let Some(note) = &head.note {
-        unread::beside_value(&value)?;
+        unread::require_bindings(&value)?;
         there(&args.name, &head)?;
         say(&format!("{WAIT}note:{RESET} {}", escape(note, true)));
     }
@@ -132,7 +132,7 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
     // enough.
     let around = args.from.map(|_| Part::Statements);
     let parts = [Part::Bindings, Part::Imports].into_iter().chain(around);
-    if let Err(unread) = unread::whole(session, &parts.collect::<Vec<_>>()) {
+    if let Err(unread) = unread::require_parts(session, &parts.collect::<Vec<_>>()) {
         return unread;
     }
     let bindings = &session.run().bindings;

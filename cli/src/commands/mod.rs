@@ -168,7 +168,7 @@ fn node_named(
     if let Some(node) = found.filter(|node| session.trace().node(*node).is_some()) {
         return Ok(node);
     }
-    unread::whole(session, parts)?;
+    unread::require_parts(session, parts)?;
     Err(match place {
         Some(_) => CliError::not_found(format!(
             "place {name} does not exist in the trace of run {}",

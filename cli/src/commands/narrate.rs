@@ -11,7 +11,7 @@ use crate::out::Out;
 
 pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run.name()?)?;
-    unread::whole(&session, &[Part::Statements])?;
+    unread::require_parts(&session, &[Part::Statements])?;
     if session.trace().unordered {
         let message = "cannot narrate the run: only its bindings are recorded, not the order of its statements";
         return Err(CliError::new(Exit::Refused, message)

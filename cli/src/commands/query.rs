@@ -30,7 +30,7 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
         (None, None) => {
             let tables = query::tables(&session);
             out.show(&tables, || print::query_tables(&tables, out.width))?;
-            unread::shown(&session)?;
+            unread::require_all_but_sealed(&session)?;
             return Ok(ended(&session));
         }
     };
@@ -53,7 +53,7 @@ pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
         false => drop(out.show(&view, || print::query(&view, out.width))?),
     }
     say_what_lacks(&view, args, out);
-    unread::whole(&session, &query::parts(&session, &sql))?;
+    unread::require_parts(&session, &query::parts(&session, &sql))?;
     Ok(ended(&session))
 }
 

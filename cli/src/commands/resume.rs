@@ -23,7 +23,7 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let session = locate::open(&run)?;
     // If parts of the run were not read, a model could repeat work that is already done.
-    unread::shown(&session)?;
+    unread::require_all_but_sealed(&session)?;
     let view = pages::resume(&session, Some(locate::now()));
     out.show(&view, || match args.prompt {
         // The prompt is the same in a terminal and in a pipe. It contains no control characters.

@@ -24,7 +24,7 @@ pub(super) fn run(args: &SearchArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run.name()?)?;
     view.runs
         .push(search(&session, &args.text, &session.name()));
-    let whole = read(&view.runs).and_then(|()| unread::whole(&session, &PARTS));
+    let whole = read(&view.runs).and_then(|()| unread::require_parts(&session, &PARTS));
     out.show(&view, || print::search(&view, out.width))?;
     whole.map(|()| ended(&session))
 }
@@ -35,7 +35,7 @@ fn all(mut view: SearchView, needle: &Needle, out: &Out) -> Result<Exit, CliErro
     for (run, _, opened) in locate::open_all(None)? {
         view.runs.push(match opened {
             Ok(session) => {
-                whole &= unread::whole(&session, &PARTS).is_ok();
+                whole &= unread::require_parts(&session, &PARTS).is_ok();
                 search(&session, needle, &session.name())
             }
             Err(error) => SearchedRun {

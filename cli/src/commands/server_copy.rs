@@ -55,7 +55,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
     let address = locate::address()?;
     // The run is opened without agents of the project and the user, because those agents do not belong to the run.
     let opened = locate::open_alone(run)?;
-    unread::given(&opened.session)?;
+    unread::require_no_io_error(&opened.session)?;
     let is_read = matches!(
         opened.session.run().form,
         Form::Sqlite { .. }
@@ -123,7 +123,7 @@ pub(super) fn pulled(
     out: &Out,
 ) -> Result<RunConverted, CliError> {
     let (source, session) = session_of(found.rows_and_files()?, &found.id)?;
-    unread::given(&session)?;
+    unread::require_no_io_error(&session)?;
     if let Some(there) = existing_copy::at(&session, to, to_folder, true)? {
         return Ok(there);
     }
@@ -166,7 +166,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
     };
     if there(file) {
         let (_, session) = session_of(found.rows_and_files()?, &found.id)?;
-        unread::given(&session)?;
+        unread::require_no_io_error(&session)?;
         return existing_copy::at(&session, file, false, true)?.ok_or_else(|| taken(file));
     }
     let file = std::path::absolute(file)?;

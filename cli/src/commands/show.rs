@@ -79,6 +79,6 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
             out.terminal,
         ))?,
     }
-    unread::shown(&session)?;
+    unread::require_all_but_sealed(&session)?;
     Ok(ended(&session))
 }

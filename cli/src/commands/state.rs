@@ -10,7 +10,7 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &StateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run.name()?)?;
-    unread::own(&session)?;
+    unread::require_own_parts(&session)?;
     if out.json || args.diff {
         let view = pages::state_page(&session, args.all);
         out.show(&view, || print::state_diff(&view))?;

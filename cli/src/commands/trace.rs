@@ -115,6 +115,6 @@ fn node(session: &Session, name: &str, out: &Out) -> Result<Exit, CliError> {
         )));
     };
     out.show(&detail, || print::node(&detail, out.width))?;
-    unread::whole(session, &parts)?;
+    unread::require_parts(session, &parts)?;
     Ok(ended(session))
 }

@@ -14,15 +14,15 @@ use crate::out::say;
 pub(super) const GATES: &[Part] = &[Part::Gates, Part::Audit];
 
 /// Returns an error unless all of `parts` were read completely.
-pub(super) fn whole(session: &Session, parts: &[Part]) -> Result<(), CliError> {
+pub(super) fn require_parts(session: &Session, parts: &[Part]) -> Result<(), CliError> {
     refuse(session, |unread| {
         parts.iter().any(|&part| unread.concerns(part))
     })
 }
 
 /// Returns an error unless the audit log was read completely.
-pub(super) fn log(session: &Session) -> Result<(), CliError> {
-    whole(session, GATES)?;
+pub(super) fn require_log(session: &Session) -> Result<(), CliError> {
+    require_parts(session, GATES)?;
     some_of(
         &session.run().id,
         session.unread_log().into_iter().collect(),
@@ -31,19 +31,19 @@ pub(super) fn log(session: &Session) -> Result<(), CliError> {
 }
 
 /// Returns an error unless all stores of the agent were read completely.
-pub(super) fn of_agent(agent: &OneAgent) -> Result<(), CliError> {
+pub(super) fn require_agent(agent: &OneAgent) -> Result<(), CliError> {
     some_of(agent.run(), agent.unread(), |unread| {
         unread.concerns(Part::Agents)
     })
 }
 
 /// Returns an error if the value that the user asked for could not be read.
-pub(super) fn of_value(value: &FoundValue) -> Result<(), CliError> {
+pub(super) fn require_value(value: &FoundValue) -> Result<(), CliError> {
     some_of(value.run(), value.lost().into_iter().collect(), |_| true)
 }
 
 /// Returns an error if unread bindings may include the binding that the user asked for.
-pub(super) fn beside_value(value: &FoundValue) -> Result<(), CliError> {
+pub(super) fn require_bindings(value: &FoundValue) -> Result<(), CliError> {
     some_of(value.run(), value.unread(), |unread| {
         unread.concerns(Part::Bindings)
     })
@@ -51,19 +51,19 @@ pub(super) fn beside_value(value: &FoundValue) -> Result<(), CliError> {
 
 /// Returns an error if a part of the run was not read, for commands that show the whole run. Encrypted parts are not an
 /// error, because the output marks them.
-pub(super) fn shown(session: &Session) -> Result<(), CliError> {
+pub(super) fn require_all_but_sealed(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| {
         !unread.around && !unread.sealed && !unread.parts.is_empty()
     })
 }
 
 /// Returns an error unless every part of the run was read. Agents of the project and the user are not parts of the run.
-pub(super) fn own(session: &Session) -> Result<(), CliError> {
+pub(super) fn require_own_parts(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| !unread.around && !unread.parts.is_empty())
 }
 
 /// Returns an error if an I/O error hid a part of the run, because a copy would lack that part.
-pub(super) fn given(session: &Session) -> Result<(), CliError> {
+pub(super) fn require_no_io_error(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| unread.failed && !unread.around)
 }
 

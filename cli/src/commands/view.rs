@@ -10,7 +10,7 @@ use crate::locate::OnServer;
 use crate::out::{Out, say};
 use crate::print::note;
 use crate::serve::Served;
-use crate::{locate, serve, swept};
+use crate::{cleanup, locate, serve};
 
 pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
     let mut runs = args.runs()?;
@@ -69,7 +69,7 @@ fn served(runs: &[String], out: &Out) -> Result<(Vec<TempDir>, Served), CliError
     if runs.iter().all(|run| locate::id_on_server(run).is_none()) {
         return Ok((Vec::new(), locate::served(runs)?));
     }
-    let mut copies = vec![swept::on_signal()?];
+    let mut copies = vec![cleanup::on_signal()?];
     let mut paths = Vec::new();
     for run in runs {
         let Some(found) = OnServer::named(run)? else {

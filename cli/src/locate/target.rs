@@ -33,7 +33,7 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
         && let Ok(project) = project()
     {
         let dir = project.join("runs").join(run.replace('/', "/imports/"));
-        if lies(dir.metadata(), &dir)?.is_some_and(|meta| meta.is_dir()) {
+        if existing(dir.metadata(), &dir)?.is_some_and(|meta| meta.is_dir()) {
             return target(dir);
         }
     }
@@ -68,9 +68,9 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
 /// Returns the target for a run folder. If the folder contains a database of this run, that database is the target.
 fn target(dir: PathBuf) -> Result<Target, CliError> {
     let own = dir.join("state.db");
-    let there = lies(own.symlink_metadata(), &own)?.is_some() && !is_stray(&dir)?;
+    let there = existing(own.symlink_metadata(), &own)?.is_some() && !is_stray(&dir)?;
     let events = dir.join("x_events.jsonl");
-    if there && lies(events.symlink_metadata(), &events)?.is_some() {
+    if there && existing(events.symlink_metadata(), &events)?.is_some() {
         let message = format!(
             "the run has two stores, and only one can be written: {} and {}",
             own.display(),
@@ -104,7 +104,7 @@ fn is_run(dir: &Path) -> Result<bool, CliError> {
     // A file that prosescope writes proves that the folder is a run, without listing the folder.
     let ours = |name: &str| {
         let path = dir.join(name);
-        let found = lies(path.metadata(), &path)?;
+        let found = existing(path.metadata(), &path)?;
         Ok::<_, CliError>(found.is_some_and(|meta| meta.is_file()))
     };
     if ours("state.md")? && ours("program.prose")? || ours("x_events.jsonl")? {
@@ -120,7 +120,7 @@ fn is_run(dir: &Path) -> Result<bool, CliError> {
 }
 
 /// Returns the metadata of a path; `None` if it does not exist.
-fn lies(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadata>, CliError> {
+fn existing(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadata>, CliError> {
     match found {
         Ok(meta) => Ok(Some(meta)),
         Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {

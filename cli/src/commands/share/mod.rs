@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::progress::Progress;
 use crate::signature::Key;
-use crate::{locate, print, swept};
+use crate::{cleanup, locate, print};
 pub(crate) use rules::known;
 pub(super) use rules::redactor;
 pub(super) use runs::Runs;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("choose another name, or give --overwrite"));
     }
     let key = key(args, format)?;
-    let _swept = swept::on_signal().map_err(|cause| runs::no_place(&cause))?;
+    let _cleanup = cleanup::on_signal().map_err(|cause| runs::no_place(&cause))?;
     let opened = Runs::open(&args.runs()?, out)?;
     let redactor = rules::redactor(&args.wishes(), &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;

@@ -59,7 +59,7 @@ impl Runs {
                     locate::open_alone(&to.to_string_lossy())?
                 }
             };
-            unread::given(&opened.session)?;
+            unread::require_no_io_error(&opened.session)?;
             all.push(One::Run(Box::new(opened)));
         }
         Ok(Runs {

@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::{locate, serve, swept};
+use crate::{cleanup, locate, serve};
 
 /// Returns the current time as a text for a manifest.
 pub(super) fn now() -> String {
@@ -26,7 +26,7 @@ pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let made = swept::while_none_sweeps(|paths| {
+    let made = cleanup::with_cleanup_list(|paths| {
         let made = NamedTempFile::with_prefix_in(".prosescope-", folder);
         paths.extend(made.as_ref().ok().map(|made| made.path().to_owned()));
         made
@@ -79,7 +79,7 @@ fn unread(error: &ArchiveError) -> CliError {
 pub(super) fn put(file: NamedTempFile, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     file.as_file().sync_all()?;
     let len = file.as_file().metadata()?.len();
-    let placed = swept::while_none_sweeps(|_| match overwrite {
+    let placed = cleanup::with_cleanup_list(|_| match overwrite {
         true => file.persist(to),
         false => file.persist_noclobber(to),
     });

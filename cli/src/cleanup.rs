@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
 /// Files and folders that are still incomplete, to be removed after a signal.
-static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static CLEANUP: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Calls `act` with the paths to remove after a signal. No path is removed before `act` returns, so `act` may add
 /// paths.
-pub(crate) fn while_none_sweeps<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
-    act(&mut BEGUN.lock().unwrap_or_else(PoisonError::into_inner))
+pub(crate) fn with_cleanup_list<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
+    act(&mut CLEANUP.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Removes incomplete files when the user or the system ends the command. Returns the folder that contains all
@@ -33,7 +33,7 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
         let signal = signal.as_raw();
         flag::register_usize(signal, Arc::clone(&ended), signal as usize)?;
     }
-    let folder = while_none_sweeps(|paths| {
+    let folder = with_cleanup_list(|paths| {
         let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
         paths.push(folder.path().to_owned());
         std::io::Result::Ok(folder)
@@ -45,7 +45,7 @@ pub(crate) fn on_signal() -> std::io::Result<TempDir> {
         while ended.load(Ordering::Relaxed) == 0 {
             std::thread::sleep(Duration::from_millis(20));
         }
-        while_none_sweeps(|paths| {
+        with_cleanup_list(|paths| {
             for path in paths.drain(..) {
                 remove(&path);
             }
