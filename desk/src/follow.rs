@@ -127,7 +127,7 @@ impl Desk {
             if is_shown {
                 let folded = folded.as_ref().map(|folded| folded.nodes(&session));
                 let folded = folded.unwrap_or_default();
-                tell(&mut followed, shown, &session, &folded, &carried);
+                set_new_numbers(&mut followed, shown, &session, &folded, &carried);
             }
             let place = run.place().to_owned();
             followed.folded.extend(folded.map(|folded| (place, folded)));
@@ -151,7 +151,7 @@ impl Desk {
 }
 
 /// Sets the new numbers and positions of the requested nodes and bindings, and lists the added nodes and bindings.
-fn tell(
+fn set_new_numbers(
     followed: &mut Followed,
     shown: &Shown,
     session: &Session,

@@ -60,12 +60,12 @@ pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
 /// Replaces each place by `[x #1]`. Returns the new text and, for each replacement, its start and end in the new text
 /// and the end of the replaced place in the old text.
 pub(crate) fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]>) {
-    const STANDS: &str = "[x #1]";
+    const PLACEHOLDER: &str = "[x #1]";
     let (mut rest, mut cuts, mut at) = (String::with_capacity(text.len()), Vec::new(), 0);
     for place in places {
         rest.push_str(&text[at..place.range.start]);
         let from = rest.len();
-        rest.push_str(STANDS);
+        rest.push_str(PLACEHOLDER);
         at = place.range.end;
         cuts.push([from, rest.len(), at]);
     }

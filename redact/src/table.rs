@@ -155,7 +155,7 @@ impl Compiled {
         });
         let first = starts.next()?;
         let to = floor(text, keyword.end.saturating_add(AHEAD));
-        let cost = (to - first).min(keyword.end - first + run(&text[keyword.end..to]) + 8);
+        let cost = (to - first).min(keyword.end - first + token_length(&text[keyword.end..to]) + 8);
         if *budget < cost {
             // The budget is spent, because this text repeats the beginning of a token over and over. The keyword and
             // everything up to the next blank are replaced without further search.
@@ -198,7 +198,7 @@ fn token_byte(byte: &&u8) -> bool {
 }
 
 /// Returns the number of bytes before the first blank or quote: nearly every match ends there.
-fn run(text: &str) -> usize {
+fn token_length(text: &str) -> usize {
     text.bytes()
         .take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\''))
         .count()

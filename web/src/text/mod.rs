@@ -4,8 +4,8 @@
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
 pub(crate) mod axis;
+pub(crate) mod filter;
 pub(crate) mod markdown;
-pub(crate) mod sift;
 pub(crate) mod statement;
 pub(crate) mod window;
 pub(crate) mod words;

@@ -5,8 +5,8 @@ mod about;
 mod answer;
 mod decide;
 mod gate;
-mod go_on;
 mod model;
+mod resume;
 
 use leptos::prelude::*;
 use prosescope_core::time::Stamp;
@@ -65,7 +65,7 @@ pub(crate) fn Band() -> impl IntoView {
 fn open(app: App, shown: Sheet) -> AnyView {
     let close = move || app.sheet.set(None);
     match shown {
-        Sheet::GoOn => sheet("How to go on", close, go_on::draw()),
+        Sheet::GoOn => sheet("How to go on", close, resume::draw()),
         Sheet::About => sheet("About this run", close, about::draw()),
         Sheet::Gate(id, decision) => sheet(decision.title(), close, gate::sheet(id, decision)),
         Sheet::Model(node) => sheet("Copy for a model", close, model::draw(node)),
@@ -252,7 +252,7 @@ struct Acts {
     gates: usize,
     /// The label of the button that opens the plan, and whether this button is the main one. `None` without such a
     /// button.
-    go_on: Option<(String, bool)>,
+    resume: Option<(String, bool)>,
     /// Whether to offer the run's text for a model: the run is not completed and has a trace.
     is_model: bool,
     /// The number of the binding with the run's first output; `None` without an output.
@@ -283,7 +283,7 @@ impl Acts {
         Acts {
             gates: waits.len(),
             // Continuing is not offered while a gate waits, because the gate must be decided first.
-            go_on: says
+            resume: says
                 .filter(|_| waits.is_empty())
                 .map(|says| (says, place.is_some())),
             is_model: !is_over && overview.trace_nodes > 0,
@@ -300,14 +300,14 @@ impl Acts {
             let to = run.page(Page::Gates).to_string();
             view! { <a class="button primary" href=to>"Decide "{self.gates}" gates…"</a> }
         });
-        let go_on = self.go_on.map(|(says, first)| {
+        let resume = self.resume.map(|(says, first)| {
             view! { <button class:primary=first on:click=opens(Sheet::GoOn)>{says}</button> }
         });
         let model = self.is_model.then(|| {
             view! { <button title="Copy for a model (y)" data-key="y" on:click=opens(Sheet::Model(None))>"Copy for a model"</button> }
         });
         let answer = self.answer.map(answer::copy);
-        view! { <div class="acts">{model}{answer}{go_on}{gates}{gate}</div> }.into_any()
+        view! { <div class="acts">{model}{answer}{resume}{gates}{gate}</div> }.into_any()
     }
 }
 

@@ -1,15 +1,15 @@
 //! Draws the finder, a dialog that goes to a page, run or command by its name, and to any place that contains a text.
 
 mod entries;
-mod look;
 mod mark;
+mod search;
 
 use leptos::html::{Dialog, Input};
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
 use self::entries::{Act, Entry};
-use self::look::{Found, Look, State, Where};
+use self::search::{Found, Search, State, Where};
 use super::icons;
 use super::opening::{pick_files, pick_folder};
 use super::state::{App, Desk, find};
@@ -84,8 +84,8 @@ fn Inside() -> impl IntoView {
     let has_others = runs > usize::from(here == Some("This run"));
     let all = RwSignal::new(here.is_none());
     let at = RwSignal::new(0_usize);
-    let look = Look::new();
-    Effect::new(move || look.begin(app, text.get(), places(app, all.get())));
+    let search = Search::new();
+    Effect::new(move || search.begin(app, text.get(), places(app, all.get())));
     Effect::new(move || {
         if let Some(input) = input.get() {
             let _ = input.focus();
@@ -94,12 +94,12 @@ fn Inside() -> impl IntoView {
             input.select();
         }
     });
-    on_cleanup(move || look.stop());
+    on_cleanup(move || search.stop());
 
     let entries = Memo::new(move |_| {
         let mut entries = entries::named(app, text.get().trim());
         if let Desk::Open(list) = &*app.desk.read() {
-            let found = look.found.read();
+            let found = search.found.read();
             let hits = found.iter().flat_map(|found| match found {
                 Found::Run(run) => entries::hits(list, run, all.get() && several),
                 Found::Workflow(place, id, found) => entries::of_workflow(place, id, found),
@@ -206,12 +206,12 @@ fn Inside() -> impl IntoView {
             })}
         </ul>
         <p class="find-state faint" role="status">
-            {move || match look.state.get() {
+            {move || match search.state.get() {
                 State::Idle => match places(app, all.get()).first() {
                     Some(place) => format!("Searched while you type: {}.", place.kinds()),
                     None => "To search for a text, open a run or a workflow.".to_owned(),
                 }.into_any(),
-                State::Busy(words) => view! { {words}" " <button on:click=move |_| look.stop()>"Stop"</button> }.into_any(),
+                State::Busy(words) => view! { {words}" " <button on:click=move |_| search.stop()>"Stop"</button> }.into_any(),
                 State::Done(words) => words.into_any(),
             }}
         </p>

@@ -3,8 +3,8 @@
 //! A separate worker runs the queries, so that a slow query blocks no other request and can be stopped.
 
 mod answer;
-mod asked;
 mod field;
+mod history;
 mod tables;
 
 use std::sync::Arc;
@@ -52,9 +52,9 @@ impl Lens {
         Lens {
             app: App::get(),
             run: Run::get(),
-            sql: RwSignal::new(asked::draft()),
+            sql: RwSignal::new(history::draft()),
             field: NodeRef::new(),
-            history: RwSignal::new(asked::all()),
+            history: RwSignal::new(history::all()),
             shown: RwSignal::new(Shown::Nothing),
             is_old: RwSignal::new(false),
             number: StoredValue::new(0),
@@ -72,7 +72,7 @@ impl Lens {
         }
         let sql = self.sql.get_untracked();
         if !sql.trim().is_empty() {
-            self.history.set(asked::remember(&sql));
+            self.history.set(history::remember(&sql));
         }
         let this = self.next();
         self.is_old.set(false);
@@ -118,7 +118,7 @@ pub(super) fn draw() -> AnyView {
     let known: Answer<QueryTables> = ask(move || Request::QueryTables {
         place: lens.run.place(),
     });
-    Effect::new(move || asked::keep(&lens.sql.read()));
+    Effect::new(move || history::keep(&lens.sql.read()));
     // The SQL worker keeps the state of the run that it read for its first query. When the run is reread, the worker
     // is stopped, so that the next query starts a new worker.
     let edition = lens.app.follow.edition;

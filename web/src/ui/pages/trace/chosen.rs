@@ -7,7 +7,7 @@ use prosescope_core::view::Part;
 use super::axis::Zoom;
 use super::{To, Tree};
 use crate::protocol::Folded;
-use crate::text::{sift, words};
+use crate::text::{filter, words};
 use crate::ui::keys::focus;
 
 /// Returns the filter that the button “Failed” sets. Nodes that failed themselves come first, then the blocks around
@@ -31,11 +31,11 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
         tree.cursor.go(0);
     };
     // The text in the field is replaced only if the filter was changed elsewhere, for example by a button.
-    let typed = RwSignal::new(sift::words(&choice.get_untracked()));
+    let typed = RwSignal::new(filter::words(&choice.get_untracked()));
     Effect::new(move || {
         let now = choice.get();
-        if sift::choice(&typed.read_untracked(), &now) != now {
-            typed.set(sift::words(&now));
+        if filter::choice(&typed.read_untracked(), &now) != now {
+            typed.set(filter::words(&now));
         }
     });
     let overview = move || tree.run.overview.get().and_then(Result::ok);
@@ -74,12 +74,12 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
                 on:input=move |event| {
                     let text = event_target_value(&event);
                     typed.set(text.clone());
-                    change(&|choice| *choice = sift::choice(&text, choice));
+                    change(&|choice| *choice = filter::choice(&text, choice));
                 }
                 on:keydown=move |event| {
                     let key = event.key();
                     if key == "Escape" {
-                        change(&|choice| *choice = sift::choice("", choice));
+                        change(&|choice| *choice = filter::choice("", choice));
                     }
                     if matches!(key.as_str(), "Enter" | "ArrowDown" | "Escape") && focus("[data-list]") {
                         event.prevent_default();

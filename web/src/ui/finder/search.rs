@@ -75,7 +75,7 @@ impl Found {
 
 /// A search: the matches so far, and the progress.
 #[derive(Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct Search {
     /// The matches in each searched run or workflow.
     pub(super) found: RwSignal<Vec<Found>>,
     /// The progress of the search.
@@ -96,9 +96,9 @@ pub(super) enum State {
     Done(String),
 }
 
-impl Look {
-    pub(super) fn new() -> Look {
-        Look {
+impl Search {
+    pub(super) fn new() -> Search {
+        Search {
             found: RwSignal::default(),
             state: RwSignal::default(),
             number: StoredValue::new(0),

@@ -6,22 +6,22 @@ use std::cell::RefCell;
 const MOST: usize = 50;
 
 thread_local! {
-    static ASKED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static HISTORY: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static DRAFT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Returns the queries, the newest first.
 pub(super) fn all() -> Vec<String> {
-    ASKED.with_borrow(Clone::clone)
+    HISTORY.with_borrow(Clone::clone)
 }
 
 /// Adds a query as the newest and returns all queries. An equal earlier query is removed.
 pub(super) fn remember(sql: &str) -> Vec<String> {
-    ASKED.with_borrow_mut(|asked| {
-        asked.retain(|known| known != sql);
-        asked.insert(0, sql.to_owned());
-        asked.truncate(MOST);
-        asked.clone()
+    HISTORY.with_borrow_mut(|queries| {
+        queries.retain(|known| known != sql);
+        queries.insert(0, sql.to_owned());
+        queries.truncate(MOST);
+        queries.clone()
     })
 }
 
