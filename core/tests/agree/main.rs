@@ -14,10 +14,10 @@ mod known;
 mod make;
 mod pages;
 mod runs;
+#[path = "../dump/simulate.rs"]
+mod simulate;
 #[path = "../dump/story.rs"]
 mod story;
-#[path = "../dump/tell.rs"]
-mod tell;
 mod views;
 
 /// Replaces the module `text` of the dump tests, whose generators return a `Dumped`. In this test program, a `Dumped`

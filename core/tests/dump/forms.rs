@@ -3,7 +3,7 @@
 use prosescope_core::model::{Program, Run, RunStatus, Status};
 
 use crate::runs::{NOW, folded, opened};
-use crate::tell::{Told, Truth};
+use crate::simulate::{Simulated, Truth};
 use crate::text::Dumped;
 
 /// Number of runs in each format.
@@ -13,19 +13,19 @@ const STATES: u64 = 60;
 
 pub(crate) fn rows() -> Vec<Dumped> {
     (0..ROWS)
-        .map(|seed| Told::new(0x7e11_0000 + seed).into_rows(seed))
+        .map(|seed| Simulated::new(0x7e11_0000 + seed).into_rows(seed))
         .collect()
 }
 
 pub(crate) fn logs() -> Vec<Dumped> {
     (0..LOGS)
-        .flat_map(|seed| Told::new(0x1095_0000 + seed).into_log(seed))
+        .flat_map(|seed| Simulated::new(0x1095_0000 + seed).into_log(seed))
         .collect()
 }
 
 pub(crate) fn states() -> Vec<Dumped> {
     (0..STATES)
-        .flat_map(|seed| Told::new(0x57a7_0000 + seed).into_state(seed))
+        .flat_map(|seed| Simulated::new(0x57a7_0000 + seed).into_state(seed))
         .collect()
 }
 
@@ -38,17 +38,17 @@ pub(crate) struct Whole {
 }
 
 pub(crate) fn whole_stories() -> Vec<Whole> {
-    let told = (0..ROWS).map(|seed| Told::new(0x7210_0000 + seed));
-    let whole = told.filter(|told| told.is_whole);
-    let story = |told: Told| Whole {
-        rows: told.run_of_rows(),
-        program: told.story.lines.join("\n"),
-        log: told.log_text(),
-        truth: told.truth,
+    let simulated = (0..ROWS).map(|seed| Simulated::new(0x7210_0000 + seed));
+    let whole = simulated.filter(|simulated| simulated.is_whole);
+    let story = |simulated: Simulated| Whole {
+        rows: simulated.run_of_rows(),
+        program: simulated.story.lines.join("\n"),
+        log: simulated.log_text(),
+        truth: simulated.truth,
     };
     whole.map(story).collect()
 }
-impl Told {
+impl Simulated {
     /// Returns the run as its rows record it.
     fn run_of_rows(&self) -> Run {
         Run {

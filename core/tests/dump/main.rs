@@ -17,8 +17,8 @@ mod kept;
 #[expect(dead_code, reason = "no run here is only rows that run")]
 mod make;
 mod runs;
+mod simulate;
 mod story;
-mod tell;
 mod text;
 mod truth;
 

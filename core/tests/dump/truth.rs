@@ -10,7 +10,7 @@ use prosescope_core::sqlite::MemorySource;
 use prosescope_core::trace::{NodeKind, Trace, fold};
 
 use crate::forms::{Whole, whole_stories};
-use crate::tell::Truth;
+use crate::simulate::Truth;
 
 /// Counts of the generated runs that are interpreted correctly, partly, and wrongly. Partly means that every matched
 /// line is right, and other lines are unmatched. An unknown line must stay unmatched, but not every line may. So both

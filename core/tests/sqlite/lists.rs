@@ -46,7 +46,7 @@ fn with_values(page_size: u32, schema: &str) -> Db {
 
 /// Overwrites every overflow page of bindings and agents: a page with a part of a value that is too long for its row's
 /// own page. These pages must have more than `least` bytes in all. Returns their number.
-fn take_values_away(db: &Db, least: i64) -> usize {
+fn overwrite_values(db: &Db, least: i64) -> usize {
     let conn = Connection::open(db.path()).unwrap();
     let size: i64 = conn
         .query_row("PRAGMA page_size", [], |r| r.get(0))
@@ -110,7 +110,7 @@ fn a_list_touches_no_page_of_a_value() {
                 (24, 24),
                 "{shape}"
             );
-            take_values_away(&db, 2_000_000);
+            overwrite_values(&db, 2_000_000);
             let after = db.read();
             assert_eq!(after, before, "{shape}, pages of {page_size}");
             // The beginning of a value is in the row's own page only if this page has 489 bytes for the row. A table
@@ -134,7 +134,7 @@ fn a_list_touches_no_page_of_a_value() {
 #[test]
 fn the_beginning_of_a_value_costs_its_rows_page_only() {
     let db = with_values(4096, &shapes()[1].1);
-    take_values_away(&db, 2_000_000);
+    overwrite_values(&db, 2_000_000);
     let (conn, run) = (db.open(), db.read());
     for binding in &run.bindings {
         let preview =

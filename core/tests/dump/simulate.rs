@@ -27,7 +27,7 @@ pub(crate) struct Habit {
 }
 
 /// A simulated run and its records.
-pub(crate) struct Told {
+pub(crate) struct Simulated {
     pub(crate) dice: Dice,
     pub(crate) story: Story,
     pub(crate) habit: Habit,
@@ -54,12 +54,12 @@ struct At {
     depth: usize,
 }
 
-impl Told {
-    pub(crate) fn new(seed: u64) -> Told {
+impl Simulated {
+    pub(crate) fn new(seed: u64) -> Simulated {
         let mut dice = Dice::new(seed);
         let story = Story::new(&mut dice);
         let in_place = dice.throw(4) == 0;
-        let mut told = Told {
+        let mut simulated = Simulated {
             habit: Habit {
                 opens: in_place || dice.throw(2) == 0,
                 in_place,
@@ -75,22 +75,22 @@ impl Told {
             is_whole: false,
             truth: Truth::default(),
         };
-        let steps = told.story.steps.clone();
-        let went_well = told.all(&steps, At::default());
+        let steps = simulated.story.steps.clone();
+        let went_well = simulated.all(&steps, At::default());
         let end = if went_well { "completed" } else { "failed" };
-        told.status = Some(end);
-        match told.dice.throw(6) {
-            0 | 1 => told.cut(),
-            2 => told.status = None,
+        simulated.status = Some(end);
+        match simulated.dice.throw(6) {
+            0 | 1 => simulated.cut(),
+            2 => simulated.status = None,
             _ => {
-                told.is_whole = told.rows.len() <= MOST;
-                told.log.push(match went_well {
+                simulated.is_whole = simulated.rows.len() <= MOST;
+                simulated.log.push(match went_well {
                     true => "---end 2026-02-13T10:57:50Z".to_owned(),
                     false => "---error 2026-02-13T10:57:50Z it broke".to_owned(),
                 });
             }
         }
-        told
+        simulated
     }
 
     /// Removes the records after a random moment, as if the recording had been interrupted.
