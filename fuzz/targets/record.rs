@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use prosescope_core::model::AgentScope;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::write::{
-    At, Begin, Close, CreateGate, Decision, How, Insist, StatementRef, Put, Remember, ResolveGate, WriteError, record,
+    At, Begin, Close, CreateGate, Decision, How, Insist, Put, Remember, ResolveGate, StatementRef, WriteError, record,
 };
 use prosescope_store::SqliteStore;
 use rusqlite::Connection;

@@ -122,7 +122,8 @@ pub(super) fn trace_as_program(opened: &Opened) -> Option<Listing> {
     Some(listing).filter(|listing| !listing.statements.is_empty())
 }
 
-/// Returns the facts from which a plan is made. `trace_program` is the state file's trace, which replaces a missing program.
+/// Returns the facts from which a plan is made. `trace_program` is the state file's trace, which replaces a missing
+/// program.
 pub(super) fn facts<'s>(opened: &'s Opened, trace_program: Option<&'s Listing>) -> Facts<'s> {
     Facts {
         run: &opened.run,
