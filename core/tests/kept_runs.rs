@@ -343,7 +343,7 @@ fn understood(dir: &Path, readings: &[Reading]) -> usize {
     roots.len()
 }
 
-/// Checks that programs in `.prose/programs/`, and programs beside that folder, are not runs.
+/// Checks that a program in a folder of `.prose/runs/` is listed as a run, and that programs in other folders are not.
 #[test]
 fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     let program = |path: &str| (path.to_owned(), b"session \"Sail\"\n".to_vec());

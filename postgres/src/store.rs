@@ -505,7 +505,7 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
 fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Option<String> {
     let [row] = looked else {
         return Some(format!(
-            "after one row was written, openprose.{table} has {} rows with its key",
+            "openprose.{table} has {} rows with the key of the row that was just written, instead of one row",
             looked.len()
         ));
     };

@@ -60,7 +60,7 @@ pub enum ShareError {
     #[error(transparent)]
     Page(#[from] PageError),
     /// A replaced text still occurs in the written file.
-    #[error("nothing was shared: {name} was replaced, but is still in {path} ({form})")]
+    #[error("nothing was shared: the copy should not contain {name}, but {path} still does ({form})")]
     Remains {
         /// The secret's name.
         name: String,

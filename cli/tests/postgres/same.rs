@@ -232,7 +232,8 @@ fn a_recorded_run_of_either_form_goes_into_postgresql_and_back_as_the_same_run()
     assert_eq!(invented(cluster, &url), [] as [String; 0]);
 }
 
-/// Rows that lack values which postgres.md requires, or contain other values, are copied unchanged.
+/// Rows may lack values that postgres.md requires, or contain values that it does not define. They are copied
+/// unchanged.
 #[test]
 fn what_no_row_records_is_not_recorded_in_postgresql_either() {
     let (Some(cluster), Some(_)) = (cluster(), needs::sqlite3()) else {

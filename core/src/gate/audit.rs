@@ -215,7 +215,8 @@ impl Walk {
             Ok(Some((chain, row))) => self.0.add(event, chain, row, &mut findings),
             Err(finding) => findings.push(finding),
         }
-        // Forgets the hashes to save memory: `add` then reports a repeated position as out of order.
+        // Forgets the hashes of earlier rows, to save memory. Without these hashes, `add` reports a row whose position
+        // occurs twice as out of order, not as repeated. Both are errors.
         self.0.seen.clear();
         let mut errors = findings.into_iter().filter(Finding::is_error);
         errors.next().map(|finding| finding.message)

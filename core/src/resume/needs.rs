@@ -184,7 +184,7 @@ impl Names<'_> {
         {
             return Some(self.given(how, around, item.scope));
         }
-        // A statement that may be skipped does not ensure a value.
+        // A statement that may be skipped does not ensure a value, so a recorded value counts more than the statement.
         let made = made.filter(|(_, how)| *how != How::Maybe || answer.is_none());
         if let Some((line, _)) = made {
             return Some(Origin::made(line));

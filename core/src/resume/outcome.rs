@@ -47,7 +47,7 @@ impl<'a> Outlook<'a> {
         let on_reject = on_reject.filter(|action| !action.trim().is_empty());
         let reject = match on_reject.or_else(|| says("on_reject")) {
             Some(action) => self.rejected(at, action.trim(), &go_on),
-            None => "the program's action is not recorded".to_owned(),
+            None => "what the program does then is not recorded".to_owned(),
         };
         GateOutcomes {
             line: found.map(|(_, s)| s.line),

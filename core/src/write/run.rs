@@ -173,7 +173,7 @@ fn forced(
 pub struct Reopen;
 
 impl Record for Reopen {
-    /// The gates at which the run continues: pending gates, and gates whose decision was the last event.
+    /// The ids of the gates in whose logs the resumption is recorded: pending gates, and gates that were decided last.
     type Done = Vec<String>;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<String>>, WriteError> {

@@ -421,7 +421,7 @@ fn gates_and_what_their_outcomes_mean() {
          ahead 1! 2
          gate look
            + goes on at line 2, `session "End"`
-           - the program's action is not recorded
+           - what the program does then is not recorded
            t no deadline: the gate waits for a decision
         "#,
     );

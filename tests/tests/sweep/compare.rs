@@ -9,7 +9,7 @@ use crate::driver::{Stop, Vm};
 /// Rules whose issues are not errors: they describe how the run was recorded, or choices that the program allows.
 const NOTES: [&str; 1] = ["completed-by-session"];
 
-/// Compares a run with the log of its interpreter, and returns the differences.
+/// Compares the recorded run of `vm` with the list of what `vm` did, and returns the differences.
 pub(crate) fn compare(vm: &mut Vm) -> Vec<Stop> {
     let mut found = issues(vm).unwrap_or_else(|stop| vec![stop]);
     found.extend(traced(vm).err());

@@ -113,7 +113,7 @@ fn window(
     page
 }
 
-/// Returns the selected rows for a screen, without joined rounds.
+/// Returns the selected rows for a screen. Leaves out joined rounds, because the rows of their calls show them.
 pub fn chosen_screen(session: &Session, choice: &TraceChoice) -> Vec<NodeId> {
     let mut rows = chosen(session, choice);
     rows.retain(|at| !is_joined(session, *at));
