@@ -71,22 +71,17 @@ async fn follow(
     mut cursor: i64,
     out: tokio::sync::mpsc::Sender<Out>,
 ) {
+    // Reads past events before joining the feed. After joining, new events wait in the queue while the remaining past
+    // events are read, so these should be few.
     let why = loop {
-        // Reads past events before joining the feed. After joining, new events wait in the queue while the remaining
-        // past events are read, so these should be few.
-        let mut feed = match past(&site, &workflow, &mut cursor, None, &out).await {
-            Ok(()) => site.hub.join(&workflow),
+        match past(&site, &workflow, &mut cursor, None, &out).await {
+            Ok(()) => {
+                let mut feed = site.hub.join(&workflow);
+                break Some(joined(&site, &workflow, &mut cursor, &mut feed, &out).await);
+            }
             Err(Gone::Client) => break None,
             Err(Gone::Store) if site.hub.is_stopping() => break Some("stopping"),
-            Err(Gone::Store) => {
-                tokio::time::sleep(Duration::from_millis(250)).await;
-                continue;
-            }
-        };
-        match joined(&site, &workflow, &mut cursor, &mut feed, &out).await {
-            Some(why) => break Some(why),
-            None if out.is_closed() => break None,
-            None => {}
+            Err(Gone::Store) => tokio::time::sleep(Duration::from_millis(250)).await,
         }
     };
     if let Some(why) = why {
@@ -106,32 +101,31 @@ enum Gone {
     Store,
 }
 
-/// Sends events from the feed until the stream ends. Returns the reason, such as `slow`; `None` means that the stream
-/// must join the feed again.
+/// Sends events from the feed until the stream ends. Returns the reason, such as `slow`.
 async fn joined(
     site: &Arc<Site>,
     workflow: &str,
     cursor: &mut i64,
     feed: &mut Receiver<Feed>,
     out: &tokio::sync::mpsc::Sender<Out>,
-) -> Option<&'static str> {
+) -> &'static str {
     loop {
         let next = tokio::select! {
             next = feed.recv() => next,
-            () = out.closed() => return Some("gone"),
+            () = out.closed() => return "gone",
         };
         match next {
-            None if site.hub.is_stopping() => return Some("stopping"),
-            None => return Some("slow"),
+            None if site.hub.is_stopping() => return "stopping",
+            None => return "slow",
             Some(Feed::Joined(until)) => {
                 // The table of events may have been emptied since the past events were read.
                 if until < *cursor && !is_cursor_valid(site, *cursor).await {
-                    return Some("restarted");
+                    return "restarted";
                 }
                 while let Err(gone) = past(site, workflow, cursor, Some(until), out).await {
                     match gone {
-                        Gone::Client => return Some("gone"),
-                        Gone::Store if site.hub.is_stopping() => return Some("stopping"),
+                        Gone::Client => return "gone",
+                        Gone::Store if site.hub.is_stopping() => return "stopping",
                         Gone::Store => tokio::time::sleep(Duration::from_millis(250)).await,
                     }
                 }
@@ -142,15 +136,15 @@ async fn joined(
                 }
                 let id = event.id;
                 if out.send(Out::Event(event)).await.is_err() {
-                    return Some("gone");
+                    return "gone";
                 }
                 *cursor = id;
                 site.metrics.delivered.inc();
             }
-            Some(Feed::Restarted) => return Some("restarted"),
+            Some(Feed::Restarted) => return "restarted",
             Some(Feed::Waiting(waits)) => {
                 if out.send(Out::Waiting(waits)).await.is_err() {
-                    return Some("gone");
+                    return "gone";
                 }
             }
         }

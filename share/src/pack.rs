@@ -60,7 +60,9 @@ pub enum ShareError {
     #[error(transparent)]
     Page(#[from] PageError),
     /// A replaced text still occurs in the written file.
-    #[error("nothing was shared: the copy should not contain {name}, but {path} still does ({form})")]
+    #[error(
+        "nothing was shared: the copy should not contain {name}, but {path} still does ({form})"
+    )]
     Remains {
         /// The secret's name.
         name: String,
