@@ -1,4 +1,4 @@
-//! Opens SQLite databases where there is no disk. SQLite reads them through a read-only file system over [`Files`].
+//! Opens SQLite databases where there is no disk. SQLite reads them through a read-only file system over `Files`.
 //!
 //! ```text
 //! SQLite ──► Mount ──► Files: a browser's files, ranges from a server, bytes from a JavaScript host
