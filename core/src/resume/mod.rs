@@ -122,7 +122,7 @@ impl<'a> Facts<'a> {
             .first_row
             .and_then(|row| self.run.executions.get(row as usize));
         let recorded = row.and_then(|row| row.meta.as_deref());
-        let stated = node.statement(self.listing).filter(|_| !node.line_guessed);
+        let stated = node.sure_statement(self.listing);
         allows_failure(recorded.and_then(|meta| meta.strategy.as_deref()), stated)
     }
 

@@ -375,6 +375,11 @@ impl Node {
         program?.get(program?.begun_at(self.line?)?)
     }
 
+    /// Returns the statement of the program to which the node is tied, unless the node's line is a guess.
+    pub(crate) fn sure_statement<'l>(&self, program: Option<&'l Listing>) -> Option<&'l Statement> {
+        self.statement(program).filter(|_| !self.line_guessed)
+    }
+
     /// Returns when the node began and ended, as far as its first and last row record that.
     pub fn times<'r>(&self, run: &'r Run) -> (Option<&'r Stamp>, Option<&'r Stamp>) {
         let row = |row: Option<u32>| run.executions.get(row? as usize);
@@ -434,7 +439,7 @@ impl Node {
 
     /// Whether the node is an input or a check of the environment, recorded before the first statement ran.
     pub fn is_given(&self, run: &Run, program: Option<&Listing>) -> bool {
-        let own = self.statement(program).filter(|_| !self.line_guessed);
+        let own = self.sure_statement(program);
         self.log_line(run).is_some_and(LogLine::is_given)
             || own.is_some_and(|own| own.kind == StatementKind::Input)
     }

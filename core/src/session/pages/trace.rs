@@ -292,7 +292,7 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     let meta = execution(opened, node.first_row).and_then(|e| e.meta.as_deref());
     let children = opened.index.children_of(index);
     // The program may state facts that no row records.
-    let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
+    let stated = node.sure_statement(opened.listing());
     let stated_text = |name: &str| stated.and_then(|s| s.property(name));
     let stated_max = |name: &str| stated.and_then(|s| s.number(name));
     let mut words: Vec<String> = Vec::new();
