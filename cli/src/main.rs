@@ -44,6 +44,7 @@ use prosescope_core::render::text::escape;
 #[cfg(feature = "postgres")]
 use prosescope_postgres as postgres;
 
+use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::print::style::{BAD, FAINT, RESET};
@@ -80,6 +81,11 @@ fn main() -> ExitCode {
                     _ => code(Exit::Done),
                 };
             }
+            let topic = usage::topic(&args);
+            let topic = topic.and_then(|topic| commands::print_topic(topic, &Out::new(false)));
+            if let Some(printed) = topic {
+                return ended(printed, &Out::new(false));
+            }
             let error = usage::advised(error, &args);
             match args.iter().any(|arg| arg == "--json") {
                 true => out::say_json(&usage::error(&error)),
@@ -96,7 +102,12 @@ fn main() -> ExitCode {
         }
     };
     let out = Out::new(cli.json);
-    match commands::run(cli.command, &out) {
+    ended(commands::run(cli.command, &out), &out)
+}
+
+/// Prints the error of a command, and returns the exit code.
+fn ended(result: Result<Exit, CliError>, out: &Out) -> ExitCode {
+    match result {
         Ok(exit) => code(out::ended(exit)),
         Err(error) if out.json => {
             out::say_json(&error);

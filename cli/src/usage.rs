@@ -29,9 +29,13 @@ pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, cla
         .skip(1)
         .position(|word| wrong == Some(&*word.to_string_lossy()));
     let is_run = |at: &usize| {
+        let old = wrong
+            .and_then(|word| replaced(&[word.to_owned()]))
+            .is_some();
         let postgres = wrong.is_some_and(|word| word.starts_with("postgres:"));
         let program = wrong.is_some_and(|word| is_program(Path::new(word)));
-        postgres || (!program && words.get(*at).is_some_and(|path| Path::new(path).exists()))
+        postgres
+            || (!program && !old && words.get(*at).is_some_and(|path| Path::new(path).exists()))
     };
     match at.map(|before| before + 1).filter(is_run) {
         Some(at) => {
@@ -47,6 +51,47 @@ pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, cla
 fn unknown_command(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) => Some(word),
+        _ => None,
+    }
+}
+
+/// Former names of commands, each with what to type instead.
+const REPLACED: [(&str, &str); 6] = [
+    (
+        "narrate",
+        "`prosescope trace` prints the statements of a run",
+    ),
+    ("vm", "it is now `prosescope help vm`"),
+    ("licenses", "it is now `prosescope help licenses`"),
+    ("events", "it is now `prosescope workflow events`"),
+    ("serve", "it is now `prosescope workflow serve`"),
+    (
+        "gate import",
+        "decide in the run itself, with `prosescope approve` or `prosescope reject`; `prosescope view --allow-decisions` shows buttons for it",
+    ),
+];
+
+/// Returns what to type instead of a former command, given its words.
+fn replaced(words: &[String]) -> Option<&'static str> {
+    let name = words.join(" ");
+    let mut names = REPLACED.iter();
+    names.find(|(old, _)| *old == name).map(|(_, now)| *now)
+}
+
+/// Returns the words of a command line up to a word, without the program's name and options.
+fn until<'w>(words: &'w [String], last: &str) -> Vec<String> {
+    let at = words.iter().position(|word| word == last);
+    let words = words.iter().take(at.map_or(0, |at| at + 1)).skip(1);
+    words
+        .filter(|word| !word.starts_with('-'))
+        .cloned()
+        .collect()
+}
+
+/// Returns the topic that the command line `prosescope help TOPIC` names, which may also be a command.
+pub(crate) fn topic(words: &[String]) -> Option<&str> {
+    match words {
+        [_, help, topic] if help == "help" => Some(topic),
         _ => None,
     }
 }
@@ -86,7 +131,9 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
     tips.retain(|tip| !tip.to_string().starts_with("to pass '"));
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            if let Some(tip) = unknown_command(&error).and_then(instead) {
+            let tip = unknown_command(&error)
+                .and_then(|word| replaced(&until(words, word)).or_else(|| instead(word)));
+            if let Some(tip) = tip {
                 tips = vec![tip.to_owned().into()];
                 error.remove(ContextKind::SuggestedSubcommand);
                 error.remove(ContextKind::Usage);

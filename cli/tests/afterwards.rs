@@ -1,4 +1,4 @@
-//! Tests of what commands show of a run after it was recorded: its narration and state file, the issues of `check`,
+//! Tests of what commands show of a run after it was recorded: its state file, the issues of `check`,
 //! its agents and imports, and what `search` finds.
 
 use std::fs;
@@ -83,13 +83,6 @@ impl Project {
         let rule = |i: &serde_json::Value| format!("{} {}", i["severity"], i["rule"]);
         issues.iter().map(|i| rule(i).replace('"', "")).collect()
     }
-
-    #[track_caller]
-    fn narrates(&self, more: &[&str], expected: &str) {
-        let said = self.does("narrate r", more);
-        let expected: Vec<&str> = expected.trim().lines().map(str::trim).collect();
-        assert_eq!(said.lines().collect::<Vec<_>>(), expected);
-    }
 }
 
 #[test]
@@ -129,139 +122,6 @@ fn a_state_file_says_abandoned_and_is_read_so() {
     fs::write(folder.join("state.md"), state).expect("written");
     let (_, trace) = project.tries("trace ./read");
     assert!(trace.contains("◌ abandoned  session \"One\""), "{trace}");
-}
-
-#[test]
-fn a_narration_has_the_numbers_of_statements_and_the_frames_of_calls() {
-    let program = "input topic: \"what\"
-block process(part):
-  let piece = session \"Piece\"
-let plan = session \"Plan\"
-choice **which way**:
-  option \"fast\":
-    session \"Quick\"
-try:
-  session \"Risky\"
-catch as err:
-  session \"Recover\"
-parallel:
-  x = do process(\"one\")
-  parallel:
-    y = session \"Y\"
-loop until **good** (max: 3):
-  session \"Improve\"
-session \"Last\"
-";
-    for form in FORMS {
-        let project = Project::new(form, program);
-        project.does("put topic", &[]);
-        project.session("4", &["plan"]);
-        project.session("7", &[]);
-        project.does("exec begin --line 9", &[]);
-        project.does("exec fail 5 --error boom", &[]);
-        project.session("11", &[]);
-        project.does("parallel begin --line 12", &[]);
-        project.does("parallel branch 9 x", &[]);
-        project.session("3", &["piece"]);
-        project.does("put x --execution 10 --done", &[]);
-        project.does("parallel branch 9 branch_2", &[]);
-        let inner = project.does("parallel begin --line 14", &[]);
-        let branch = project.does("parallel branch", &[inner.trim(), "y"]);
-        project.does("put y --done --execution", &[branch.trim()]);
-        project.does("parallel join", &[inner.trim()]);
-        project.does("exec complete 14", &[]);
-        project.does("parallel join 9", &[]);
-        project.does("loop begin --line 16", &[]);
-        project.session("17", &[]);
-        project.does("loop iterate", &[]);
-        project.session("17", &[]);
-        project.does("loop exit --round --reason **good**", &[]);
-        project.does("exec begin --line 18", &[]);
-        project.narrates(
-            &[],
-            "1→ plan ✓
-            2→ session \"Quick\" ✓
-            3→ session \"Risky\" ✗ boom
-            3→ session \"Recover\" ✓
-            4→ ∥start x,branch_2
-            4a→ block:process#10
-            4a→ #10 piece ✓
-            4a→ #10 done
-            4a→ x ✓
-            4b→ ∥start y
-            4b.a→ y ✓
-            4b→ ∥done
-            4b→ branch_2 ✓
-            4→ ∥done
-            5→ loop:1/3
-            5→ session \"Improve\" ✓
-            5→ loop:2/3
-            5→ session \"Improve\" ✓
-            5→ loop:2/3 exit(**good**)
-            6→ session \"Last\" ⟳",
-        );
-        project.narrates(&["--execution", "11"], "4a→ #10 piece ✓");
-        let trace = project.does("trace r", &[]);
-        assert!(trace.contains("frame 10 · depth 1"), "{trace}");
-    }
-}
-
-#[test]
-fn positions_say_what_came_of_each_thing_in_its_own_words() {
-    for form in FORMS {
-        let program = "approve ship:\n  prompt: \"Ship?\"\n  allow: [\"joe\"]\nrepeat 1:\n  session \"S\"\nparallel:\n  a = session \"A\"\nsession \"Last\"\n";
-        let project = Project::new(form, program);
-        project.does("gate create --line 1", &[]);
-        project.does("reject r ship --as joe --reason", &["not yet"]);
-        project.does("loop begin --line 4 --force", &[]);
-        project.session("5", &[]);
-        project.does("loop exit --round", &[]);
-        let parallel = project.does("parallel begin --line 6", &[]);
-        let branch = project.does("parallel branch", &[parallel.trim(), "a"]);
-        project.does("exec fail --error boom", &[branch.trim()]);
-        project.does("exec fail --error", &["a branch failed", parallel.trim()]);
-        project.narrates(
-            &["--style", "positions"],
-            "[Position] Statement 1: approve ship:
-            [Error] Gate rejected: not yet
-            [Position] Statement 2: repeat 1:
-            [Position] Statement 2: session \"S\"
-            [Success] Session complete
-            [Success] Loop complete
-            [Position] Statement 3: parallel:
-            [Position] Statement 3: a = session \"A\"
-            [Error] boom
-            [Error] a branch failed",
-        );
-    }
-}
-
-#[test]
-fn a_compact_log_is_narrated_in_its_own_lines() {
-    let project = Project::new("sqlite", "session \"S\"\n");
-    let folder = project.path("log");
-    fs::create_dir_all(folder.join("bindings")).expect("made");
-    let program = "let plan = session \"Plan\"\nlet extra = session \"E\"\nsession \"Build\"\nloop until **ok** (max: 4):\n  session \"Improve\"\n";
-    fs::write(folder.join("program.prose"), program).expect("written");
-    let lines = "1→ plan ✓\n8→ build ✓\n9→ loop:1/4\n9→ improve ✓\n9→ loop:2/4\n8→ build ✓\n[outage] the network was down\n---resume 2026-01-01T00:00:00Z (again)\n12→ loop:4/4\n---error 2026-01-01T00:00:00Z no more\n";
-    fs::write(folder.join("state.md"), format!("# run:r p.prose\n{lines}")).expect("written");
-    fs::write(
-        folder.join("bindings/extra.md"),
-        "# extra\nkind: let\n---\nx",
-    )
-    .expect("written");
-    let derived =
-        "→ extra ✓ (inferred from the statement's binding; the log has no line for the statement)";
-    assert_eq!(
-        project.does("narrate ./log", &[]),
-        format!("{lines}{derived}\n")
-    );
-    let positions = project.does("narrate ./log --style positions", &[]);
-    assert!(
-        positions.contains("[Position] Statement 9: "),
-        "{positions}"
-    );
-    assert!(positions.contains("[Position] let extra"), "{positions}");
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             &["did you mean research?"],
         ),
         (
-            &["narrate", "--execution", "999"],
+            &["show", "--for-model", "--node", "999"],
             3,
             &["there is no execution 999 in", &run],
         ),
@@ -510,4 +510,29 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
         assert!(said.contains(part), "{said}");
         assert!(!said.contains("similar"), "{said}");
     }
+}
+
+/// A former command's name is refused with what to type now. Other commands of that name do not run.
+#[test]
+fn a_former_command_names_its_successor() {
+    let dir = tempfile::tempdir().expect("a folder");
+    // A folder of the same name is not read in place of the command.
+    std::fs::create_dir(dir.path().join("serve")).expect("made");
+    for (words, now) in [
+        (&["narrate", "latest"][..], "`prosescope trace`"),
+        (&["vm"], "`prosescope help vm`"),
+        (&["licenses"], "`prosescope help licenses`"),
+        (&["events", "tail", "x"], "`prosescope workflow events`"),
+        (&["serve", "--json"], "`prosescope workflow serve`"),
+    ] {
+        let out = prose(dir.path(), words);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains(now), "{words:?}: {said}");
+    }
+    let out = prose(dir.path(), &["help", "vm"]);
+    assert!(
+        out.status.success() && out.stdout.starts_with(b"How a model records"),
+        "{out:?}"
+    );
 }

@@ -67,7 +67,6 @@ fn a_run_is_named_by_an_argument_by_run_or_by_the_environment() {
         (&["audit", "verify"], &[]),
         (&["resume"], &[]),
         (&["check"], &[]),
-        (&["narrate"], &["--json"]),
         (&["gate", "show"], &["publish", "--no-log"]),
     ] {
         let with = |words: &[&'static str]| [before, words, after].concat();

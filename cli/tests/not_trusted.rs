@@ -150,7 +150,7 @@ const NAMED: &[&[&str]] = &[
     &["postgres", "setup", "--apply"],
     &["clean", "--postgres", "--older-than", "1d"],
     &["workflow", "list", "--state", "postgres"],
-    &["serve", "--state", "postgres"],
+    &["workflow", "serve", "--state", "postgres"],
     &["init", "p.prose", "--state", "postgres"],
     &["push", "r1"],
     &["pull", "postgres:latest", "-o", "copy.db"],

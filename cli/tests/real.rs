@@ -119,28 +119,6 @@ const LOG: &[(&str, &str)] = &[
     ),
 ];
 
-const BESIDE: &[(&str, &str)] = &[(
-    "state.md",
-    "# run:20260104-101500-case01 p.prose\n1→ a ✓ | b ✓ (parallel)\n2→ c ✓\n",
-)];
-
-const BARE: &[(&str, &str)] = &[(
-    "bindings/a.md",
-    "# a\n\nkind: let\n\nsource:\n```prose\nlet a = session \"A\"\n```\n\n---\n\nvalue\n",
-)];
-
-const BEHIND: &[(&str, &str)] = &[
-    (
-        "program.prose",
-        "let a = session \"A\"\nlet b = session \"B\"\nloop until **ok** (max: 3):\n  session \"C\"\n",
-    ),
-    (
-        "state.md",
-        "# Execution State\n\nrun: 20260104-101500-case01\nprogram: p.prose\nstatus: running\n\n## Execution Trace\n\n```prose\nlet b = session \"B\"   # (complete)\nloop until **ok** (max: 3):   # [not yet entered]\n```\n",
-    ),
-    ("bindings/a.md", "# a\n\nkind: let\n\n---\n\nvalue\n"),
-];
-
 const FOREIGN: &[(&str, &str)] = &[
     ("program.prose", "let a = session \"A\"\n"),
     (
@@ -189,35 +167,6 @@ fn commands_say_what_is_there_and_end_so() {
     /// A case: the files of a run, a command, its exit code, texts that it prints, and texts that it must not print.
     type Habit = (Files, Texts, i32, Texts, Texts);
     let cases: &[Habit] = &[
-        // `narrate` prints the numbers, rounds and stops that the log contains, and adds no other facts (W5).
-        (
-            LOG,
-            &["narrate", RUN],
-            0,
-            &["7→ a ✓\n9→ loop:1/4\n9→ b ✓\n9→ loop:2/4\n8→ c ⊘ deferred (no key)\n"],
-            &["exit", "⟳"],
-        ),
-        (
-            BESIDE,
-            &["narrate", RUN],
-            0,
-            &["1→ a ✓ | b ✓ (parallel)\n2→ c ✓"],
-            &["1→ a ✓\n"],
-        ),
-        (
-            BARE,
-            &["narrate", RUN],
-            4,
-            &["not the order of its statements"],
-            &["✓"],
-        ),
-        (
-            BEHIND,
-            &["narrate", RUN],
-            0,
-            &["1→ a ✓ (inferred: not recorded separately", "2→ b ✓\n"],
-            &["loop", "⟳"],
-        ),
         // If a recorded statement is missing in the program, `state` still prints the statement, without an invented
         // status (W6).
         (
@@ -255,13 +204,6 @@ fn commands_say_what_is_there_and_end_so() {
             0,
             &["let a = session"],
             &[],
-        ),
-        (
-            LOG,
-            &["narrate", RUN, "--execution", "~0"],
-            0,
-            &["7→ a ✓"],
-            &["loop"],
         ),
         (
             LOG,

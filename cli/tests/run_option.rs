@@ -249,13 +249,13 @@ fn the_variable_names_the_run_where_the_command_line_does_not() {
             &["put", "x", "--file", "p.prose", "--run", "base", "--json"],
             "base",
         ),
-        (Some("folder"), &["narrate", "--json"], "folder"),
+        (Some("folder"), &["resume", "--json"], "folder"),
         (
             Some("folder"),
-            &["narrate", "latest", "--json"],
+            &["resume", "latest", "--json"],
             "20270101-120000-aaaaaa",
         ),
-        (None, &["narrate", "--json"], "20270101-120000-aaaaaa"),
+        (None, &["resume", "--json"], "20270101-120000-aaaaaa"),
     ] {
         let said = prose_with(at, variable, 0, args);
         let view: serde_json::Value = serde_json::from_str(&said).expect("JSON, and no note");

@@ -1,4 +1,4 @@
-//! Tests of `prosescope serve` over a file: how the server ends, and its messages about the store.
+//! Tests of `prosescope workflow serve` over a file: how the server ends, and its messages about the store.
 #![cfg(unix)]
 
 use std::process::Command;
@@ -25,7 +25,7 @@ fn command(dir: &tempfile::TempDir, args: &[&str]) -> Command {
     command
 }
 
-const SERVE: [&str; 4] = ["serve", "--no-token", "--listen", "127.0.0.1:0"];
+const SERVE: [&str; 5] = ["workflow", "serve", "--no-token", "--listen", "127.0.0.1:0"];
 
 #[test]
 fn a_server_that_is_told_to_stop_ends_with_0() {

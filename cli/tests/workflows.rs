@@ -122,7 +122,7 @@ fn what_scripts_rely_on() {
         place.prose(
             0,
             &[
-                "events", "append", &of, "--kind", kind, "--text", kind, "--run", &run,
+                "workflow", "events", "append", &of, "--kind", kind, "--text", kind, "--run", &run,
             ],
         );
     }
@@ -131,6 +131,7 @@ fn what_scripts_rely_on() {
     place.prose(
         0,
         &[
+            "workflow",
             "events",
             "append",
             &of,
@@ -148,7 +149,10 @@ fn what_scripts_rely_on() {
     assert_eq!(shown["runs"][0]["status"], "running");
     assert_eq!(shown["runs"][0]["state"], serde_json::json!({}));
 
-    let tail = place.prose(0, &["events", "tail", &of, "--after", "4", "--json"]);
+    let tail = place.prose(
+        0,
+        &["workflow", "events", "tail", &of, "--after", "4", "--json"],
+    );
     let lines: Vec<Value> = tail
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -162,7 +166,7 @@ fn what_scripts_rely_on() {
         assert!(lines[0].get(key).is_some(), "{key}");
     }
 
-    let mut lines = place.command(&["events", "append", &of, "--lines", "--json"]);
+    let mut lines = place.command(&["workflow", "events", "append", &of, "--lines", "--json"]);
     let out = run::fed(
         &mut lines,
         b"{\"text\": \"a\"}\n\n{\"text\": \"b\", \"kind\": \"warning\"}\n",
@@ -171,10 +175,16 @@ fn what_scripts_rely_on() {
         serde_json::from_slice::<Value>(&out.stdout).unwrap()["ids"],
         serde_json::json!([7, 8])
     );
-    let mut lines = place.command(&["events", "append", &of, "--lines"]);
+    let mut lines = place.command(&["workflow", "events", "append", &of, "--lines"]);
     let out = run::fed(&mut lines, b"{\"text\": \"c\"}\n{\"kind\": \"warning\"}\n");
     assert_eq!(out.status.code(), Some(2), "all or none");
-    assert_eq!(place.prose(0, &["events", "tail", &of]).lines().count(), 8);
+    assert_eq!(
+        place
+            .prose(0, &["workflow", "events", "tail", &of])
+            .lines()
+            .count(),
+        8
+    );
 }
 
 #[test]
@@ -189,11 +199,22 @@ fn errors_say_what_to_do_next() {
     place.prose(3, &["workflow", "ask", &of, "--question", "not a run"]);
     place.prose(
         2,
-        &["events", "append", &of, "--kind", "note", "--text", "x"],
+        &[
+            "workflow", "events", "append", &of, "--kind", "note", "--text", "x",
+        ],
     );
     place.prose(
         2,
-        &["events", "append", &of, "--text", "x", "--payload", "[1]"],
+        &[
+            "workflow",
+            "events",
+            "append",
+            &of,
+            "--text",
+            "x",
+            "--payload",
+            "[1]",
+        ],
     );
     place.prose(2, &["workflow", "finish", &run, "--output", "no JSON"]);
     place.prose(4, &["workflow", "pause", &of, "--if-version", "77"]);
@@ -259,7 +280,8 @@ fn a_follower_gets_every_event_once_and_pruning_keeps_what_it_has_not_read() {
     let (of, run) = place.start();
     let mut follower = place
         .command(&[
-            "events", "tail", &of, "--follow", "--as", "desk", "--limit", "40", "--json",
+            "workflow", "events", "tail", &of, "--follow", "--as", "desk", "--limit", "40",
+            "--json",
         ])
         .stdout(Stdio::piped())
         .spawn()
@@ -270,7 +292,12 @@ fn a_follower_gets_every_event_once_and_pruning_keeps_what_it_has_not_read() {
             scope.spawn(move || {
                 for n in 0..12 {
                     let text = format!("{writer}:{n}");
-                    place.prose(0, &["events", "append", of, "--text", &text, "--run", run]);
+                    place.prose(
+                        0,
+                        &[
+                            "workflow", "events", "append", of, "--text", &text, "--run", run,
+                        ],
+                    );
                 }
             });
         }
@@ -286,22 +313,25 @@ fn a_follower_gets_every_event_once_and_pruning_keeps_what_it_has_not_read() {
         .collect();
     assert_eq!(ids, (1..=40).collect::<Vec<i64>>());
 
-    let kept = place.json(&["events", "prune", &of]);
+    let kept = place.json(&["workflow", "events", "prune", &of]);
     assert_eq!(kept["removed"], 0, "the run is open");
     place.prose(0, &["workflow", "finish", &run, "--output", "1"]);
-    let kept = place.json(&["events", "prune", &of]);
+    let kept = place.json(&["workflow", "events", "prune", &of]);
     assert_eq!(
         (kept["removed"].as_u64(), kept["held_by"]["cursor"].as_i64()),
         (Some(40), Some(40))
     );
-    let rest = place.prose(0, &["events", "tail", &of, "--as", "desk", "--json"]);
+    let rest = place.prose(
+        0,
+        &["workflow", "events", "tail", &of, "--as", "desk", "--json"],
+    );
     assert_eq!(rest.lines().count(), 8, "it goes on where it was");
     assert_eq!(
-        place.json(&["events", "prune", &of, "--force"])["removed"],
+        place.json(&["workflow", "events", "prune", &of, "--force"])["removed"],
         8
     );
-    place.prose(0, &["events", "append", &of, "--text", "after"]);
-    let after = place.prose(0, &["events", "tail", &of, "--json"]);
+    place.prose(0, &["workflow", "events", "append", &of, "--text", "after"]);
+    let after = place.prose(0, &["workflow", "events", "tail", &of, "--json"]);
     assert!(
         after.contains("\"id\":49"),
         "an id is never used again: {after}"
@@ -317,19 +347,21 @@ fn writers_that_are_killed_lose_nothing_acknowledged() {
     } else {
         40
     };
-    let first = ["events", "append", &of, "--text", "first"];
+    let first = ["workflow", "events", "append", &of, "--text", "first"];
     let (mut moments, _) = Kills::learn(|| place.prose(0, &first));
     let mut acknowledged = BTreeSet::new();
     for n in 0..kills {
         let text = format!("event {n}");
-        let append = ["events", "append", &of, "--text", &text, "--json"];
+        let append = [
+            "workflow", "events", "append", &of, "--text", &text, "--json",
+        ];
         let said = moments.kill(&mut place.command(&append), b"");
         if serde_json::from_str::<Value>(&said).is_ok() {
             acknowledged.insert(text);
         }
     }
-    place.prose(0, &["events", "append", &of, "--text", "last"]);
-    let tail = place.prose(0, &["events", "tail", &of, "--json"]);
+    place.prose(0, &["workflow", "events", "append", &of, "--text", "last"]);
+    let tail = place.prose(0, &["workflow", "events", "tail", &of, "--json"]);
     let read: Vec<Value> = tail
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())

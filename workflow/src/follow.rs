@@ -127,7 +127,7 @@ impl Horizon {
                 format!(
                     "the cursor {cursor} is beyond the newest event, {newest}: the table of events was emptied, or replaced by an older copy"
                 ),
-                "read the events from the first: `prosescope events tail WORKFLOW --after 0`",
+                "read the events from the first: `prosescope workflow events tail WORKFLOW --after 0`",
             )),
         }
     }

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "query", "view",
         ],
     ),
-    ("Continue a run", &["resume", "next", "check", "narrate"]),
+    ("Continue a run", &["resume", "next", "check"]),
     (
         "Decide gates",
         &["gates", "gate", "approve", "reject", "audit"],
@@ -21,18 +21,15 @@ const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Record a run",
         &[
-            "init", "exec", "parallel", "loop", "put", "agent", "import", "brief", "finish", "vm",
+            "init", "exec", "parallel", "loop", "put", "agent", "import", "brief", "finish",
         ],
     ),
     (
         "Share, copy and remove runs",
         &["share", "convert", "pull", "push", "clean"],
     ),
-    (
-        "Servers and workflows",
-        &["postgres", "workflow", "events", "serve"],
-    ),
-    ("This program", &["doctor", "completions", "licenses"]),
+    ("Servers and workflows", &["postgres", "workflow"]),
+    ("This program", &["doctor", "completions"]),
 ];
 
 const EXAMPLES: &str = "\
@@ -41,7 +38,8 @@ Examples:
   prosescope trace 20260118      the statements of the run whose id begins with 20260118
   prosescope path/to/state.db    the same as `prosescope show path/to/state.db`
   prosescope view                the newest run in a browser
-  prosescope help vm             how a model records a run";
+  prosescope help vm             how a model records a run
+  prosescope help licenses       the licenses of the libraries in this program";
 
 const ENVIRONMENT: &str = "\
 Environment:

@@ -22,7 +22,7 @@ use prosescope_core::session::search::Needle;
 use gates::{ApproveArgs, AuditArgs, GateCommand, GatesArgs, RejectArgs};
 use record::{
     AgentCommand, BriefArgs, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand,
-    NarrateArgs, ParallelCommand, PutArgs,
+    ParallelCommand, PutArgs,
 };
 use run::{RunArgs, RunOption, SAME, run_name, several};
 
@@ -166,8 +166,6 @@ pub(crate) enum Command {
     /// Register imported programs
     #[command(subcommand)]
     Import(ImportCommand),
-    /// Print a run's history as the markers that a VM writes
-    Narrate(NarrateArgs),
     /// Print the instructions for a subagent
     ///
     /// The instructions contain the task, the inputs, and the command that writes the output.
@@ -204,31 +202,16 @@ pub(crate) enum Command {
     /// Record and show workflows: conversations whose turns are runs
     #[command(subcommand)]
     Workflow(workflow::WorkflowCommand),
-    /// Append, follow and prune the events of workflows
-    #[command(subcommand)]
-    Events(workflow::EventsCommand),
-    /// Serve workflows over HTTP: pages, commands and live events
-    Serve(workflow::ServeArgs),
     /// Serve the viewer of a run on 127.0.0.1
     #[command(alias = "open")]
     View(ViewArgs),
     /// Print a script that completes commands and run ids in a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArgs),
-    /// Print the licenses of the libraries in this program
-    ///
-    /// The viewer and the npm package contain the same libraries.
-    Licenses,
     /// Write one manual page per command into a folder
     #[command(hide = true)]
     Man(ManArgs),
-    /// Print how a model records a run
-    #[command(long_about = VM, help_template = "{about-with-newline}")]
-    Vm,
 }
-
-/// The text of `prosescope help vm`.
-pub(crate) const VM: &str = include_str!("vm.txt");
 
 /// The arguments of `runs`.
 #[derive(Debug, Args)]
@@ -565,9 +548,8 @@ mod tests {
     fn check_runs(command: &clap::Command) -> usize {
         let mut found = 0;
         for below in command.get_subcommands() {
-            // Skips `clean`, which takes several runs. Skips `workflow` and `events`, in which a run is a turn of a
-            // conversation.
-            if ["clean", "workflow", "events"].contains(&below.get_name()) {
+            // Skips `clean`, which takes several runs. Skips `workflow`, in which a run is a turn of a conversation.
+            if ["clean", "workflow"].contains(&below.get_name()) {
                 continue;
             }
             let positional = below.get_positionals().find(|arg| arg.get_id() == "run");
@@ -604,7 +586,7 @@ mod tests {
         assert!(all.len() > 40, "{all:?}");
         for command in all {
             // These commands print a text or write files, so `--json` does not change their output.
-            let texts = ["completions", "licenses", "man", "vm"];
+            let texts = ["completions", "man"];
             let written = page.contains(&format!("\n## {command}\n"));
             assert_eq!(
                 written,

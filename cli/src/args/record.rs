@@ -452,28 +452,6 @@ pub(crate) enum ImportCommand {
     },
 }
 
-/// The arguments of `narrate`.
-#[derive(Debug, Args)]
-pub(crate) struct NarrateArgs {
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
-    /// Only this execution and the executions in it, by its number or by its place ~N in the trace
-    #[arg(long, value_name = "EXECUTION")]
-    pub(crate) execution: Option<String>,
-    /// The form of the markers
-    #[arg(long, value_enum, default_value_t = Markers::Compact)]
-    pub(crate) style: Markers,
-}
-
-/// The forms of markers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Markers {
-    /// `1→ research ✓`
-    Compact,
-    /// `[Position] Statement 1: …`
-    Positions,
-}
-
 /// The arguments of `brief`.
 #[derive(Debug, Args)]
 pub(crate) struct BriefArgs {

@@ -144,6 +144,11 @@ pub(crate) enum WorkflowCommand {
         #[arg(long, value_name = "JSON")]
         payload: Option<String>,
     },
+    /// Append, follow and prune the events of workflows
+    #[command(subcommand)]
+    Events(EventsCommand),
+    /// Serve workflows over HTTP: pages, commands and live events
+    Serve(ServeArgs),
     /// Record a sign of life of a run; after exit code 4, the engine of the run must stop
     Heartbeat {
         /// The run
@@ -273,7 +278,7 @@ pub(crate) enum EventsCommand {
     },
 }
 
-/// The arguments of `events tail`.
+/// The arguments of `workflow events tail`.
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {
     /// The workflow: its id, a unique prefix of the id, or `latest`
@@ -284,7 +289,7 @@ pub(crate) struct TailArgs {
     /// Wait for new events until the command is stopped
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Store the cursor of the reader under this name; `events prune` keeps the events after the cursor
+    /// Store the cursor of the reader under this name; `workflow events prune` keeps the events after the cursor
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// End after this number of events
@@ -301,7 +306,7 @@ After Ctrl-C or SIGTERM, the server answers the open requests, sends a last curs
 
 docs/reference/serve.md describes requests, streams, and how to put a TLS proxy before the server.";
 
-/// The arguments of `serve`.
+/// The arguments of `workflow serve`.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_HELP)]
 pub(crate) struct ServeArgs {

@@ -51,8 +51,8 @@ pub(crate) fn answer() -> Result<bool, clap::Error> {
 /// runs.
 fn command() -> Command {
     Cli::command().mut_subcommands(|below| match below.get_name() {
-        // In `workflow` and `events`, a run is a turn of a conversation, so the ids of `.prose/runs` do not fit.
-        "workflow" | "events" => below,
+        // In `workflow`, a run is a turn of a conversation, so the ids of `.prose/runs` do not fit.
+        "workflow" => below,
         _ => with_runs(below),
     })
 }

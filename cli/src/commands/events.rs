@@ -19,13 +19,13 @@ use crate::{input, locate, print};
 /// Maximum number of events that one read of the store returns.
 const PAGE: u32 = 1000;
 
-/// Interval between two reads of the store by `events tail --follow`.
+/// Interval between two reads of the store by `workflow events tail --follow`.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Maximum time between two reads by `events tail --follow` on a store that notifies the command of new events.
+/// Maximum time between two reads by `workflow events tail --follow` on a store that notifies the command of new events.
 const WAKE: Duration = Duration::from_millis(500);
 
-/// Time for which `events tail --follow` retries a database that does not answer any more.
+/// Time for which `workflow events tail --follow` retries a database that does not answer any more.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
@@ -120,7 +120,7 @@ fn noted() -> Result<Vec<Note>, CliError> {
     notes.collect()
 }
 
-/// The state of `events tail` while it prints the events of a workflow.
+/// The state of `workflow events tail` while it prints the events of a workflow.
 struct Follower<'a> {
     args: &'a TailArgs,
     kept: Kept,
@@ -157,7 +157,7 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
         waits: Vec::new(),
     };
     if args.name.is_some() {
-        // The cursor is stored before the first event is printed, so that `events prune` keeps later events.
+        // The cursor is stored before the first event is printed, so that `workflow events prune` keeps later events.
         follower.note()?;
     }
     let mut listener = args.follow.then(|| follower.kept.listener()).flatten();

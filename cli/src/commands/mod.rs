@@ -25,10 +25,8 @@ mod gates;
 mod get;
 mod import;
 mod init;
-mod licenses;
 mod loops;
 mod man;
-mod narrate;
 mod next;
 mod parallel;
 #[cfg(feature = "postgres")]
@@ -44,6 +42,7 @@ mod server_copy;
 mod share;
 mod show;
 mod state;
+mod topics;
 mod trace;
 mod unread;
 mod view;
@@ -52,6 +51,7 @@ mod workflow;
 
 pub(crate) use completions::answer as answer_shell;
 pub(crate) use share::known as known_secrets;
+pub(crate) use topics::print as print_topic;
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ use prosescope_core::trace::NodeId;
 use prosescope_core::view::Part;
 use prosescope_core::write::Fault;
 
-use crate::args::{Command, VM};
+use crate::args::Command;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
@@ -95,7 +95,6 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Loop(command) => loops::run(command, out),
         Command::Agent(command) => agent::run(command, out),
         Command::Import(command) => import::run(command, out),
-        Command::Narrate(args) => narrate::run(&args, out),
         Command::Brief(args) => brief::run(&args, out),
         Command::Put(args) => put::run(&args, out),
         Command::Finish(args) => finish::run(&args, out),
@@ -110,24 +109,10 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Push(args) => server_copy::push(&args, out),
         Command::Doctor(args) => doctor::run(&args, out),
         Command::Workflow(command) => workflow::run(command, out),
-        Command::Events(command) => events::run(command, out),
-        #[cfg(feature = "serve")]
-        Command::Serve(args) => serve::run(&args, out),
-        #[cfg(not(feature = "serve"))]
-        Command::Serve(_) => Err(CliError::new(
-            Exit::Io,
-            "this prosescope was built without `serve`",
-        )
-        .hint("use a released prosescope, or build one with `cargo xtask install`")),
         Command::View(args) => view::run(&args, out),
         Command::Next(args) => next::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
-        Command::Licenses => licenses::run(out),
         Command::Man(args) => man::run(&args),
-        Command::Vm => {
-            out.text(VM)?;
-            Ok(Exit::Done)
-        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::input;
 use crate::locate::Kept;
 use crate::out::{Out, say};
 
-/// The environment variable that holds the token of `prosescope serve`.
+/// The environment variable that holds the token of `prosescope workflow serve`.
 const TOKEN: &str = "PROSE_SERVE_TOKEN";
 
 /// Minimum number of characters of a token.

@@ -21,6 +21,15 @@ use crate::{input, locate, print};
 
 pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError> {
     match command {
+        WorkflowCommand::Events(command) => super::events::run(command, out),
+        #[cfg(feature = "serve")]
+        WorkflowCommand::Serve(args) => super::serve::run(&args, out),
+        #[cfg(not(feature = "serve"))]
+        WorkflowCommand::Serve(_) => Err(CliError::new(
+            Exit::Io,
+            "this prosescope was built without `workflow serve`",
+        )
+        .hint("use a released prosescope, or build one with `cargo xtask install`")),
         WorkflowCommand::Setup { apply, store } => setup(apply, &store.store, out),
         WorkflowCommand::Start(args) => start(args, out),
         WorkflowCommand::Ask {

@@ -89,18 +89,18 @@ impl Kept {
         }
     }
 
-    /// Returns whether `events tail --follow` keeps its connection open. A database file is opened for each read, so
+    /// Returns whether `workflow events tail --follow` keeps its connection open. A database file is opened for each read, so
     /// that no lock stays.
     pub(crate) fn stays_open(&self) -> bool {
         matches!(self, Kept::Postgres(_))
     }
 
-    /// Returns a listener that notifies `events tail --follow` of new events; `None` if the store sends no
+    /// Returns a listener that notifies `workflow events tail --follow` of new events; `None` if the store sends no
     /// notifications.
     pub(crate) fn listener(&self) -> Option<Listener> {
         match self {
             Kept::Sqlite(_) => None,
-            // A pooler in transaction mode refuses to listen. Without a listener, `events tail --follow` reads at
+            // A pooler in transaction mode refuses to listen. Without a listener, `workflow events tail --follow` reads at
             // intervals.
             Kept::Postgres(address) => Listener::open(address).ok(),
         }

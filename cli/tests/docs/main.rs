@@ -7,7 +7,7 @@
 //! | `console in examples` | the same, and the output is that of the page; `…` stands for any text |
 //! | `console in the same folder` | the same, after the commands of the block before it |
 //! | … `with PostgreSQL` | the test replaces the page's address with the address of its own server |
-//! | … `with serve` | `prosescope serve` runs in the folder; `TOKEN` and `WORKFLOW` are set |
+//! | … `with serve` | `prosescope workflow serve` runs in the folder; `TOKEN` and `WORKFLOW` are set |
 //! | … `until WORD` | the block does not end by itself, and is stopped after it printed the word |
 //! | `sh to fill in` | the block has placeholders in angle brackets; its commands and options exist |
 //! | `sh in the checkout` | its `cargo xtask` commands exist |
@@ -115,8 +115,8 @@ fn tried(block: &Block, place: &Place) -> Result<(), String> {
     }
     if let Some(word) = until {
         // The port on the page may be in use on this machine, so a free port replaces it.
-        let listen = "prosescope serve --listen 127.0.0.1:0";
-        return folder.until(&text.replace("prosescope serve", listen), word);
+        let listen = "prosescope workflow serve --listen 127.0.0.1:0";
+        return folder.until(&text.replace("prosescope workflow serve", listen), word);
     }
     match block.language.as_str() {
         "console" => {

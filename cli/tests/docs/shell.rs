@@ -83,7 +83,7 @@ impl Folder {
         command
     }
 
-    /// Creates a workflow, and starts `prosescope serve`. Returns the address and port of the server.
+    /// Creates a workflow, and starts `prosescope workflow serve`. Returns the address and port of the server.
     pub(crate) fn serve(&mut self) -> String {
         let begun = self
             .command(BINARY)
@@ -94,13 +94,13 @@ impl Folder {
         let workflow = begun["workflow_id"].as_str().expect("an id").to_owned();
         let noted = self
             .command(BINARY)
-            .args(["events", "append", &workflow, "--text", "first"])
+            .args(["workflow", "events", "append", &workflow, "--text", "first"])
             .output();
         assert!(noted.expect("it runs").status.success());
         let token = "0123456789abcdef".to_owned();
         let mut server = self
             .command(BINARY)
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["workflow", "serve", "--listen", "127.0.0.1:0"])
             .env("PROSE_SERVE_TOKEN", &token)
             .stderr(Stdio::piped())
             .spawn()

@@ -124,8 +124,6 @@ pub(crate) const STEPS: &[(&str, i32, &str, &str)] = &[
     ("", 0, "", "gate create publish --line 38"),
     ("", 0, "", "gate show publish"),
     ("", 4, "", "exec begin --line 45"),
-    ("", 0, "", "narrate"),
-    ("", 0, "", "narrate --style positions"),
 ];
 
 pub(crate) fn record(project: &Project, run: &str) {
@@ -138,7 +136,6 @@ pub(crate) fn record(project: &Project, run: &str) {
         let mut args: Vec<&str> = line.split(' ').collect();
         match args[..] {
             ["gate", "show", gate] => args = vec!["gate", "show", run, gate],
-            ["narrate", ..] => args.push(run),
             _ => args.extend(["--run", run]),
         }
         let out = project.give(&args, input.as_bytes());

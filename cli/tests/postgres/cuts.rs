@@ -79,7 +79,6 @@ fn recorded(cluster: &Cluster, cut: Option<Place>) -> (Vec<String>, usize, usize
         let mut args: Vec<&str> = line.split(' ').collect();
         match args[..] {
             ["gate", "show", gate] => args = vec!["gate", "show", &run, gate],
-            ["narrate", ..] => args.push(&run),
             _ if adds_run => args.extend(["--run", &run]),
             _ => {}
         }

@@ -62,12 +62,15 @@ const BEFORE: &[(&str, &str)] = &[
     ("", "finish f1 --status failed --force"),
     ("", "workflow setup --apply --state postgres"),
     ("", "workflow start --input x --state postgres"),
-    ("", "events append latest --text one --state postgres"),
-    // A new follower's position is stored twice: when it begins, and after the last event that it read.
-    ("", "events tail latest --as me --state postgres"),
     (
         "",
-        "events append latest --text two --run latest --state postgres",
+        "workflow events append latest --text one --state postgres",
+    ),
+    // A new follower's position is stored twice: when it begins, and after the last event that it read.
+    ("", "workflow events tail latest --as me --state postgres"),
+    (
+        "",
+        "workflow events append latest --text two --run latest --state postgres",
     ),
 ];
 
@@ -140,10 +143,18 @@ const WRITERS: &[(&str, &str, &str)] = &[
     (
         "",
         NOW,
-        "events append latest --text three --state postgres",
+        "workflow events append latest --text three --state postgres",
     ),
-    ("", NOW, "events tail latest --as me --state postgres"),
-    ("", NOW, "events prune latest --force --state postgres"),
+    (
+        "",
+        NOW,
+        "workflow events tail latest --as me --state postgres",
+    ),
+    (
+        "",
+        NOW,
+        "workflow events prune latest --force --state postgres",
+    ),
 ];
 
 /// Commands that read. The flag is true if a command may print a part of its answer, with an error about the missing
@@ -171,7 +182,6 @@ const READERS: &[(&str, bool)] = &[
     ("agent segment get writer --run postgres:r1", false),
     ("agent delete kept --scope project --postgres", false),
     ("brief --execution {E} --run postgres:r1", false),
-    ("narrate postgres:r1", false),
     ("resume postgres:r1 --prompt", false),
     ("search draft --run postgres:r1", true),
     ("check postgres:r1", true),
@@ -183,7 +193,7 @@ const READERS: &[(&str, bool)] = &[
     ("workflow list --state postgres", false),
     ("workflow list --stuck 5m --state postgres", false),
     ("workflow show latest --state postgres", false),
-    ("events tail latest --state postgres", false),
+    ("workflow events tail latest --state postgres", false),
 ];
 
 /// PostgreSQL's error codes: disk full, statement cancelled, serialization failure, missing right, read-only server,
@@ -472,7 +482,7 @@ fn recorded(tried: &Tried<'_>) -> Result<Verdict, String> {
     let said = text(&tried.out.stderr);
     let mut now = tried.place.facts();
     // A follower's position is also stored when it begins. That changes only the time, not the position.
-    if tried.args[0] == "events" && now.replace(NOTED, NOTED_BEFORE) == tried.before {
+    if tried.args[1] == "events" && now.replace(NOTED, NOTED_BEFORE) == tried.before {
         tried.before.clone_into(&mut now);
     }
     let failed = matches!(tried.out.status.code(), Some(5 | 6));

@@ -291,7 +291,7 @@ impl Place {
         for line in [
             "workflow setup --apply",
             "workflow start --input x",
-            "events append latest --text one",
+            "workflow events append latest --text one",
         ] {
             let args: Vec<&str> = line.split(' ').chain(["--state", "postgres"]).collect();
             project.prose(0, &args, "");
@@ -321,9 +321,9 @@ impl Place {
 const COMMITS: &[&str] = &[
     "put x --run RUN",
     "init p.prose --state postgres --id 20260301-100000-silent",
-    "events append latest --text two --state postgres",
+    "workflow events append latest --text two --state postgres",
     "clean RUN --yes --force",
-    "events tail latest --as me --state postgres",
+    "workflow events tail latest --as me --state postgres",
     "push latest",
 ];
 
@@ -423,7 +423,7 @@ const READERS: &[&str] = &[
     "pull RUN",
     "search value --run RUN",
     "put x --run RUN",
-    "events tail latest --state postgres",
+    "workflow events tail latest --state postgres",
     "check RUN",
     "audit RUN",
     "workflow list --state postgres",

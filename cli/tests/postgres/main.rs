@@ -88,9 +88,7 @@ fn a_run_in_postgresql_is_recorded_and_read() {
     project.prose(0, &["finish", &run, "--status", "completed"], "");
     let trace = project.prose(0, &["trace", &id_prefix(&run)], "");
     assert!(trace.contains("Find three sources"), "{trace}");
-    for command in [
-        "state", "bindings", "agents", "gates", "resume", "check", "narrate",
-    ] {
+    for command in ["state", "bindings", "agents", "gates", "resume", "check"] {
         project.prose(0, &[command, &run], "");
     }
     let list = project.prose(0, &["runs"], "");

@@ -1,4 +1,4 @@
-//! Tests of `prosescope serve` on PostgreSQL. The server is killed under load, or its database stops. Clients
+//! Tests of `prosescope workflow serve` on PostgreSQL. The server is killed under load, or its database stops. Clients
 //! continue with their cursors, and no acknowledged event is lost. SQLAlchemy models write into the same tables.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ use crate::kills::{moment, times};
 use crate::project::{Project, cluster, text};
 use crate::stopping;
 
-/// A running `prosescope serve`, and its address.
+/// A running `prosescope workflow serve`, and its address.
 pub(crate) struct Serving {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -28,6 +28,7 @@ impl Serving {
     pub(crate) fn start(project: &Project, address: SocketAddr) -> Option<Serving> {
         let listen = address.to_string();
         let args = [
+            "workflow",
             "serve",
             "--state",
             "postgres",
@@ -181,7 +182,9 @@ fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving,
         (serving, acknowledged, follower.join().unwrap())
     });
     serving.kill();
-    let tail = project.line(&["events", "tail", of, "--state", "postgres", "--json"]);
+    let tail = project.line(&[
+        "workflow", "events", "tail", of, "--state", "postgres", "--json",
+    ]);
     let all: Vec<i64> = tail
         .lines()
         .map(|line| {
@@ -285,7 +288,9 @@ fn a_server_listens_again_when_that_connection_is_lost() {
         assert_ne!(listens(), first);
         project.prose(
             0,
-            &["events", "append", of, "--text", "x", state[0], state[1]],
+            &[
+                "workflow", "events", "append", of, "--text", "x", state[0], state[1],
+            ],
             "",
         );
         thread::sleep(Duration::from_millis(600));
@@ -304,7 +309,7 @@ fn a_server_that_is_told_to_stop_ends_with_0() {
     let (project, _, of) = begun(cluster);
     let state = ["--state", "postgres"];
     let serve = || {
-        let listen = ["serve", "--no-token", "--listen", "127.0.0.1:0"];
+        let listen = ["workflow", "serve", "--no-token", "--listen", "127.0.0.1:0"];
         project.command(&[&listen[..], &state].concat())
     };
     stopping::serve_ends_well(serve, &of);
@@ -365,7 +370,7 @@ fn who_follows_a_table_that_was_emptied_is_told() {
         project.prose(code, &args, "")
     };
     for text in ["a", "b", "c"] {
-        prose(0, &["events", "append", of, "--text", text]);
+        prose(0, &["workflow", "events", "append", of, "--text", text]);
     }
     let serving = Serving::start(&project, free()).unwrap();
     let mut stream = TcpStream::connect(serving.address).unwrap();
@@ -381,7 +386,7 @@ fn who_follows_a_table_that_was_emptied_is_told() {
     assert!(lines.any(|line| line.starts_with("data:") && line.contains("\"c\"")));
     let empty = "TRUNCATE workflow_events RESTART IDENTITY";
     cluster.psql(&url, empty).unwrap();
-    prose(0, &["events", "append", of, "--text", "new"]);
+    prose(0, &["workflow", "events", "append", of, "--text", "new"]);
     let closed = lines.find(|line| line.contains("closed") && line.contains("cursor"));
     assert!(closed.unwrap().contains("restarted"));
     let path = format!("/workflows/{of}/events/stream?after=3");
@@ -425,9 +430,12 @@ fn who_follows_a_table_that_was_emptied_is_told() {
     cluster
         .psql(&url, "ALTER TABLE elsewhere RENAME TO workflow_events")
         .unwrap();
-    let said = prose(4, &["events", "tail", of, "--after", "3", "--follow"]);
+    let said = prose(
+        4,
+        &["workflow", "events", "tail", of, "--after", "3", "--follow"],
+    );
     assert!(said.contains("--after 0"), "{said}");
-    let anew = prose(0, &["events", "tail", of, "--after", "0"]);
+    let anew = prose(0, &["workflow", "events", "tail", of, "--after", "0"]);
     assert!(anew.contains("new"), "{anew}");
     serving.kill();
 }
@@ -476,7 +484,7 @@ fn models_of_the_document_write_beside_the_server() {
         .0,
         200
     );
-    // The other program adds an event and changes a preference. Then `prosescope serve` records an answer.
+    // The other program adds an event and changes a preference. Then `prosescope workflow serve` records an answer.
     let theirs = model("turn", &[of, run]);
     assert_eq!(theirs["status"], "waiting_for_input");
     assert_eq!(theirs["tail"], json!(["from HTTP"]));
@@ -485,7 +493,9 @@ fn models_of_the_document_write_beside_the_server() {
     let shown = project.json(&["workflow", "show", of, "--state", "postgres"]);
     assert_eq!(shown["preferences"]["theirs"], 1);
     assert_eq!(shown["context"]["tail"][1]["content"], "This");
-    let tail = project.line(&["events", "tail", of, "--state", "postgres", "--json"]);
+    let tail = project.line(&[
+        "workflow", "events", "tail", of, "--state", "postgres", "--json",
+    ]);
     assert!(tail.contains("from SQLAlchemy"), "{tail}");
     // The other program computed its change before the server's change was recorded. So its change is refused.
     // Repeating the refused change keeps both changes.

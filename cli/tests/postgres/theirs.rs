@@ -147,13 +147,13 @@ const SAMPLE: usize = 4;
 
 const STEPS: &[&str] = &[
     "workflow start --input first",
-    "events append latest --run latest --text A_text_of_more_letters_than_a_name_of_PostgreSQL_has_which_are_sixty_three",
+    "workflow events append latest --run latest --text A_text_of_more_letters_than_a_name_of_PostgreSQL_has_which_are_sixty_three",
     "workflow ask latest --question Which?",
     "workflow input latest --text That",
-    "events tail latest --as me",
+    "workflow events tail latest --as me",
     "workflow finish latest --output {\"a\":1.50} --message done",
-    "events tail latest --as me",
-    "events prune latest --force",
+    "workflow events tail latest --as me",
+    "workflow events prune latest --force",
 ];
 
 /// The SQL that returns everything recorded, without ids, times and versions.

@@ -13,7 +13,9 @@ pub(crate) fn words<'a>(action: Action, of: &'a str, run: &'a str) -> Vec<&'a st
         Action::Input => vec!["workflow", "input", of, "--run", run, "--text", "This"],
         Action::Finish => vec!["workflow", "finish", run, "--output", "{\"b\": 2}"],
         Action::Fail => vec!["workflow", "fail", run, "--error", "Broken"],
-        Action::Append => vec!["events", "append", of, "--run", run, "--text", "More"],
+        Action::Append => vec![
+            "workflow", "events", "append", of, "--run", run, "--text", "More",
+        ],
         Action::Pause => vec!["workflow", "pause", of],
         Action::Resume => vec!["workflow", "resume", of],
         Action::Error => vec!["workflow", "error", of, "--error", "Gone"],

@@ -1,4 +1,4 @@
-//! Runs `prosescope serve` as a process, and checks how it ends after a signal.
+//! Runs `prosescope workflow serve` as a process, and checks how it ends after a signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

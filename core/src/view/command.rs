@@ -57,16 +57,6 @@ pub struct SegmentText {
     pub summary: Option<String>,
 }
 
-/// A run's events as narration markers, which a VM can paste into its conversation.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Narration {
-    /// The run's id.
-    pub run: String,
-    /// The markers in order, one per line.
-    pub lines: Vec<String>,
-}
-
 /// A brief: the instructions for a subagent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -153,7 +143,7 @@ pub struct Serving {
     pub address: String,
 }
 
-/// The address and token of a server that `prosescope serve` started.
+/// The address and token of a server that `prosescope workflow serve` started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServingWorkflows {

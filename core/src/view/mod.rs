@@ -73,8 +73,8 @@ pub use bindings::{
 pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
 pub use clean::{CleanPlan, CleanRun, Leftover};
 pub use command::{
-    AgentDeleted, BriefView, CommandError, CommandFailed, Done, Left, NamedValue, Narration,
-    RunConverted, RunRepaired, RunShown, RunsCleaned, SegmentText, Serving, ServingWorkflows,
+    AgentDeleted, BriefView, CommandError, CommandFailed, Done, Left, NamedValue, RunConverted,
+    RunRepaired, RunShown, RunsCleaned, SegmentText, Serving, ServingWorkflows,
 };
 pub use compare::{
     ChangedLine, CompareCounts, CompareView, ComparedNode, ComparedPrograms, ComparedRow,

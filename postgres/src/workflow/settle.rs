@@ -152,4 +152,4 @@ pub(super) fn unknown(address: &Address, lost: &Lost) -> WriteError {
 }
 
 /// Advice on how to find out whether a command is recorded.
-pub(super) const LOOK: &str = "before you repeat the command, check with `prosescope workflow show` and `prosescope events tail` whether it was recorded";
+pub(super) const LOOK: &str = "before you repeat the command, check with `prosescope workflow show` and `prosescope workflow events tail` whether it was recorded";

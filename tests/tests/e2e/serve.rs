@@ -1,4 +1,4 @@
-//! Tests `prosescope serve` with independent clients across restarts: the WebSocket of npm's `ws`, and a page in
+//! Tests `prosescope workflow serve` with independent clients across restarts: the WebSocket of npm's `ws`, and a page in
 //! Chromium with a WebSocket and an `EventSource`. Also tests thousands of idle connections from another process.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -67,6 +67,7 @@ impl Served {
     fn start(&mut self) {
         let listen = self.address.to_string();
         let mut command = self.command(&[
+            "workflow",
             "serve",
             "--listen",
             &listen,
@@ -93,7 +94,14 @@ impl Served {
 
     fn append(&self, from: u32, to: u32) {
         for n in from..to {
-            self.say(&["events", "append", &self.workflow, "--text", &n.to_string()]);
+            self.say(&[
+                "workflow",
+                "events",
+                "append",
+                &self.workflow,
+                "--text",
+                &n.to_string(),
+            ]);
         }
     }
 }

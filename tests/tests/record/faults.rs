@@ -125,7 +125,6 @@ const READERS: &[(&[&str], bool)] = &[
     ),
     (&["agent", "segment", "get", "writer", "--run", "r1"], false),
     (&["brief", "--execution", "1", "--run", "r1"], false),
-    (&["narrate", "r1"], false),
     (&["resume", "r1", "--prompt"], false),
     (&["check", "r1"], true),
     (&["runs"], true),

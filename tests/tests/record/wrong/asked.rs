@@ -47,7 +47,6 @@ pub(super) const ASKED: &[(&str, &str, i32, &str, &str)] = &[
     ("begun", "exec complete -1", 3, "there is no execution -1", "`prosescope trace RUN`"),
     ("loop", "loop iterate 99", 3, "there is no execution 99", "`prosescope trace RUN`"),
     ("parallel", "parallel join 99", 3, "there is no execution 99", "`prosescope trace RUN`"),
-    ("begun", "narrate RUN --execution 99", 3, "there is no execution 99", "`prosescope trace RUN`"),
     ("fresh", "loop begin --line 20 --max -1", 4, "max -1 contradicts line 20 of the program, which has 2", "`--override`"),
     ("failed", "exec retry 1 --max -1", 4, "max -1 contradicts line 36 of the program, which has 3", "`--override`"),
     ("fresh", "gate create --line 27 --timeout -2h", 2, "unexpected argument", "`--timeout=VALUE`"),

@@ -40,7 +40,7 @@ pub(super) fn all(followers: Vec<Follower>) -> AnyView {
         None => String::new(),
         Some(0) => "none".to_owned(),
         Some(count) if count >= MOST_EVENTS.into() => format!(
-            "the newest {}; `prosescope events tail` prints all",
+            "the newest {}; `prosescope workflow events tail` prints all",
             words::count(count)
         ),
         Some(count) => words::count(count),

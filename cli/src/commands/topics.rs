@@ -1,5 +1,5 @@
-//! `prosescope licenses` prints the licenses of the libraries that this program, the viewer and the npm package
-//! contain.
+//! `prosescope help TOPIC` prints texts that are not about one command: how a model records a run, and the licenses of
+//! the libraries that this program, the viewer and the npm package contain.
 
 use std::io::Read;
 
@@ -12,7 +12,19 @@ use crate::out::Out;
 /// The license texts, packed with gzip by `cargo xtask`. Empty in a build by plain cargo in a checkout.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/licenses.txt.gz"));
 
-pub(super) fn run(out: &Out) -> Result<Exit, CliError> {
+/// The text of `prosescope help vm`.
+const VM: &str = include_str!("vm.txt");
+
+/// Prints a topic of `prosescope help`. Returns `None` if there is no topic of this name.
+pub(crate) fn print(topic: &str, out: &Out) -> Option<Result<Exit, CliError>> {
+    match topic {
+        "vm" => Some(out.text(VM).map(|()| Exit::Done)),
+        "licenses" => Some(licenses(out)),
+        _ => None,
+    }
+}
+
+fn licenses(out: &Out) -> Result<Exit, CliError> {
     if PACKED.is_empty() {
         return Err(CliError::not_found(
             "this prosescope was built without the licenses of its libraries",
