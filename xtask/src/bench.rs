@@ -8,11 +8,11 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::cargo::cargo;
-use crate::setup;
-use crate::step::{run, step};
 use crate::test::PROSE;
-use crate::view::{self, VIEWER_HTML, target};
+use crate::view;
+use xtask::cargo::{VIEWER_HTML, cargo, target};
+use xtask::setup;
+use xtask::step::{run, step};
 
 /// The parts of the benchmark that need neither the viewer nor npm's packages.
 const NATIVE_ONLY: [&str; 8] = [

@@ -11,21 +11,30 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 
 use crate::setup;
-use crate::view::target;
+
+/// The cargo profile for everything compiled to WebAssembly.
+pub const WASM_PROFILE: &str = "wasm";
+
+/// The cargo profile of the viewer that `cargo xtask view` builds, and with which the quick tests run. This profile
+/// compiles faster, but makes a larger page.
+pub const QUICK_WASM: &str = "wasm-quick";
+
+/// The environment variable with the path of the page that the binary's build script embeds; see cli/build.rs.
+pub const VIEWER_HTML: &str = "PROSE_VIEWER_HTML";
 
 /// The wasm target.
-pub(crate) const WASM: &str = "wasm32-unknown-unknown";
+pub const WASM: &str = "wasm32-unknown-unknown";
 
 /// The arguments that select all packages except the cdylib of the purity check, which only builds for wasm. The native
 /// build of the viewer contains only its unit-tested parts.
-pub(crate) const NATIVE: &[&str] = &["--workspace", "--exclude", "prosescope-purity"];
+pub const NATIVE: &[&str] = &["--workspace", "--exclude", "prosescope-purity"];
 
 /// The arguments that select the program without PostgreSQL and `serve`. This program suffices to view runs in files,
 /// and makes the first `cargo xtask view` faster.
-pub(crate) const SMALL: &[&str] = &["--package", "prosescope", "--no-default-features"];
+pub const SMALL: &[&str] = &["--package", "prosescope", "--no-default-features"];
 
 /// Returns a cargo command at the root of the checkout.
-pub(crate) fn cargo(root: &Path) -> Command {
+pub fn cargo(root: &Path) -> Command {
     let mut command = calling_cargo(root, &program());
     // The core is optimised even in debug builds: reading a hostile file may take the core two seconds, and would take
     // five times as long without optimisation.
@@ -37,12 +46,12 @@ pub(crate) fn cargo(root: &Path) -> Command {
 }
 
 /// Returns the path of the cargo that started xtask.
-pub(crate) fn program() -> OsString {
+pub fn program() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Returns a command that calls cargo, at the root of the checkout.
-pub(crate) fn calling_cargo(root: &Path, program: &OsStr) -> Command {
+pub fn calling_cargo(root: &Path, program: &OsStr) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root);
     // Removes the variables that the `cargo run` of xtask has set, because nested builds would use them.
@@ -57,7 +66,7 @@ pub(crate) fn calling_cargo(root: &Path, program: &OsStr) -> Command {
 
 /// Returns a cargo command for wasm32. Installs the target if it is missing, and sets an available C compiler.
 /// Messages of panics contain no path of this machine, because the built pages and packages are distributed.
-pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
+pub fn cargo_wasm(root: &Path) -> Result<Command> {
     let clang = setup::wasm()?;
     let mut command = cargo(root);
     command.env("CC_wasm32_unknown_unknown", clang);
@@ -68,14 +77,14 @@ pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
 }
 
 /// Returns flags for rustc that keep the folders of this machine out of the output.
-pub(crate) fn without_paths(root: &Path) -> Vec<String> {
+pub fn without_paths(root: &Path) -> Vec<String> {
     let remap =
         |(path, name): (PathBuf, &str)| format!("--remap-path-prefix={}={name}", path.display());
     renamed(root).into_iter().map(remap).collect()
 }
 
 /// Returns folders of this machine, each with the name that replaces it in distributed files.
-pub(crate) fn renamed(root: &Path) -> Vec<(PathBuf, &'static str)> {
+pub fn renamed(root: &Path) -> Vec<(PathBuf, &'static str)> {
     let mut paths = vec![(root.to_path_buf(), "prosescope")];
     if !target(root).starts_with(root) {
         paths.push((target(root), "target"));
@@ -88,7 +97,7 @@ pub(crate) fn renamed(root: &Path) -> Vec<(PathBuf, &'static str)> {
 ///
 /// # Errors
 /// If rustc cannot be started, or fails.
-pub(crate) fn host() -> Result<String> {
+pub fn host() -> Result<String> {
     let said = Command::new("rustc")
         .args(["--print", "host-tuple"])
         .output()?;
@@ -97,7 +106,7 @@ pub(crate) fn host() -> Result<String> {
 }
 
 /// Returns cargo's home folder: `CARGO_HOME`, else `~/.cargo`.
-pub(crate) fn home() -> Option<PathBuf> {
+pub fn home() -> Option<PathBuf> {
     let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     named.or_else(|| Some(std::env::home_dir()?.join(".cargo")))
 }
@@ -112,4 +121,15 @@ fn registries() -> Vec<PathBuf> {
         .collect();
     folders.sort();
     folders
+}
+
+/// Returns the path of the viewer, which may not be built yet.
+#[must_use]
+pub fn viewer_file(root: &Path) -> PathBuf {
+    target(root).join("viewer").join("viewer.html")
+}
+
+/// Returns cargo's target folder.
+pub fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
 }

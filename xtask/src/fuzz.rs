@@ -10,10 +10,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cargo::{cargo, host};
-use crate::setup;
-use crate::step::{run, step};
-use crate::view::target;
+use xtask::cargo::{cargo, host, target};
+use xtask::setup;
+use xtask::step::{run, step};
 
 /// The fuzz targets. Each has a file in fuzz/targets and a folder in fuzz/seeds.
 const TARGETS: [&str; 8] = [

@@ -7,10 +7,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::cargo::{NATIVE, SMALL, WASM, cargo, cargo_wasm};
-use crate::setup;
-use crate::step::{run, step};
-use crate::view::WASM_PROFILE;
+use xtask::cargo::{NATIVE, SMALL, WASM, WASM_PROFILE, cargo, cargo_wasm};
+use xtask::setup;
+use xtask::step::{run, step};
 
 /// Runs all checks except the tests.
 ///

@@ -5,30 +5,20 @@
 //! ([`cargo`]). The commands work from any folder of the checkout, and offline once the packages are fetched.
 
 mod bench;
-mod bundle;
-mod cargo;
-#[path = "../../share/src/dense.rs"]
-#[allow(dead_code, unreachable_pub)] // the crate `share` uses the rest of this file
-mod dense;
-mod dist;
 mod fuzz;
-mod install;
 mod lines;
 mod lint;
-mod pkg;
-#[path = "../../store/src/upkeep/second_name.rs"]
-mod second_name;
-mod setup;
-mod step;
 mod test;
 mod view;
-mod wasm;
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use xtask::cargo::WASM_PROFILE;
+use xtask::{pack, root};
 
 /// Build, test and show Prosescope, and install what that requires
 #[derive(Parser)]
@@ -42,13 +32,14 @@ struct Args {
 enum Command {
     /// Build everything and open a run in the local viewer; Ctrl-C ends it
     View(view::Args),
-    /// Run all tests: the core, the command line, the viewer in a browser
+    /// Run the quick half of the tests; with --all, all tests; with arguments for `cargo test`, those that they select
     Test(test::Args),
     /// Check formatting, clippy (native and wasm32), documentation, dependencies
     Lint,
     /// Check the dependencies against databases of known vulnerabilities, which must be reachable
     Audit,
-    /// Run the checks of CI: lint, test, and each fuzz target for a few seconds
+    /// Run the checks of CI: lint, the count of lines, the quick half of the tests, all tests, and each fuzz target for a
+    /// few seconds
     Ci,
     /// Build the viewer: one HTML file
     Bundle,
@@ -59,7 +50,8 @@ enum Command {
     Install,
     /// Build the files of a release in target/dist: static programs for Linux, the viewer, the npm package,
     /// installers, licenses, checksums
-    Dist(dist::Args),
+    #[command(disable_help_flag = true)]
+    Dist(Forwarded),
     /// Measure ratios side by side, and growth with size; not part of the tests
     Bench(bench::Args),
     /// Test recording with many writers, kills and races: minutes to an hour
@@ -76,14 +68,15 @@ enum Command {
     Screenshots,
 }
 
+/// The arguments of a command that `xtask-pack` parses.
+#[derive(clap::Args)]
+struct Forwarded {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
 fn main() -> ExitCode {
-    match run(&Args::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: {e:#}");
-            ExitCode::FAILURE
-        }
-    }
+    xtask::step::ended(run(&Args::parse().command))
 }
 
 fn run(command: &Command) -> Result<()> {
@@ -96,20 +89,20 @@ fn run(command: &Command) -> Result<()> {
         Command::Ci => {
             lint::run_lint(&root)?;
             test::run_tests(&root, &test::Args::default())?;
+            test::run_tests(&root, &test::Args::all())?;
             fuzz::run_fuzz(&root, &fuzz::Args::brief())
         }
         Command::Bundle => {
-            let html = view::bundle(&root)?;
-            println!("{}", html.display());
+            println!("{}", view::bundle(&root)?.display());
             Ok(())
         }
         Command::Pkg => {
-            let dist = pkg::build(&root)?;
-            println!("{}", dist.display());
+            pack::build(&root)?;
+            println!("{}", pack::package(&root, WASM_PROFILE)?.display());
             Ok(())
         }
-        Command::Install => install::run_install(&root),
-        Command::Dist(args) => dist::run_dist(&root, args),
+        Command::Install => packed(&root, "install", &[]),
+        Command::Dist(args) => packed(&root, "dist", &args.args),
         Command::Bench(args) => bench::run_bench(&root, args),
         Command::Soak => test::soak(&root),
         Command::Sweep => test::sweep(&root),
@@ -120,8 +113,8 @@ fn run(command: &Command) -> Result<()> {
     }
 }
 
-/// Returns the checkout's top folder, from any folder in which the command runs.
-fn root() -> PathBuf {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask).to_path_buf()
+/// Builds `xtask-pack`, and calls a command of it.
+fn packed(root: &Path, command: &str, args: &[OsString]) -> Result<()> {
+    pack::build(root)?;
+    pack::call(root, command, args)
 }

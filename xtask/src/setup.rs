@@ -19,16 +19,16 @@ use crate::step::{run, step};
 const CARGO_DENY: &str = "0.20.2";
 
 /// A program that a step requires.
-pub(crate) struct Tool {
+pub struct Tool {
     /// The program's name and its purpose, for messages.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The possible file names of the program, the preferred one first.
-    pub(crate) programs: &'static [&'static str],
+    pub programs: &'static [&'static str],
     /// Returns whether the program at a path is suitable, such as new enough.
-    pub(crate) fits: fn(&Path) -> bool,
+    pub fits: fn(&Path) -> bool,
     /// The Debian packages that contain the program, the preferred one first. The first available package is
     /// installed.
-    pub(crate) packages: &'static [&'static str],
+    pub packages: &'static [&'static str],
 }
 
 /// The compiler of SQLite's C to WebAssembly. CI uses version 19; version 14 is the oldest that was tested.
@@ -100,7 +100,7 @@ const SSH_KEYGEN: Tool = Tool {
 };
 
 /// The program that runs the JavaScript package in the tests.
-pub(crate) const NODE: Tool = Tool {
+pub const NODE: Tool = Tool {
     name: "Node 18 or newer (the JavaScript package's tests)",
     programs: &["node"],
     fits: is_new_node,
@@ -108,7 +108,7 @@ pub(crate) const NODE: Tool = Tool {
 };
 
 /// The program that installs the test tools of the JavaScript package.
-pub(crate) const NPM: Tool = Tool {
+pub const NPM: Tool = Tool {
     name: "npm (the JavaScript package's tests)",
     programs: &["npm"],
     fits: |_| true,
@@ -117,7 +117,7 @@ pub(crate) const NPM: Tool = Tool {
 
 /// The program that runs third-party PostgreSQL clients, and a third-party checker of the description of `serve`, in
 /// the tests.
-pub(crate) const PYTHON: Tool = Tool {
+pub const PYTHON: Tool = Tool {
     name: "Python 3.10 or newer with venv (programs of others in tests and releases)",
     programs: &["python3"],
     fits: has_venv,
@@ -126,14 +126,14 @@ pub(crate) const PYTHON: Tool = Tool {
 
 /// Makes sure that wasm can be built, and returns the name of the C compiler for it. The name is on PATH and has the
 /// form of `.cargo/config.toml`, so that plain cargo calls and xtask share their builds.
-pub(crate) fn wasm() -> Result<&'static str> {
+pub fn wasm() -> Result<&'static str> {
     wasm_target()?;
     clang()
 }
 
 /// Returns the name of a C compiler that can compile to WebAssembly, and count coverage for a fuzzer. Installs a
 /// compiler if none is found.
-pub(crate) fn clang() -> Result<&'static str> {
+pub fn clang() -> Result<&'static str> {
     ensure(&[&CLANG])?;
     CLANG
         .find()
@@ -141,7 +141,7 @@ pub(crate) fn clang() -> Result<&'static str> {
 }
 
 /// Makes sure that all tests can run, including those in a browser.
-pub(crate) fn tests(root: &Path) -> Result<()> {
+pub fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
     ensure(&[
         &CLANG,
@@ -163,7 +163,7 @@ pub(crate) fn tests(root: &Path) -> Result<()> {
 
 /// Installs the Python packages in `folder`/requirements.txt into a separate environment, unless this list is already
 /// installed.
-pub(crate) fn python_packages(folder: &Path, environment: &Path) -> Result<()> {
+pub fn python_packages(folder: &Path, environment: &Path) -> Result<()> {
     let list = fs::read(folder.join("requirements.txt")).context("reading requirements.txt")?;
     let installed = environment.join(".installed");
     if fs::read(&installed).is_ok_and(|before| before == list) {
@@ -223,7 +223,7 @@ fn npm_packages(folder: &Path) -> Result<()> {
 }
 
 /// Makes sure that `cargo deny` can run.
-pub(crate) fn cargo_deny(root: &Path) -> Result<()> {
+pub fn cargo_deny(root: &Path) -> Result<()> {
     if on_path(&[OsStr::new("cargo-deny")]).is_some() {
         return Ok(());
     }
@@ -244,7 +244,7 @@ fn wasm_target() -> Result<()> {
 }
 
 /// Adds a target to the toolchain if its standard library is missing.
-pub(crate) fn rust_target(target: &str) -> Result<()> {
+pub fn rust_target(target: &str) -> Result<()> {
     if has_target(target) {
         return Ok(());
     }
@@ -270,7 +270,7 @@ fn has_target(target: &str) -> bool {
 }
 
 /// Installs those of the tools that are missing.
-pub(crate) fn ensure(tools: &[&Tool]) -> Result<()> {
+pub fn ensure(tools: &[&Tool]) -> Result<()> {
     let missing: Vec<&Tool> = tools
         .iter()
         .copied()
@@ -350,7 +350,7 @@ fn can_install() -> bool {
 
 impl Tool {
     /// Returns the first of the tool's names under which a suitable program is on PATH.
-    pub(crate) fn find(&self) -> Option<&'static str> {
+    pub fn find(&self) -> Option<&'static str> {
         let fits =
             |name: &&str| on_path(&[OsStr::new(name)]).is_some_and(|path| (self.fits)(&path));
         self.programs.iter().copied().find(fits)
@@ -370,7 +370,7 @@ impl Tool {
 }
 
 /// Returns the path of the first of these programs that is on PATH.
-pub(crate) fn on_path(programs: &[&OsStr]) -> Option<PathBuf> {
+pub fn on_path(programs: &[&OsStr]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
     programs.iter().find_map(|program| {

@@ -1,12 +1,12 @@
 //! Prints the name of each step when it begins, and its duration when it ends.
 
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 /// Runs one named step and prints its duration. The step's own output is passed through.
-pub(crate) fn step<T>(name: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn step<T>(name: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
     let start = Instant::now();
     eprintln!("\n==> {name}");
     let result = f().with_context(|| name.to_owned());
@@ -20,7 +20,7 @@ pub(crate) fn step<T>(name: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
 ///
 /// # Errors
 /// The error of `f`, else the error of `aside`. Both run to their ends first.
-pub(crate) fn beside<T>(
+pub fn beside<T>(
     aside: impl FnOnce() -> Result<()> + Send,
     f: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
@@ -36,7 +36,7 @@ pub(crate) fn beside<T>(
 ///
 /// # Errors
 /// If the command cannot be started or fails; the message contains the command.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+pub fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
         .with_context(|| format!("cannot start {}", line(command)))?;
@@ -56,6 +56,17 @@ fn line(command: &Command) -> String {
         text.push_str(&arg.to_string_lossy());
     }
     text
+}
+
+/// Prints the error of a command, and returns its exit code.
+pub fn ended(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Formats a duration: `0.4 s`, `42 s`, `2 min 05 s`.

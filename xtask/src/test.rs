@@ -1,4 +1,4 @@
-//! `cargo xtask test`: installs and builds what the tests require, then runs all of them.
+//! `cargo xtask test`: installs and builds what the tests require, then runs the quick half or all of them.
 
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -7,11 +7,11 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::cargo::{NATIVE, WASM, cargo, cargo_wasm};
-use crate::pkg;
-use crate::setup;
-use crate::step::{beside, run, step};
-use crate::view::{self, VIEWER_HTML, WASM_PROFILE};
+use crate::view;
+use xtask::cargo::{NATIVE, QUICK_WASM, VIEWER_HTML, WASM_PROFILE, cargo, target};
+use xtask::step::{beside, run, step};
+use xtask::wasm::{self, PACKAGE as MODULE, VIEWER};
+use xtask::{pack, setup};
 
 /// The environment variable that forbids tests to skip, because this command has installed everything that they
 /// require.
@@ -36,9 +36,40 @@ const WAITING: usize = 2;
 /// The environment variable that makes the tests of the documentation rewrite its pages instead of comparing them.
 const WRITE_DOCS: &str = "PROSE_WRITE_DOCS";
 
+/// The test programs of the quick half, beside the unit tests of all crates: case files, the conformance of stores, and
+/// what the documents promise.
+const QUICK: &[&str] = &[
+    "agree",
+    "audit_chain",
+    "checks",
+    "cli_reference",
+    "conformance",
+    "docs",
+    "errors",
+    "layers",
+    "programs",
+    "query",
+    "real",
+    "recording",
+    "resume",
+    "server",
+    "sqlite",
+    "stores",
+    "trace",
+];
+
+/// The end-to-end tests of the quick half: the documents' own SQL, and a walk through each shell.
+const WALKS: &[(&str, &[&str])] = &[
+    ("record", &["documents::"]),
+    ("e2e", &["walk::", "shells::", "json::", "examples::"]),
+];
+
 #[derive(clap::Args, Default)]
 pub(crate) struct Args {
-    /// Arguments for `cargo test`: a test's name, `-p PACKAGE`, `-- --nocapture`
+    /// Run everything: every end-to-end test, damaged and hostile input, kills, races, documentation tests
+    #[arg(long)]
+    all: bool,
+    /// Arguments for `cargo test`, such as a test's name, `-p PACKAGE`, `-- --nocapture`; with these, only what they select runs
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -47,62 +78,105 @@ pub(crate) struct Args {
     cargo: Vec<OsString>,
 }
 
-/// Installs and builds what the tests require, and runs all tests. No test is skipped.
+impl Args {
+    /// Returns the arguments of `cargo xtask test --all`.
+    pub(crate) fn all() -> Args {
+        Args {
+            all: true,
+            ..Args::default()
+        }
+    }
+}
+
+/// Installs and builds what the tests require, and runs the quick half of the tests, all of them, or those that the
+/// arguments select. No test is skipped.
 ///
 /// # Errors
 /// If something is missing and cannot be installed, does not build, or a test fails.
 pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
-    let mut test = prepared(root)?;
-    step("Running the tests", || run(test.args(&args.cargo)))
+    if args.all || !args.cargo.is_empty() {
+        let mut test = prepared(root, WASM_PROFILE)?.command(root, NATIVE);
+        return step("Running the tests", || run(test.args(&args.cargo)));
+    }
+    let ready = prepared(root, QUICK_WASM)?;
+    let mut test = ready.command(root, NATIVE);
+    test.args(["--lib", "--bins"]);
+    for name in QUICK {
+        test.args(["--test", name]);
+    }
+    step("Running the quick half of the tests", || run(&mut test))?;
+    for (program, names) in WALKS {
+        let mut walk = ready.command(root, NATIVE);
+        walk.args(["--test", program, "--"]).args(*names);
+        step("Running one walk through each shell", || run(&mut walk))?;
+    }
+    eprintln!("\nThe quick half passed. `cargo xtask test --all` runs everything.");
+    Ok(())
 }
 
-/// Returns a `cargo test` command, after installing and building everything that the tests use.
-fn prepared(root: &Path) -> Result<Command> {
+/// What the tests use, built.
+struct Ready {
+    viewer: PathBuf,
+    package: PathBuf,
+    purity: PathBuf,
+    prose: PathBuf,
+}
+
+impl Ready {
+    /// Returns a `cargo test` command for these packages.
+    fn command(&self, root: &Path, packages: &[&str]) -> Command {
+        let mut test = cargo(root);
+        test.args(["test", "--no-fail-fast"])
+            .args(packages)
+            .env(REQUIRE_ALL, "1")
+            .env(VIEWER_HTML, &self.viewer)
+            .env(PURITY_WASM, &self.purity)
+            .env(PACKAGE, &self.package)
+            .env(PROSE, &self.prose);
+        if std::env::var_os(THREADS).is_none() {
+            let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+            test.env(THREADS, (cores + WAITING).to_string());
+        }
+        test
+    }
+}
+
+/// Installs and builds everything that the tests use. The viewer and the package have a cargo profile for wasm.
+fn prepared(root: &Path, profile: &str) -> Result<Ready> {
     setup::tests(root)?;
     // Compiles the libraries meanwhile, because they need neither the viewer nor the package.
     let libraries = || {
+        pack::build(root)?;
         run(cargo(root)
             .args(["test", "--no-run", "--quiet", "--lib"])
             .args(NATIVE))
     };
-    let (viewer, package, purity) = beside(libraries, || {
-        Ok((view::bundle(root)?, pkg::build(root)?, purity(root)?))
-    })?;
+    let purity = step(
+        "Building the viewer, the package and the core alone as WebAssembly",
+        || {
+            beside(libraries, || {
+                let name = wasm::profile(profile);
+                for module in [VIEWER, MODULE] {
+                    wasm::compile(root, module, &name)?;
+                }
+                wasm::compile(root, PURITY, profile)
+            })
+        },
+    )?;
+    let viewer = pack::viewer(root, profile)?;
+    let package = pack::package(root, profile)?;
     let prose = view::prose(root, &viewer)?;
-    let mut test = cargo(root);
-    test.args(["test", "--no-fail-fast"])
-        .args(NATIVE)
-        .env(REQUIRE_ALL, "1")
-        .env(VIEWER_HTML, viewer)
-        .env(PURITY_WASM, purity)
-        .env(PACKAGE, package)
-        .env(PROSE, prose);
-    if std::env::var_os(THREADS).is_none() {
-        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        test.env(THREADS, (cores + WAITING).to_string());
-    }
-    Ok(test)
+    Ok(Ready {
+        viewer,
+        package,
+        purity,
+        prose,
+    })
 }
 
-/// Builds a wasm of the core without the viewer, for the purity test. In a common build, cargo would unify the features
-/// of the core and the viewer.
-fn purity(root: &Path) -> Result<PathBuf> {
-    step("Building the core alone as WebAssembly", || {
-        run(cargo_wasm(root)?.args([
-            "build",
-            "--package",
-            "prosescope-purity",
-            "--target",
-            WASM,
-            "--profile",
-            WASM_PROFILE,
-        ]))
-    })?;
-    Ok(view::target(root)
-        .join(WASM)
-        .join(WASM_PROFILE)
-        .join("prosescope_purity.wasm"))
-}
+/// The core without the viewer, for the purity test. In a common build, cargo would unify the features of the core and
+/// the viewer.
+const PURITY: wasm::Module = ("prosescope-purity", "prosescope_purity.wasm");
 
 /// Rewrites generated documentation: pages of docs/reference, pkg/js/views.d.ts, and the output shown in other pages.
 /// The tests of these files run in a mode that writes instead of comparing.
@@ -171,7 +245,7 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
     step("Building prosescope, optimised", || {
         run(cargo(root).args(["build", "--release", "-p", "prosescope"]))
     })?;
-    let prose = view::target(root)
+    let prose = target(root)
         .join("release")
         .join("prosescope")
         .with_extension(std::env::consts::EXE_EXTENSION);
@@ -227,7 +301,7 @@ const SWEPT: &[(&str, &str, &str, &[&str])] = &[
 /// # Errors
 /// As for [`run_tests`].
 pub(crate) fn screenshots(root: &Path) -> Result<()> {
-    let mut test = prepared(root)?;
+    let mut test = prepared(root, WASM_PROFILE)?.command(root, NATIVE);
     test.args(["--test", "e2e", "screenshots"])
         .env(WRITE_DOCS, "1");
     step("Taking screenshots", || run(&mut test))

@@ -6,20 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bundle;
-use crate::cargo::{NATIVE, SMALL, calling_cargo, cargo, program};
-use crate::setup;
-use crate::step::{beside, run, step};
-
-/// The cargo profile for everything compiled to WebAssembly.
-pub(crate) const WASM_PROFILE: &str = "wasm";
-
-/// The cargo profile of the viewer that `cargo xtask view` builds. This profile compiles faster, but makes a larger
-/// page.
-pub(crate) const QUICK_WASM: &str = "wasm-quick";
-
-/// The environment variable with the path of the page that the binary's build script embeds; see cli/build.rs.
-pub(crate) const VIEWER_HTML: &str = "PROSE_VIEWER_HTML";
+use xtask::cargo::{
+    NATIVE, QUICK_WASM, SMALL, VIEWER_HTML, WASM_PROFILE, calling_cargo, cargo, program, target,
+    viewer_file,
+};
+use xtask::step::{beside, run, step};
+use xtask::wasm::{self, VIEWER};
+use xtask::{pack, setup};
 
 /// The folder of the runs that `view` opens by default.
 const EXAMPLES: &str = "examples";
@@ -55,17 +48,20 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
         return Err(missing
             .context("the viewer was not built; the terminal shows what the viewer would open"));
     }
-    let viewer = step(
+    step(
         "Building the viewer (WebAssembly) and prosescope, side by side (minutes the first time)",
         || {
             // While the new viewer is built, the program is built with the previous viewer. If both viewers are the
-            // same, the next step compiles nothing.
-            let before = bundle::file(root);
+            // same, the step after the next one compiles nothing.
+            let before = viewer_file(root);
             let before = before.is_file().then_some(&*before);
-            let program = || build(root, selection, before, &["--quiet"]).map(drop);
-            beside(program, || bundle::build(root, QUICK_WASM))
+            let packed = ["--quiet", "--package", pack::NAME, "--bin", pack::NAME];
+            let programs = || build(root, selection, before, &packed).map(drop);
+            let profile = wasm::profile(QUICK_WASM);
+            beside(programs, || wasm::compile(root, VIEWER, &profile))
         },
     )?;
+    let viewer = pack::viewer(root, QUICK_WASM)?;
     let prose = step("Putting the viewer into prosescope", || {
         build(root, selection, Some(&viewer), &[])
     })?;
@@ -88,11 +84,8 @@ fn selection(view: &[OsString]) -> &'static [&'static str] {
 /// # Errors
 /// If a tool is missing and cannot be installed, or the build fails.
 pub(crate) fn bundle(root: &Path) -> Result<PathBuf> {
-    setup::wasm()?;
-    step(
-        "Building the viewer (WebAssembly; 2 to 3 minutes the first time)",
-        || bundle::build(root, WASM_PROFILE),
-    )
+    pack::beside_modules(root, &[VIEWER], WASM_PROFILE)?;
+    pack::viewer(root, WASM_PROFILE)
 }
 
 /// Builds `prosescope` with this viewer inside for the tests, and with the same packages and profile as the tests.
@@ -142,11 +135,6 @@ fn first(root: &Path) -> Command {
         command.args(["--config", &format!("profile.dev.{setting}")]);
     }
     command
-}
-
-/// Returns cargo's target folder.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
 }
 
 /// Replaces this process by the command, so that Ctrl-C and signals reach the started program.

@@ -1,27 +1,28 @@
-//! Compiles a package to a WebAssembly module with its JavaScript glue, for the viewer and the JavaScript package.
+//! Compiles a package to WebAssembly, for the viewer and the JavaScript package.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context as _, Result};
-use wasm_bindgen_cli_support::Bindgen;
+use anyhow::Result;
 
-use crate::cargo::{WASM, cargo_wasm};
+use crate::cargo::{WASM, cargo_wasm, target};
 use crate::step::run;
-use crate::view::target;
-
-/// The environment variable with the path of the `wasm-opt` of npm's binaryen. It makes the wasm a fifth smaller on
-/// disk, but not when compressed (docs/contribute/performance.md). Other builds of `wasm-opt` are not safe: an old
-/// one silently breaks the app.
-const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
 
 /// The environment variable that selects another cargo profile. For example, `dev` builds faster, but makes larger
 /// files.
 const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
 
+/// A package with the file name of its module.
+pub type Module = (&'static str, &'static str);
+
+/// The viewer.
+pub const VIEWER: Module = ("prosescope-web", "prosescope-web.wasm");
+
+/// The JavaScript package.
+pub const PACKAGE: Module = ("prosescope-pkg", "prosescope_pkg.wasm");
+
 /// Returns the profile that the user selected, else `default`.
-pub(crate) fn profile(default: &str) -> String {
+#[must_use]
+pub fn profile(default: &str) -> String {
     std::env::var(PROFILE).unwrap_or_else(|_| default.to_owned())
 }
 
@@ -29,54 +30,10 @@ pub(crate) fn profile(default: &str) -> String {
 ///
 /// # Errors
 /// If cargo fails.
-pub(crate) fn compile(root: &Path, package: &str, file: &str, profile: &str) -> Result<PathBuf> {
+pub fn compile(root: &Path, (package, file): Module, profile: &str) -> Result<PathBuf> {
     run(cargo_wasm(root)?
         .args(["build", "--package", package])
         .args(["--target", WASM, "--profile", profile]))?;
     let folder = if profile == "dev" { "debug" } else { profile };
     Ok(target(root).join(WASM).join(folder).join(file))
-}
-
-/// Runs wasm-bindgen, and `wasm-opt` if [`WASM_OPT`] is set. Writes the glue as `{name}.js` into `out`, and returns
-/// the module.
-///
-/// # Errors
-/// If wasm-bindgen or `wasm-opt` fails.
-pub(crate) fn bind(
-    wasm: &Path,
-    out: &Path,
-    name: &str,
-    options: impl FnOnce(&mut Bindgen) -> Result<()>,
-) -> Result<Vec<u8>> {
-    fs::create_dir_all(out).with_context(|| format!("making {}", out.display()))?;
-    let mut bindgen = Bindgen::new();
-    bindgen
-        .input_path(wasm)
-        .out_name(name)
-        .remove_name_section(true)
-        .remove_producers_section(true);
-    options(&mut bindgen)?;
-    bindgen.generate(out).context("wasm-bindgen")?;
-    let bound = out.join(format!("{name}_bg.wasm"));
-    match std::env::var_os(WASM_OPT) {
-        Some(tool) => shrink(Path::new(&tool), &bound),
-        None => fs::read(&bound).context("reading the bound wasm"),
-    }
-}
-
-fn shrink(tool: &Path, wasm: &Path) -> Result<Vec<u8>> {
-    let to = wasm.with_extension("opt.wasm");
-    run(Command::new(tool).args(["-Oz", "--all-features"]).args([
-        wasm.as_os_str(),
-        "-o".as_ref(),
-        to.as_os_str(),
-    ]))
-    .with_context(|| format!("set by {WASM_OPT}"))?;
-    let small = fs::read(&to)?;
-    eprintln!(
-        "wasm-opt: {} KB to {} KB",
-        fs::metadata(wasm)?.len() / 1024,
-        small.len() / 1024
-    );
-    Ok(small)
 }

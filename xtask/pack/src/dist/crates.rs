@@ -7,9 +7,8 @@ use anyhow::{Context, Result};
 use cargo_metadata::{MetadataCommand, Package};
 
 use crate::bundle::emptied;
-use crate::cargo::cargo;
-use crate::step::run;
-use crate::view::target;
+use xtask::cargo::{cargo, target};
+use xtask::step::run;
 
 /// The folder of the files that the program's crate contains besides its sources; see cli/build.rs.
 const EMBEDDED: &str = "cli/embedded";
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_published_crate_says_what_a_registry_asks_for() {
-        let packages = published(&crate::root()).unwrap();
+        let packages = published(&xtask::root()).unwrap();
         let names: BTreeSet<&str> = packages.iter().map(|p| p.name.as_str()).collect();
         assert!(names.contains("prosescope") && names.contains("prosescope-core"));
         for package in &packages {
@@ -101,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_published_crate_contains_every_file_and_crate_that_its_sources_name() {
-        let root = crate::root();
+        let root = xtask::root();
         let mut included = 0;
         for package in published(&root).unwrap() {
             let listed = cargo(&root)

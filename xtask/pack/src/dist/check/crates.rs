@@ -11,9 +11,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::root::Root;
 use super::{RUN, SHOWN, contains, said, serves_the_viewer};
-use crate::cargo::cargo;
 use crate::dist::{archive, crates, files};
-use crate::step::run;
+use xtask::cargo::cargo;
+use xtask::step::run;
 
 /// The configuration of cargo that replaces the registry by a folder.
 const SOURCE: &str =
@@ -55,7 +55,7 @@ pub(super) fn install(root: &Path, dist: &Path, alone: &Root) -> Result<()> {
     };
     contains(&said(&mut program(&["--version"]))?, files::VERSION)?;
     contains(&said(&mut program(&["show", RUN]))?, SHOWN)?;
-    contains(&said(&mut program(&["licenses"]))?, "- leptos ")?;
+    contains(&said(&mut program(&["help", "licenses"]))?, "- leptos ")?;
     serves_the_viewer(&mut program(&["view", RUN]))
 }
 

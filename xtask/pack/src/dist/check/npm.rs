@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::root::Root;
 use super::{SHOWN, contains, said, serves_the_viewer};
 use crate::dist::{archive, files, npm, runs_here};
-use crate::step::run;
+use xtask::step::run;
 
 /// A script that opens an example with the library.
 const LIBRARY: &str = "const run = await (await import('prosescope/node')).openPath(process.argv[1]); console.log(run.overview().headline);";

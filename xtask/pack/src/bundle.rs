@@ -21,8 +21,11 @@ use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
 use crate::dense;
-use crate::view::{QUICK_WASM, target};
-use crate::wasm;
+use crate::wasm::bind;
+use xtask::cargo::{QUICK_WASM, viewer_file};
+use xtask::setup;
+use xtask::step::step;
+use xtask::wasm::{self, VIEWER};
 
 /// The texts that a server replaces in the page, each with its replacement. Each text occurs exactly once. After the
 /// replacement, the page may connect to its own origin, and asks this server for runs (`desk/{name}` and `changes`).
@@ -47,16 +50,28 @@ const STYLES: [&str; 9] = [
     "tokens", "base", "shell", "band", "rows", "pages", "sql", "share", "print",
 ];
 
+/// Builds the viewer with a cargo profile as a named step, and returns its path.
+///
+/// # Errors
+/// As for [`build`], or if a tool is missing and cannot be installed.
+pub(crate) fn viewer(root: &Path, profile: &str) -> Result<PathBuf> {
+    setup::wasm()?;
+    step(
+        "Building the viewer (WebAssembly; 2 to 3 minutes the first time)",
+        || build(root, profile),
+    )
+}
+
 /// Builds the viewer of the workspace at `root` with a cargo profile, and returns its path,
 /// `target/viewer/viewer.html`.
 ///
 /// # Errors
 /// If cargo fails, or a part of the page contains a text that would break the page, such as `</script`.
-pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
+fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     let profile = &*wasm::profile(profile);
-    let wasm = wasm::compile(root, "prosescope-web", "prosescope-web.wasm", profile)?;
-    let path = file(root);
-    let (glue, wasm) = bind(&wasm, path.parent().unwrap_or(root))?;
+    let wasm = wasm::compile(root, VIEWER, profile)?;
+    let path = viewer_file(root);
+    let (glue, wasm) = bound(&wasm, path.parent().unwrap_or(root))?;
     let packed = match profile == QUICK_WASM {
         true => packed_fast(&wasm)?,
         false => packed(&wasm)?,
@@ -69,11 +84,6 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
         html.len() / 1024
     );
     Ok(path)
-}
-
-/// Returns the path of the viewer, which may not be built yet.
-pub(crate) fn file(root: &Path) -> PathBuf {
-    target(root).join("viewer").join("viewer.html")
 }
 
 /// Creates an empty folder, or empties an existing one.
@@ -100,8 +110,8 @@ pub(crate) fn write_if_new(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// Runs wasm-bindgen, and returns the JavaScript glue and the wasm.
-fn bind(wasm: &Path, out: &Path) -> Result<(String, Vec<u8>)> {
-    let bound = wasm::bind(wasm, out, "viewer", |bindgen| {
+fn bound(wasm: &Path, out: &Path) -> Result<(String, Vec<u8>)> {
+    let bound = bind(wasm, out, "viewer", |bindgen| {
         bindgen.no_modules(true)?.typescript(false);
         Ok(())
     })?;

@@ -27,10 +27,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::bundle::emptied;
-use crate::step::step;
-use crate::{pkg, view};
+use crate::{bundle, pkg};
 use libraries::{NPM, Product, VIEWER};
 use program::Embedded;
+use xtask::cargo::{self, WASM_PROFILE};
+use xtask::step::step;
 
 /// The targets that can be built on every Linux machine. Their programs are linked statically.
 const LINUX: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
@@ -65,14 +66,14 @@ pub(crate) struct Args {
 /// machine.
 pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
     tools::archives()?;
-    let dist = view::target(root).join("dist");
+    let dist = cargo::target(root).join("dist");
     let new = dist.with_extension("new");
     emptied(&new)?;
     let viewer = match &args.viewer {
         Some(viewer) => {
             fs::canonicalize(viewer).with_context(|| format!("looking for {}", viewer.display()))?
         }
-        None => view::bundle(root)?,
+        None => bundle::viewer(root, WASM_PROFILE)?,
     };
     match &args.only {
         Some(target) => drop(archives(root, &[target], &viewer, &new)?),
@@ -141,7 +142,7 @@ fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> 
         }
     }
     fs::copy(&embedded.viewer, new.join("viewer.html"))?;
-    let package = pkg::build(root)?;
+    let package = pkg::build(root, WASM_PROFILE)?;
     for name in files::names(&package)? {
         program::names_no_folder(root, &package.join(name))?;
     }

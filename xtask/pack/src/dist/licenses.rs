@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use super::libraries::{self, Library, Product};
 use crate::bundle::write_if_new;
-use crate::view::target;
+use xtask::cargo::target;
 
 /// The file name of the collected licenses in archives and packages.
 pub(crate) const FILE: &str = "THIRD-PARTY-LICENSES.txt";
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn every_library_of_the_wasm_products_has_a_license() {
-        let text = text(&crate::root(), &[libraries::VIEWER, libraries::NPM]).unwrap();
+        let text = text(&xtask::root(), &[libraries::VIEWER, libraries::NPM]).unwrap();
         for library in [
             "- leptos ",
             "- wasm-bindgen ",

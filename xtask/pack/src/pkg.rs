@@ -12,10 +12,11 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::bundle::emptied;
 use crate::dist::{libraries, licenses};
-use crate::setup;
-use crate::step::step;
-use crate::view::{WASM_PROFILE, target};
-use crate::wasm;
+use crate::wasm::bind;
+use xtask::cargo::target;
+use xtask::setup;
+use xtask::step::step;
+use xtask::wasm::{self, PACKAGE};
 
 /// The placeholders in pkg/js/package.json for values of the workspace's Cargo.toml.
 const FILLED: [(&str, &str); 3] = [
@@ -24,28 +25,23 @@ const FILLED: [(&str, &str); 3] = [
     ("@AUTHORS@", env!("CARGO_PKG_AUTHORS")),
 ];
 
-/// Builds the package into pkg/dist and returns that folder.
+/// Builds the package with a cargo profile into pkg/dist and returns that folder.
 ///
 /// # Errors
 /// If a tool is missing and cannot be installed, or the build fails.
-pub(crate) fn build(root: &Path) -> Result<PathBuf> {
+pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     setup::wasm()?;
     step(
         "Building the JavaScript package (about a minute the first time)",
-        || build_into(root, &root.join("pkg/dist")),
+        || build_into(root, &root.join("pkg/dist"), profile),
     )?;
     Ok(root.join("pkg/dist"))
 }
 
-fn build_into(root: &Path, dist: &Path) -> Result<()> {
-    let wasm = wasm::compile(
-        root,
-        "prosescope-pkg",
-        "prosescope_pkg.wasm",
-        &wasm::profile(WASM_PROFILE),
-    )?;
+fn build_into(root: &Path, dist: &Path, profile: &str) -> Result<()> {
+    let wasm = wasm::compile(root, PACKAGE, &wasm::profile(profile))?;
     let out = target(root).join("pkg");
-    let wasm = wasm::bind(&wasm, &out, "glue", |bindgen| {
+    let wasm = bind(&wasm, &out, "glue", |bindgen| {
         bindgen
             .web(true)?
             .typescript(false)

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use super::tools;
-use crate::cargo::{self, calling_cargo, cargo, renamed, without_paths};
-use crate::setup;
-use crate::step::{run, step};
-use crate::view::{VIEWER_HTML, target as built};
+use xtask::cargo::{
+    self, VIEWER_HTML, calling_cargo, cargo, renamed, target as built, without_paths,
+};
+use xtask::setup;
+use xtask::step::{run, step};
 
 /// The environment variable with the path of the licenses that the build script embeds; see cli/build.rs.
 pub(crate) const LICENSES: &str = "PROSE_LICENSES";

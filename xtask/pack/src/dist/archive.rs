@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result, ensure};
 
 use super::program::file_name;
-use crate::step::run;
+use xtask::step::run;
 
 /// Returns the file name of a target's archive.
 pub(crate) fn name(target: &str) -> String {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use cargo_metadata::{DependencyKind, MetadataCommand, Package, PackageId};
 
-use crate::cargo::WASM;
+use xtask::cargo::WASM;
 
 /// A released product: a package of this workspace, compiled for a target.
 #[derive(Clone, Copy)]

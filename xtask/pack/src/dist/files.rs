@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn every_place_of_the_filled_files_has_a_meaning() {
         let into = tempfile::tempdir().unwrap();
-        fill_all(&crate::root(), into.path()).unwrap();
+        fill_all(&xtask::root(), into.path()).unwrap();
         let installer = fs::read_to_string(into.path().join("install.sh")).unwrap();
         assert!(installer.contains(REPOSITORY) && installer.contains(VERSION));
         assert!(fill("@NOBODY@").is_err());
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_workflow_is_yaml_whose_jobs_run_the_repository_s_own_commands() {
-        let text = fs::read_to_string(crate::root().join(".github/workflows/release.yml")).unwrap();
+        let text = fs::read_to_string(xtask::root().join(".github/workflows/release.yml")).unwrap();
         let workflow = YamlLoader::load_from_str(&text).unwrap().remove(0);
         let jobs = workflow["jobs"].as_hash().unwrap();
         let mut commands = Vec::new();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::files::{REPOSITORY, VERSION};
 use super::{archive, licenses, program, tools};
-use crate::step::run;
+use xtask::step::run;
 
 /// A system for which there is a package, with npm's names for the system and its processor.
 pub(crate) struct System {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_library_asks_for_the_package_of_each_system_in_its_own_version() {
-        let text = fs::read_to_string(crate::root().join("pkg/js/package.json")).unwrap();
+        let text = fs::read_to_string(xtask::root().join("pkg/js/package.json")).unwrap();
         let manifest: Value = serde_json::from_str(&text).unwrap();
         let asked: BTreeMap<String, String> =
             serde_json::from_value(manifest["optionalDependencies"].clone()).unwrap();

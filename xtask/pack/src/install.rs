@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cargo::{self, cargo};
+use crate::bundle;
 use crate::dist::{licenses, program};
 use crate::second_name::{is_ours, second_names};
-use crate::step::{run, step};
-use crate::view::{VIEWER_HTML, bundle, target};
+use xtask::cargo::{self, VIEWER_HTML, WASM_PROFILE, cargo, target};
+use xtask::step::{run, step};
 
 /// Installs both names, and prints whether the second one was installed.
 ///
 /// # Errors
 /// If the build fails, or the second name is free and cannot be created.
 pub(crate) fn run_install(root: &Path) -> Result<()> {
-    let viewer = bundle(root)?;
+    let viewer = bundle::viewer(root, WASM_PROFILE)?;
     let (_, licenses) = licenses::of_programs(root, &[&cargo::host()?])?;
     step("Installing prosescope (optimised build)", || {
         run(cargo(root)

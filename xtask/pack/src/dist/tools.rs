@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::setup::{self, NODE, NPM, PYTHON, Tool, ensure, on_path, python_packages};
-use crate::view::target as target_folder;
+use xtask::cargo::target as target_folder;
+use xtask::setup::{self, NODE, NPM, PYTHON, Tool, ensure, on_path, python_packages};
 
 /// The program that compresses archives.
 const XZ: Tool = Tool {

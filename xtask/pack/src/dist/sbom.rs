@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn whatever_is_used_is_listed_and_sqlite_is_among_it() {
-        let text = list(&crate::root(), &[libraries::VIEWER]).unwrap();
+        let text = list(&xtask::root(), &[libraries::VIEWER]).unwrap();
         let list: Value = serde_json::from_str(&text).unwrap();
         let known: Vec<&Value> = list["components"]
             .as_array()

@@ -19,8 +19,7 @@ use root::Root;
 
 use super::{LINUX, archive, files, tools};
 use crate::bundle::SERVED;
-use crate::step::{run, step};
-use crate::view;
+use xtask::step::{run, step};
 
 /// The beginning of the id of the example run that the checks show.
 const RUN: &str = "20260118";
@@ -57,7 +56,7 @@ pub(crate) fn check(root: &Path, dist: &Path) -> Result<()> {
     step("Installing by install.sh from a local server", || {
         install(root, dist)
     })?;
-    let alone = Root::new(&view::target(root).join("check"))?;
+    let alone = Root::new(&xtask::cargo::target(root).join("check"))?;
     step("Installing the npm packages in an empty root", || {
         npm::with_program(root, dist, &alone)?;
         npm::without_program(root, dist, &alone)
@@ -121,7 +120,10 @@ fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
     let unpacked = unpacked(root, archive, target)?;
     contains(&unpacked.says(&["--version"])?, files::VERSION)?;
     contains(&unpacked.says(&["show", RUN])?, SHOWN)?;
-    contains(&unpacked.says(&["licenses"])?, "- musl, the C library")?;
+    contains(
+        &unpacked.says(&["help", "licenses"])?,
+        "- musl, the C library",
+    )?;
 
     let made = unpacked.says(&["init", "ship-tax-rules.prose", "--state", "sqlite"])?;
     let run = made.trim();
@@ -153,8 +155,13 @@ fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
     let page = fs::metadata(archive.with_file_name("viewer.html"))?.len();
     ensure!(page > 1 << 20, "viewer.html is empty");
 
-    let server =
-        Server::start(&mut unpacked.command(&["serve", "--listen", "127.0.0.1:0", "--no-token"]))?;
+    let server = Server::start(&mut unpacked.command(&[
+        "workflow",
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--no-token",
+    ]))?;
     said(Command::new("curl").args(["-fsS", &format!("{}/health", server.address)]))?;
     Ok(())
 }
