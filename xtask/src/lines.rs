@@ -1,8 +1,9 @@
-//! `cargo xtask lines`: counts the lines of code per crate, and per module of the larger crates.
+//! `cargo xtask lines`: counts the lines of code per crate, and per module of the larger crates, and compares them with
+//! docs/contribute/size.md.
 //!
-//! A line counts if it contains code that is not part of a test. So the counts measure what a reader has to
-//! understand to change the program. Tests are modules under `#[cfg(test)]`, inline or in their own files. There is
-//! no limit on the counts.
+//! A line counts if it contains code. Lines that are part of a test are counted apart, so the other counts measure what
+//! a reader has to understand to change the program. Tests are modules under `#[cfg(test)]`, inline or in their own
+//! files, and the folders `tests`. There is no limit on the counts; a commit that raises one says what the lines buy.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -13,7 +14,7 @@ use anyhow::{Context, Result};
 /// The number of lines from which a crate is listed by module.
 const LARGE: usize = 8_000;
 
-/// The counted crates. Crates that only test, build or measure the program are left out.
+/// The crates of the program and of its tools.
 const CRATES: [&str; 14] = [
     "authorizer",
     "cli",
@@ -31,33 +32,111 @@ const CRATES: [&str; 14] = [
     "xtask",
 ];
 
-/// Prints the counts.
+/// The page with the counts of the last commit that wrote them.
+const PAGE: &str = "docs/contribute/size.md";
+
+/// The page's text before its table.
+const HEAD: &str = "# Size
+
+Lines of Rust without comments and blank lines; tests are counted apart. `cargo xtask lines` counts again and prints what changed,
+CI too; `cargo xtask lines --write` rewrites this page. Lines may be added: the commit then says in its body what they buy.
+
+| place | lines |
+|---|---:|
+";
+
+#[derive(clap::Args, Default)]
+pub(crate) struct Args {
+    /// Write the counts to docs/contribute/size.md
+    #[arg(long)]
+    write: bool,
+}
+
+/// Prints the counts, with their changes since the page was written.
 ///
 /// # Errors
-/// If a source cannot be read.
-pub(crate) fn print(root: &Path) -> Result<()> {
-    let mut all = Vec::new();
-    for name in CRATES {
-        let folder = root.join(name).join("src");
-        if folder.is_dir() {
-            let modules = modules(&folder)?;
-            all.push((name, modules.values().sum::<usize>(), modules));
+/// If a source cannot be read, or the page cannot be written.
+pub(crate) fn print(root: &Path, args: &Args) -> Result<()> {
+    let counts = counts(root)?;
+    let page = root.join(PAGE);
+    let before = recorded(&fs::read_to_string(&page).unwrap_or_default());
+    for (place, lines) in &counts {
+        let change = match before.iter().find(|(known, _)| known == place) {
+            Some((_, old)) if old == lines => String::new(),
+            Some((_, old)) => format!("  {:+}", lines.cast_signed() - old.cast_signed()),
+            None => "  new".to_owned(),
+        };
+        println!("{lines:>7}  {place}{change}");
+    }
+    for (place, old) in &before {
+        if !counts.iter().any(|(known, _)| known == place) {
+            println!("      0  {place}  -{old}");
         }
     }
-    all.sort_by_key(|(_, lines, _)| std::cmp::Reverse(*lines));
-    println!(
-        "{:>7}  lines of code, without comments and tests",
-        all.iter().map(|(_, lines, _)| lines).sum::<usize>()
-    );
-    for (name, lines, modules) in all {
-        println!("{lines:>7}  {name}");
-        let mut modules: Vec<_> = modules.into_iter().collect();
-        modules.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
-        for (module, lines) in modules.iter().filter(|_| lines >= LARGE) {
-            println!("{lines:>7}      {module}");
-        }
+    if args.write {
+        let rows = counts
+            .iter()
+            .map(|(place, lines)| format!("| {place} | {lines} |\n"));
+        let text = format!("{HEAD}{}", rows.collect::<String>());
+        fs::write(&page, text).with_context(|| format!("writing {}", page.display()))?;
     }
     Ok(())
+}
+
+/// Returns each counted place with its lines: all crates, all tests, each crate, and each module of a large crate.
+fn counts(root: &Path) -> Result<Vec<(String, usize)>> {
+    let mut crates = Vec::new();
+    let mut everything = 0;
+    for name in CRATES {
+        let mut folders = vec![root.join(name).join("src")];
+        if name == "xtask" {
+            folders.push(root.join("xtask/pack/src"));
+        }
+        let mut modules = BTreeMap::new();
+        for folder in folders {
+            for (module, lines) in self::modules(&folder)? {
+                *modules.entry(module).or_default() += lines;
+            }
+        }
+        crates.push((name, modules.values().sum::<usize>(), modules));
+    }
+    for folder in CRATES.iter().chain(&["tests", "fuzz"]) {
+        let mut files = Vec::new();
+        sources(&root.join(folder), &mut files)?;
+        for file in files {
+            everything += with_tests(&read(&file)?);
+        }
+    }
+    crates.sort_by_key(|(_, lines, _)| std::cmp::Reverse(*lines));
+    let all = crates.iter().map(|(_, lines, _)| lines).sum::<usize>();
+    let mut counts = vec![
+        ("all without tests".to_owned(), all),
+        ("tests".to_owned(), everything - all),
+    ];
+    for (name, lines, modules) in crates {
+        counts.push((name.to_owned(), lines));
+        let mut modules: Vec<_> = modules.into_iter().collect();
+        modules.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
+        let listed = modules.into_iter().filter(|_| lines >= LARGE);
+        counts.extend(listed.map(|(module, lines)| (format!("{name}/{module}"), lines)));
+    }
+    Ok(counts)
+}
+
+/// Returns the counts on the page.
+fn recorded(page: &str) -> Vec<(String, usize)> {
+    let row = |line: &str| {
+        let (place, lines) = line
+            .strip_prefix("| ")?
+            .strip_suffix(" |")?
+            .split_once(" | ")?;
+        Some((place.to_owned(), lines.parse().ok()?))
+    };
+    page.lines().filter_map(row).collect()
+}
+
+fn read(file: &Path) -> Result<String> {
+    fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))
 }
 
 /// Returns the number of lines of each module of a crate. A module is a folder or a file directly in `folder`.
@@ -67,8 +146,7 @@ fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
     let texts: Vec<(PathBuf, String)> = files
         .into_iter()
         .map(|file| {
-            let text =
-                fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
+            let text = read(&file)?;
             Ok((file, text))
         })
         .collect::<Result<_>>()?;
@@ -101,6 +179,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
         let path = entry?.path();
         match path.is_dir() {
+            // Packages of npm and Python that the tests installed.
+            true if path.ends_with("node_modules") || path.ends_with(".venv") => {}
             true => sources(&path, found)?,
             false if path.extension().is_some_and(|end| end == "rs") => found.push(path),
             false => {}
@@ -160,10 +240,19 @@ fn code(text: &str) -> usize {
                 .find(|line| !line.starts_with(' ') && end(line));
             continue;
         }
-        let line = line.trim_start();
-        count += usize::from(!line.is_empty() && !line.starts_with("//"));
+        count += usize::from(is_code(line));
     }
     count
+}
+
+/// Counts the lines of code in a text, with those of tests.
+fn with_tests(text: &str) -> usize {
+    text.lines().filter(|line| is_code(line)).count()
+}
+
+fn is_code(line: &str) -> bool {
+    let line = line.trim_start();
+    !line.is_empty() && !line.starts_with("//")
 }
 
 #[cfg(test)]
@@ -174,6 +263,15 @@ mod tests {
     fn comments_blank_lines_and_tests_do_not_count() {
         let text = "//! About.\n\nuse a::b;\n\n/// What it does.\nfn f() {\n    // Why.\n    g(); // how\n}\n\n#[cfg(test)]\nmod tests {\n    fn x() {\n    }\n}\n\nfn last() {}\n";
         assert_eq!(code(text), 5);
+    }
+
+    #[test]
+    fn what_a_page_records_is_read_again() {
+        let page = format!("{HEAD}| core | 12 |\n| core/trace | 7 |\n");
+        assert_eq!(
+            recorded(&page),
+            [("core".to_owned(), 12), ("core/trace".to_owned(), 7)]
+        );
     }
 
     #[test]

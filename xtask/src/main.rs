@@ -60,8 +60,8 @@ enum Command {
     Sweep,
     /// Fuzz each target for a minute, or for the given time, starting from the seeds in fuzz/
     Fuzz(fuzz::Args),
-    /// Count the lines of code, per crate and module
-    Lines,
+    /// Count the lines of code, per crate and module, and print what changed since docs/contribute/size.md
+    Lines(lines::Args),
     /// Rewrite the generated pages of docs/reference and pkg/js/views.d.ts
     Docs,
     /// Take the README's screenshot and those of every page (target/screenshots)
@@ -88,6 +88,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Audit => lint::audit(&root),
         Command::Ci => {
             lint::run_lint(&root)?;
+            lines::print(&root, &lines::Args::default())?;
             test::run_tests(&root, &test::Args::default())?;
             test::run_tests(&root, &test::Args::all())?;
             fuzz::run_fuzz(&root, &fuzz::Args::brief())
@@ -107,7 +108,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Soak => test::soak(&root),
         Command::Sweep => test::sweep(&root),
         Command::Fuzz(args) => fuzz::run_fuzz(&root, args),
-        Command::Lines => lines::print(&root),
+        Command::Lines(args) => lines::print(&root, args),
         Command::Docs => test::write_docs(&root),
         Command::Screenshots => test::screenshots(&root),
     }
