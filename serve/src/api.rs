@@ -22,7 +22,6 @@ use crate::body::{
     NoBody, PreferBody, RunBody, StartBody, StepBody,
 };
 use crate::hub::Hub;
-use crate::metrics::Metrics;
 use crate::pool::Pool;
 use crate::problem::Problem;
 use crate::{read, stream};
@@ -31,7 +30,6 @@ use crate::{read, stream};
 pub(crate) struct Site {
     pub(crate) pool: Arc<Pool>,
     pub(crate) hub: Arc<Hub>,
-    pub(crate) metrics: Arc<Metrics>,
     /// The event id up to which events are settled. Clients that read events by pages, and new streams, use this id.
     pub(crate) horizon: Arc<Mutex<Horizon>>,
 }
@@ -80,7 +78,6 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Site>> {
         .routes(routes!(stream::sse))
         .routes(routes!(stream::ws))
         .routes(routes!(read::health))
-        .routes(routes!(read::metrics))
         .routes(routes!(read::document))
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn complete(document: &mut OpenApi) {
     }
     document.security = Some(vec![needs(BEARER)]);
     for (path, item) in &mut document.paths.paths {
-        let is_server = matches!(&**path, "/health" | "/metrics" | "/openapi.json");
+        let is_server = matches!(&**path, "/health" | "/openapi.json");
         let mut has = Has {
             token: path != "/health",
             id: path.contains("{id}"),

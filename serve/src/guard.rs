@@ -18,7 +18,6 @@ use governor::{Quota, RateLimiter};
 use prosescope_core::host::named_host;
 use subtle::ConstantTimeEq;
 
-use crate::metrics::{Metrics, Route};
 use crate::problem::Problem;
 
 /// The access rules of a server.
@@ -46,7 +45,6 @@ pub(crate) struct Guard {
     rate_of_strangers: Option<Rate>,
     /// The largest body of a request, in bytes.
     body: u64,
-    metrics: Arc<Metrics>,
 }
 
 /// The sender of a request.
@@ -59,7 +57,7 @@ enum Caller {
 }
 
 impl Guard {
-    pub(crate) fn new(access: Access, body: usize, metrics: Arc<Metrics>) -> Guard {
+    pub(crate) fn new(access: Access, body: usize) -> Guard {
         let rate = || {
             let rate = NonZeroU32::new(access.rate)?;
             let burst = rate.saturating_mul(NonZeroU32::MIN.saturating_add(1));
@@ -72,7 +70,6 @@ impl Guard {
             rate_of_strangers: rate(),
             access,
             body: body as u64,
-            metrics,
         }
     }
 
@@ -241,27 +238,21 @@ fn has_token(request: &Request, token: &str) -> bool {
     sent.any(|sent| bool::from(sent.as_bytes().ct_eq(token.as_bytes())))
 }
 
-/// Checks each request, counts it, and sets the headers that restrict what browsers may do with the answer.
+/// Checks each request, and sets the headers that restrict what browsers may do with the answer.
 pub(crate) async fn guard(
     State(guard): State<Arc<Guard>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let began = std::time::Instant::now();
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map_or(IpAddr::from([0, 0, 0, 0]), |ConnectInfo(peer)| peer.ip());
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let route = request.extensions().get::<MatchedPath>();
-    let route = route.map_or("none".to_owned(), |path| path.as_str().to_owned());
     let is_preflight = request.method() == Method::OPTIONS
         && request
             .headers()
             .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = match guard.check(&request, peer) {
-        Err(problem) => {
-            guard.metrics.refused.inc();
-            problem.into_response()
-        }
+        Err(problem) => problem.into_response(),
         Ok(()) if is_preflight => preflight(),
         Ok(()) => next.run(request).await,
     };
@@ -307,13 +298,6 @@ pub(crate) async fn guard(
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    let status = response.status().as_u16();
-    guard
-        .metrics
-        .requests
-        .get_or_create(&Route { route, status })
-        .inc();
-    guard.metrics.seconds.observe(began.elapsed().as_secs_f64());
     response
 }
 

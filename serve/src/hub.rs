@@ -13,7 +13,6 @@ use prosescope_core::write::Fault;
 use prosescope_workflow::{Event, Horizon, Tables, Waiting, events_until};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::metrics::Metrics;
 use crate::{Wake, Workplace};
 
 /// The most events that wait in the queue of a stream. A stream with more is too slow and is closed.
@@ -63,19 +62,14 @@ struct State {
 pub(crate) struct Hub {
     state: Mutex<State>,
     changed: Condvar,
-    metrics: Arc<Metrics>,
 }
 
 impl Hub {
     /// Starts the feed's thread.
-    pub(crate) fn start(
-        place: Arc<dyn Workplace>,
-        metrics: Arc<Metrics>,
-    ) -> std::io::Result<(Arc<Hub>, JoinHandle<()>)> {
+    pub(crate) fn start(place: Arc<dyn Workplace>) -> std::io::Result<(Arc<Hub>, JoinHandle<()>)> {
         let hub = Arc::new(Hub {
             state: Mutex::default(),
             changed: Condvar::new(),
-            metrics,
         });
         let fed = Arc::clone(&hub);
         let thread = std::thread::Builder::new().name("feed".to_owned());
@@ -162,7 +156,6 @@ impl Feeding {
             }
             if let Err(fault) = self.look() {
                 self.place.failed(&fault);
-                self.hub.metrics.feed_errors.inc();
                 self.store = None;
                 self.wake = None;
                 std::thread::sleep(AGAIN);

@@ -12,7 +12,7 @@
 //! | `pool.rs` | stores, which block, on threads of their own |
 //! | `guard.rs` | access control: host, origin, token, rate |
 //! | `listen.rs` | connections, and a shutdown that loses no request |
-//! | `problem.rs`, `metrics.rs` | errors as RFC 9457, metrics for Prometheus |
+//! | `problem.rs` | errors as RFC 9457 |
 //! | `describe.rs` | the parts of the OpenAPI description that many routes share |
 //!
 //! The rules of workflows are in [`prosescope_workflow`], not here.
@@ -23,7 +23,6 @@ mod describe;
 mod guard;
 mod hub;
 mod listen;
-mod metrics;
 mod pool;
 mod problem;
 mod read;

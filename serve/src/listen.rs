@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use prosescope_workflow::Horizon;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, watch};
 use tokio_io_timeout::TimeoutStream;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -25,7 +25,6 @@ use crate::Workplace;
 use crate::api::{self, Site};
 use crate::guard::{Access, Guard, guard};
 use crate::hub::Hub;
-use crate::metrics::Metrics;
 use crate::pool::Pool;
 
 /// The server's limits on connections and requests.
@@ -93,7 +92,7 @@ struct Connections(Mutex<VecDeque<Weak<Open>>>);
 impl Connections {
     /// Adds a connection. If `most` connections are open, the new connection replaces the oldest one that has not yet
     /// sent a whole request; returns false if no connection can be replaced.
-    fn add(&self, open: &Arc<Open>, most: usize, metrics: &Metrics) -> bool {
+    fn add(&self, open: &Arc<Open>, most: usize) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|known| known.strong_count() > 0);
         if all.len() >= most {
@@ -107,7 +106,6 @@ impl Connections {
             };
             if let Some(known) = known.upgrade() {
                 known.close.notify_one();
-                metrics.crowded_out.inc();
             }
         }
         all.push_back(Arc::downgrade(open));
@@ -171,24 +169,17 @@ impl Server {
     async fn serve(self, pool: Arc<Pool>, stop: impl Future<Output = ()>) -> std::io::Result<()> {
         self.listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(self.listener)?;
-        let metrics = Arc::new(Metrics::new());
-        let (hub, feed) = Hub::start(Arc::clone(&self.place), Arc::clone(&metrics))?;
+        let (hub, feed) = Hub::start(Arc::clone(&self.place))?;
         let site = Arc::new(Site {
             pool,
             hub: Arc::clone(&hub),
-            metrics: Arc::clone(&metrics),
             horizon: Arc::new(Mutex::new(Horizon::default())),
         });
-        let guarded = Arc::new(Guard::new(
-            self.access,
-            self.limits.body,
-            Arc::clone(&metrics),
-        ));
+        // Each connection and each stream keeps the site until it ends.
+        let users = Arc::downgrade(&site);
+        let guarded = Arc::new(Guard::new(self.access, self.limits.body));
         let app = app(site, Arc::clone(&guarded), &self.limits);
-        // Each connection receives `stopping`, and holds `alive` until the connection ends, so `ended` completes with
-        // the last connection.
         let (stopping, stopped) = watch::channel(false);
-        let (alive, mut ended) = mpsc::channel::<()>(1);
         let connections = Arc::new(Connections::default());
         let mut tidy = tokio::time::interval(Duration::from_secs(60));
         let mut stop = std::pin::pin!(stop);
@@ -212,7 +203,7 @@ impl Server {
                 asked: AtomicBool::new(false),
                 close: Notify::new(),
             });
-            if !connections.add(&open, self.limits.connections, &metrics) {
+            if !connections.add(&open, self.limits.connections) {
                 continue;
             }
             let _ = stream.set_nodelay(true);
@@ -235,10 +226,8 @@ impl Server {
                     TowerToHyperService::new(service),
                 )
                 .with_upgrades();
-            let (alive, mut stopped) = (alive.clone(), stopped.clone());
-            let metrics = Arc::clone(&metrics);
+            let mut stopped = stopped.clone();
             tokio::spawn(async move {
-                metrics.connections.inc();
                 let mut connection = std::pin::pin!(connection);
                 // A broken connection affects only its own client, so its error is dropped.
                 let stops = tokio::select! {
@@ -250,19 +239,14 @@ impl Server {
                     connection.as_mut().graceful_shutdown();
                     let _ = connection.await;
                 }
-                metrics.connections.dec();
-                drop(alive);
             });
         }
         drop(listener);
         hub.stop();
         let _ = stopping.send(true);
-        drop(alive);
+        drop(app);
         let all = async {
-            ended.recv().await;
-            // A WebSocket is no longer counted as a connection, so the shutdown also waits until each stream has sent
-            // its cursor.
-            while metrics.streams.get() > 0 {
+            while users.strong_count() > 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };

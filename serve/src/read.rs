@@ -148,17 +148,6 @@ pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Proble
     Ok(Answer(Health { status: "ok" }))
 }
 
-/// Returns metrics for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, content_type = "application/openmetrics-text", body = String)))]
-pub(crate) async fn metrics(State(site): Shared) -> Response {
-    const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    (
-        [(header::CONTENT_TYPE, HeaderValue::from_static(TEXT))],
-        site.metrics.text(),
-    )
-        .into_response()
-}
-
 /// Returns this OpenAPI description.
 #[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, content_type = "application/json", body = String)))]
 pub(crate) async fn document() -> Response {

@@ -18,7 +18,6 @@ use tokio::sync::mpsc::{Receiver, channel};
 use crate::api::Site;
 use crate::body::{Asked, EventsAsked, Id};
 use crate::hub::Feed;
-use crate::metrics::Metrics;
 use crate::problem::Problem;
 
 /// The interval between signs of life on a stream.
@@ -48,22 +47,6 @@ enum Out {
     Closed { why: &'static str, cursor: i64 },
 }
 
-/// An open stream, counted in the metrics.
-struct Counted(Arc<Metrics>);
-
-impl Counted {
-    fn new(metrics: &Arc<Metrics>) -> Counted {
-        metrics.streams.inc();
-        Counted(Arc::clone(metrics))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.streams.dec();
-    }
-}
-
 /// Sends the events after a cursor, in order and each once.
 async fn follow(
     site: Arc<Site>,
@@ -85,9 +68,6 @@ async fn follow(
         }
     };
     if let Some(why) = why {
-        if why == "slow" {
-            site.metrics.dropped.inc();
-        }
         let _ = tokio::time::timeout(
             Duration::from_secs(2),
             out.send(Out::Closed { why, cursor }),
@@ -139,7 +119,6 @@ async fn joined(
                     return "gone";
                 }
                 *cursor = id;
-                site.metrics.delivered.inc();
             }
             Some(Feed::Restarted) => return "restarted",
             Some(Feed::Waiting(waits)) => {
@@ -179,7 +158,6 @@ async fn past(
                 .await
                 .map_err(|_| Gone::Client)?;
             *cursor = id;
-            site.metrics.delivered.inc();
         }
         if !page.more {
             return Ok(());
@@ -238,11 +216,10 @@ pub(crate) async fn sse(
 ) -> Result<Response, Problem> {
     let (workflow, after) = requested(&site, id, &query, &headers).await?;
     let (sender, receiver) = channel(64);
-    let counted = Counted::new(&site.metrics);
     tokio::spawn(follow(site, workflow, after, sender));
-    let events = stream::unfold((receiver, counted), |(mut receiver, counted)| async move {
+    let events = stream::unfold(receiver, |mut receiver| async move {
         let out = receiver.recv().await?;
-        Some((Ok::<_, Infallible>(as_sse(&out)), (receiver, counted)))
+        Some((Ok::<_, Infallible>(as_sse(&out)), receiver))
     });
     Ok(sse_of(events))
 }
@@ -288,9 +265,10 @@ pub(crate) async fn ws(
     let upgrade = upgrade.protocols(["prose"]);
     Ok(upgrade.on_upgrade(move |socket| async move {
         let (sender, receiver) = channel(64);
-        let _counted = Counted::new(&site.metrics);
-        tokio::spawn(follow(site, workflow, after, sender));
+        tokio::spawn(follow(Arc::clone(&site), workflow, after, sender));
         talk(socket, receiver).await;
+        // The server's shutdown waits for every user of the site, so that the client receives its cursor.
+        drop(site);
     }))
 }
 

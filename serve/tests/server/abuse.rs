@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prosescope_serve::{Access, Limits};
 use serde_json::json;
@@ -223,6 +223,14 @@ fn what_is_too_large_or_odd_is_refused() {
     );
 }
 
+/// Returns whether the server has not closed a connection on which it has sent nothing.
+fn is_open(mut stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let read = stream.read(&mut [0]);
+    stream.set_nonblocking(false).unwrap();
+    read.is_err_and(|cause| cause.kind() == std::io::ErrorKind::WouldBlock)
+}
+
 #[test]
 fn idle_and_slow_connections_leave_others_answered() {
     let limits = Limits {
@@ -245,6 +253,13 @@ fn idle_and_slow_connections_leave_others_answered() {
             assert_eq!(site.get("/workflows").status, 200, "after {n}");
         }
     }
+    // The oldest connections made room for the newer ones.
+    let open = || idle.iter().filter(|stream| is_open(stream)).count();
+    let patience = Instant::now() + Duration::from_secs(3);
+    while open() > 300 && Instant::now() < patience {
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(open() <= 300, "{} of 900 are open", open());
     // The server gives up on a body that never ends.
     let mut slow = site.connect();
     write!(
@@ -255,19 +270,6 @@ fn idle_and_slow_connections_leave_others_answered() {
     .unwrap();
     let said = super::Reply::read(slow);
     assert_eq!(said.status, 408, "{said:?}");
-    let metrics = site.get("/metrics").body;
-    let count = |name: &str| -> u64 {
-        let line = metrics
-            .lines()
-            .find(|line| line.starts_with(name))
-            .unwrap_or_else(|| panic!("{metrics}"));
-        line.rsplit(' ').next().unwrap().parse().unwrap()
-    };
-    assert!(count("prose_connections ") <= 301, "{metrics}");
-    assert!(
-        count("prose_connections_crowded_out_total") >= 500,
-        "{metrics}"
-    );
     // The last of these connections never sends the rest of its head, so the server closes this connection too.
     let mut last = idle.pop().unwrap();
     let mut byte = [0];
