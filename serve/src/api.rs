@@ -23,7 +23,7 @@ use crate::body::{
 };
 use crate::hub::Hub;
 use crate::pool::Pool;
-use crate::problem::Problem;
+use crate::problem::{Problem, Refused};
 use crate::{read, stream};
 
 /// State shared by all routes.
@@ -41,10 +41,12 @@ type Done<T> = Result<Answer<T>, Problem>;
 #[openapi(
     info(
         title = "Prosescope workflows",
-        description = "Workflows are conversations, runs are their turns, events are their progress. Errors are RFC 9457 problems. \
+        description = "Workflows are conversations, runs are their turns, events are their progress. All requests except \
+                       `/health` need `Authorization: Bearer TOKEN`. Errors are RFC 9457 problems. \
                        `If-Match: \"VERSION\"` refuses a command (412) when the workflow changed after it was read."
     ),
-    components(schemas(Problem)),
+    // The bodies of these commands may be left out, so their routes refer to them without requiring them.
+    components(schemas(HeartbeatBody, PreferBody, RunBody)),
     tags(
         (name = "commands", description = "Change a workflow"),
         (name = "pages", description = "Read what is recorded"),
@@ -145,7 +147,7 @@ fn error_of(error: Json) -> Json {
 
 /// Begins a run; without `workflow_id`, in a new workflow.
 #[utoipa::path(post, path = "/workflow/start", tag = "commands", request_body = StartBody,
-    responses((status = 200, body = Started)))]
+    responses((status = 200, body = Started), Refused))]
 async fn start(
     State(site): Shared,
     headers: HeaderMap,
@@ -175,7 +177,7 @@ async fn start(
 
 /// Answers the question of the waiting run.
 #[utoipa::path(post, path = "/workflow/input/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = InputBody, responses((status = 200, body = Turned)))]
+    request_body = InputBody, responses((status = 200, body = Turned), Refused))]
 async fn input(
     State(site): Shared,
     Id(id): Id,
@@ -195,7 +197,7 @@ async fn input(
 
 /// Pauses a workflow, so that it accepts no new run.
 #[utoipa::path(post, path = "/workflow/pause/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    responses((status = 200, body = Moved)))]
+    responses((status = 200, body = Moved), Refused))]
 async fn pause(
     State(site): Shared,
     Id(id): Id,
@@ -210,7 +212,7 @@ async fn pause(
 
 /// Resumes a workflow that is paused or has an error.
 #[utoipa::path(post, path = "/workflow/resume/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    responses((status = 200, body = Moved)))]
+    responses((status = 200, body = Moved), Refused))]
 async fn resume(
     State(site): Shared,
     Id(id): Id,
@@ -225,7 +227,7 @@ async fn resume(
 
 /// Cancels a workflow with its open runs; with `run_id`, only that run.
 #[utoipa::path(post, path = "/workflow/cancel/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = RunBody, responses((status = 200, body = Moved)))]
+    request_body(content = ref("#/components/schemas/RunBody"), content_type = "application/json"), responses((status = 200, body = Moved), Refused))]
 async fn cancel(
     State(site): Shared,
     Id(id): Id,
@@ -243,7 +245,7 @@ async fn cancel(
 
 /// Records an error of the workflow itself.
 #[utoipa::path(post, path = "/workflow/error/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = ErrorBody, responses((status = 200, body = Moved)))]
+    request_body = ErrorBody, responses((status = 200, body = Moved), Refused))]
 async fn error(
     State(site): Shared,
     Id(id): Id,
@@ -261,7 +263,7 @@ async fn error(
 
 /// Asks the person a question; the run then waits for input.
 #[utoipa::path(post, path = "/workflow/ask/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = AskBody, responses((status = 200, body = Turned)))]
+    request_body = AskBody, responses((status = 200, body = Turned), Refused))]
 async fn ask(
     State(site): Shared,
     Id(id): Id,
@@ -280,7 +282,7 @@ async fn ask(
 
 /// Ends a run with its output.
 #[utoipa::path(post, path = "/workflow/finish/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = FinishBody, responses((status = 200, body = Turned)))]
+    request_body = FinishBody, responses((status = 200, body = Turned), Refused))]
 async fn finish(
     State(site): Shared,
     Id(id): Id,
@@ -307,7 +309,7 @@ async fn finish(
 
 /// Ends a run with an error.
 #[utoipa::path(post, path = "/workflow/fail/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = ErrorBody, responses((status = 200, body = Turned)))]
+    request_body = ErrorBody, responses((status = 200, body = Turned), Refused))]
 async fn fail(
     State(site): Shared,
     Id(id): Id,
@@ -325,7 +327,7 @@ async fn fail(
 
 /// Records that an engine works on a run; 409 means that the engine must stop.
 #[utoipa::path(post, path = "/workflow/heartbeat/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = HeartbeatBody, responses((status = 200, body = Turned)))]
+    request_body(content = ref("#/components/schemas/HeartbeatBody"), content_type = "application/json"), responses((status = 200, body = Turned), Refused))]
 async fn heartbeat(
     State(site): Shared,
     Id(id): Id,
@@ -343,7 +345,7 @@ async fn heartbeat(
 
 /// Sets or removes preferences; other preferences stay.
 #[utoipa::path(post, path = "/workflow/prefer/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = PreferBody, responses((status = 200, body = DataSet)))]
+    request_body(content = ref("#/components/schemas/PreferBody"), content_type = "application/json"), responses((status = 200, body = DataSet), Refused))]
 async fn prefer(
     State(site): Shared,
     Id(id): Id,
@@ -362,7 +364,7 @@ async fn prefer(
 
 /// Records an important step for later runs.
 #[utoipa::path(post, path = "/workflow/step/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = StepBody, responses((status = 200, body = DataSet)))]
+    request_body = StepBody, responses((status = 200, body = DataSet), Refused))]
 async fn step(
     State(site): Shared,
     Id(id): Id,
@@ -382,7 +384,7 @@ async fn step(
 
 /// Appends one event or several; if one is refused, none is appended.
 #[utoipa::path(post, path = "/workflow/events/{id}", tag = "events", params(("id" = String, Path, description = "The workflow")),
-    request_body = EventsBody, responses((status = 200, body = Appended)))]
+    request_body = EventsBody, responses((status = 200, body = Appended), Refused))]
 async fn append(
     State(site): Shared,
     Id(id): Id,

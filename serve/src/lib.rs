@@ -13,13 +13,11 @@
 //! | `guard.rs` | access control: host, origin, token, rate |
 //! | `listen.rs` | connections, and a shutdown that loses no request |
 //! | `problem.rs` | errors as RFC 9457 |
-//! | `describe.rs` | the parts of the OpenAPI description that many routes share |
-//!
+//! //!
 //! The rules of workflows are in [`prosescope_workflow`], not here.
 
 mod api;
 mod body;
-mod describe;
 mod guard;
 mod hub;
 mod listen;
@@ -87,7 +85,6 @@ pub fn asked_to_stop() -> impl Future<Output = ()> {
 
 /// Returns the OpenAPI description of the routes, as JSON.
 pub fn openapi() -> String {
-    let (_, mut document) = api::routes().split_for_parts();
-    describe::complete(&mut document);
+    let (_, document) = api::routes().split_for_parts();
     document.to_pretty_json().unwrap_or_default()
 }

@@ -25,6 +25,15 @@ pub(crate) struct Problem {
     hint: String,
 }
 
+/// The answer to every request that is refused, for the OpenAPI description.
+#[derive(utoipa::IntoResponses)]
+#[response(
+    status = "default",
+    description = "The request is refused: `status` and `detail` give the reason",
+    content_type = "application/problem+json"
+)]
+pub(crate) struct Refused(#[expect(dead_code, reason = "only its type is read")] Problem);
+
 impl Problem {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Problem {
         Problem {

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use crate::api::{Site, now};
 use crate::body::{Asked, EventsAsked, Id, ListAsked, StuckAsked};
-use crate::problem::Problem;
+use crate::problem::{Problem, Refused};
 
 type Shared = State<Arc<Site>>;
 type Done<T> = Result<Answer<T>, Problem>;
@@ -29,7 +29,7 @@ const MOST: u32 = 1000;
 const SILENT: i64 = 5 * 60 * 1000;
 
 /// Lists workflows, the newest first.
-#[utoipa::path(get, path = "/workflows", tag = "pages", params(ListAsked), responses((status = 200, body = WorkflowList)))]
+#[utoipa::path(get, path = "/workflows", tag = "pages", params(ListAsked), responses((status = 200, body = WorkflowList), Refused))]
 pub(crate) async fn list(
     State(site): Shared,
     Asked(asked): Asked<ListAsked>,
@@ -51,7 +51,7 @@ pub(crate) async fn list(
 }
 
 /// Lists running runs without a sign of life, the longest silent first.
-#[utoipa::path(get, path = "/workflows/stuck", tag = "pages", params(StuckAsked), responses((status = 200, body = Vec<StuckRun>)))]
+#[utoipa::path(get, path = "/workflows/stuck", tag = "pages", params(StuckAsked), responses((status = 200, body = Vec<StuckRun>), Refused))]
 pub(crate) async fn stuck(
     State(site): Shared,
     Asked(asked): Asked<StuckAsked>,
@@ -75,7 +75,7 @@ pub(crate) async fn stuck(
 
 /// Returns a workflow with its runs. The ETag is the workflow's version.
 #[utoipa::path(get, path = "/workflows/{id}", tag = "pages", params(("id" = String, Path)),
-    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "The version to send as `If-Match`; missing if the table has no column `x_version`")))))]
+    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "The version to send as `If-Match`; missing if the table has no column `x_version`"))), Refused))]
 pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response, Problem> {
     let view = site.pool.run(move |store| {
         let id = find_workflow(store, &id)?;
@@ -95,7 +95,7 @@ pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response
 }
 
 /// Returns a run of a workflow.
-#[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn)))]
+#[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn), Refused))]
 pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
     let run = site.pool.run(move |store| {
         let id = find_run(store, &id)?;
@@ -106,7 +106,7 @@ pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
 }
 
 /// Returns the settled events after a cursor.
-#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), Refused))]
 pub(crate) async fn events(
     State(site): Shared,
     Id(id): Id,
@@ -132,7 +132,7 @@ pub(crate) struct Health {
 }
 
 /// Returns whether the store answers; needs no token.
-#[utoipa::path(get, path = "/health", tag = "server", responses((status = 200, body = Health)))]
+#[utoipa::path(get, path = "/health", tag = "server", responses((status = 200, body = Health), Refused))]
 pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Problem> {
     let wanted = Wanted {
         limit: 1,
@@ -149,7 +149,7 @@ pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Proble
 }
 
 /// Returns this OpenAPI description.
-#[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, content_type = "application/json", body = String)))]
+#[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, content_type = "application/json", body = String), Refused))]
 pub(crate) async fn document() -> Response {
     const TEXT: &str = "application/json";
     (

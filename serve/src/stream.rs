@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 use crate::api::Site;
 use crate::body::{Asked, EventsAsked, Id};
 use crate::hub::Feed;
-use crate::problem::Problem;
+use crate::problem::{Problem, Refused};
 
 /// The interval between signs of life on a stream.
 const BEAT: Duration = Duration::from_secs(15);
@@ -207,7 +207,7 @@ fn line<T: Serialize>(value: &T) -> String {
 /// Streams events as server-sent events, each with its id, so that a browser that reconnects continues after the last
 /// event.
 #[utoipa::path(get, path = "/workflows/{id}/events/stream", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` give the reason when no events come", content_type = "text/event-stream", body = String), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` give the reason when no events come", content_type = "text/event-stream", body = String), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), Refused))]
 pub(crate) async fn sse(
     State(site): State<Arc<Site>>,
     Id(id): Id,
@@ -248,7 +248,7 @@ fn as_sse(out: &Out) -> sse::Event {
 
 /// Streams events over a WebSocket: one event as JSON in each message.
 #[utoipa::path(get, path = "/workflows/{id}/events/ws", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 409, description = "The cursor is greater than the id of the newest event", body = Problem, content_type = "application/problem+json"), Refused))]
 pub(crate) async fn ws(
     State(site): State<Arc<Site>>,
     Id(id): Id,

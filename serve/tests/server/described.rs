@@ -31,17 +31,11 @@ pub(super) fn check(method: &str, path: &str, reply: &Reply) {
     if OF_HTTP.contains(&reply.status) {
         return;
     }
-    let mut described = &operation["responses"][reply.status.to_string()];
-    assert!(
-        described.is_object(),
-        "{method} {path}: no {}: {reply:?}",
-        reply.status
-    );
-    if let Some(shared) = described["$ref"].as_str() {
-        described = document
-            .pointer(shared.trim_start_matches('#'))
-            .expect("it leads somewhere");
-    }
+    let responses = &operation["responses"];
+    let own = responses.get(reply.status.to_string());
+    let described = own
+        .or_else(|| responses.get("default").filter(|_| reply.status >= 400))
+        .unwrap_or_else(|| panic!("{method} {path}: no {}: {reply:?}", reply.status));
     let of = reply.header("content-type").unwrap_or_default();
     let of = of.split(';').next().unwrap_or_default();
     let is_described = described["content"]
