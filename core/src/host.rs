@@ -1,4 +1,6 @@
-//! Finds the host that an HTTP request names, for the workflow server and the viewer's server.
+//! Finds and judges the host that an HTTP request names, for the workflow server and the viewer's server.
+
+use std::net::IpAddr;
 
 /// Returns the host of a request, with its port. `hosts` are the values of its `Host` headers, with `None` for a value
 /// that is not text. `authority` is the host in an absolute address, such as `GET http://localhost:80/`. Returns `None`
@@ -14,9 +16,47 @@ pub fn named_host<'a>(
     (is_one && authority.is_none_or(|named| named.eq_ignore_ascii_case(host))).then_some(host)
 }
 
+/// Returns whether a host, with or without its port, is a name of loopback: `localhost`, or an address such as `[::1]`.
+pub fn is_loopback(host: &str) -> bool {
+    let name = without_port(host);
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// Returns a host's name without its port, and without the brackets of an IPv6 address.
+pub fn without_port(host: &str) -> &str {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) => name,
+        _ => host,
+    };
+    name.trim_start_matches('[').trim_end_matches(']')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn loopback_has_several_names() {
+        for host in [
+            "localhost",
+            "LOCALHOST:80",
+            "127.0.0.1:8737",
+            "[::1]",
+            "[::1]:80",
+        ] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.com",
+            "localhost.example:80",
+            "10.0.0.1",
+            "evil@localhost",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
+    }
 
     #[test]
     fn a_request_that_names_two_hosts_names_none() {

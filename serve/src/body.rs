@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use utoipa::openapi::schema::{Object, SchemaType, Type};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::problem::Problem;
+use crate::problem::{Problem, SMALLER};
 
 /// The JSON body of a request; an empty body counts as an empty object.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -33,8 +33,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             let detail = rejection.body_text();
             match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => {
-                    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
-                        .hint("send a smaller body; store long values elsewhere, not in events")
+                    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).hint(SMALLER)
                 }
                 status => Problem::new(status, detail),
             }

@@ -1,6 +1,6 @@
 //! Access control: checks the host, the origin of the page, the token and the rate of each request.
 //!
-//! Requests without the token are counted separately, so that a page without the token cannot use up the rate of the
+//! Requests without the token are counted apart from those with the token, so that a page without the token cannot use up the rate of the
 //! engine, which has the token.
 
 use std::net::{IpAddr, SocketAddr};
@@ -15,10 +15,10 @@ use axum::response::{IntoResponse, Response};
 use governor::clock::DefaultClock;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
-use prosescope_core::host::named_host;
+use prosescope_core::host::{is_loopback, named_host, without_port};
 use subtle::ConstantTimeEq;
 
-use crate::problem::Problem;
+use crate::problem::{Problem, SMALLER};
 
 /// The access rules of a server.
 #[derive(Debug, Clone, Default)]
@@ -34,72 +34,51 @@ pub struct Access {
     pub rate: u32,
 }
 
-type Rate = RateLimiter<IpAddr, DefaultKeyedStateStore<IpAddr>, DefaultClock>;
+/// The limit on requests, for each peer and caller.
+type Rate = RateLimiter<Counted, DefaultKeyedStateStore<Counted>, DefaultClock>;
+type Counted = (IpAddr, Caller);
 
 /// The check that every request must pass.
 pub(crate) struct Guard {
     access: Access,
-    /// The limit on requests with the token.
     rate: Option<Rate>,
-    /// The limit on all other requests, including those that are refused.
-    rate_of_strangers: Option<Rate>,
-    /// The largest body of a request, in bytes.
-    body: u64,
 }
 
 /// The sender of a request.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Caller {
     /// A sender with the token; on a server without a token, anyone except pages of other sites.
     Known,
-    /// Any other sender. The server still answers `/health` and preflight requests.
+    /// Any other sender, also one that is refused. The server still answers `/health` and preflight requests.
     Stranger,
 }
 
 impl Guard {
-    pub(crate) fn new(access: Access, body: usize) -> Guard {
-        let rate = || {
-            let rate = NonZeroU32::new(access.rate)?;
+    pub(crate) fn new(access: Access) -> Guard {
+        let rate = NonZeroU32::new(access.rate).map(|rate| {
             let burst = rate.saturating_mul(NonZeroU32::MIN.saturating_add(1));
-            Some(RateLimiter::keyed(
-                Quota::per_second(rate).allow_burst(burst),
-            ))
-        };
-        Guard {
-            rate: rate(),
-            rate_of_strangers: rate(),
-            access,
-            body: body as u64,
-        }
+            RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
+        });
+        Guard { access, rate }
     }
 
     /// Removes peers without recent requests from the counters.
     pub(crate) fn tidy(&self) {
-        for rate in [&self.rate, &self.rate_of_strangers].into_iter().flatten() {
+        if let Some(rate) = &self.rate {
             rate.retain_recent();
         }
     }
 
     fn check(&self, request: &Request, peer: IpAddr) -> Result<(), Problem> {
         let caller = self.caller(request);
-        let rate = match caller {
-            Ok(Caller::Known) => &self.rate,
-            Ok(Caller::Stranger) | Err(_) => &self.rate_of_strangers,
-        };
-        if let Some(rate) = rate
-            && rate.check_key(&peer).is_err()
+        let counted = *caller.as_ref().unwrap_or(&Caller::Stranger);
+        if let Some(rate) = &self.rate
+            && rate.check_key(&(peer, counted)).is_err()
         {
             let status = StatusCode::TOO_MANY_REQUESTS;
             return Err(Problem::new(status, "too many requests").hint("wait a second"));
         }
-        caller?;
-        let length = request.headers().get(header::CONTENT_LENGTH);
-        let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        // The request is refused by its declared length, before the server waits for the body.
-        if length.is_some_and(|length| length > self.body) {
-            return Err(too_large(self.body));
-        }
-        Ok(())
+        caller.map(|_| ())
     }
 
     /// Returns who sent the request, or a problem if the sender has no access.
@@ -113,7 +92,7 @@ impl Guard {
         };
         let name = without_port(host);
         let mut known = self.access.hosts.iter();
-        if !is_loopback(name) && !known.any(|known| known.eq_ignore_ascii_case(name)) {
+        if !is_loopback(host) && !known.any(|known| known.eq_ignore_ascii_case(name)) {
             let status = StatusCode::MISDIRECTED_REQUEST;
             return Err(
                 Problem::new(status, "this server does not accept requests for that host")
@@ -194,26 +173,6 @@ fn is_cross_site(headers: &HeaderMap) -> bool {
     )
 }
 
-/// Returns a host name without its port.
-fn without_port(host: &str) -> &str {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) => name,
-        _ => host,
-    };
-    name.trim_start_matches('[').trim_end_matches(']')
-}
-
-fn too_large(most: u64) -> Problem {
-    let detail = format!("the body has more than {most} bytes");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
-        .hint("send a smaller body; store long values elsewhere, not in events")
-}
-
-fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
-
 /// The routes of event streams, which also accept the token in the address: a browser cannot add headers to these
 /// requests.
 const STREAM: &str = "/workflows/{id}/events/stream";
@@ -266,17 +225,16 @@ pub(crate) async fn guard(
         // axum itself refuses an unknown route, method or size, with a body that must be replaced by a problem of RFC
         // 9457.
         let status = response.status();
-        let said = match status {
-            StatusCode::NOT_FOUND => "there is nothing at this path",
-            StatusCode::METHOD_NOT_ALLOWED => "this path does not accept that method",
-            StatusCode::PAYLOAD_TOO_LARGE => "the body is too large",
-            StatusCode::REQUEST_TIMEOUT => "the request took too long",
-            _ => "the request was refused",
+        let path = "choose a path from `/openapi.json`";
+        let (said, hint) = match status {
+            StatusCode::NOT_FOUND => ("there is nothing at this path", path),
+            StatusCode::METHOD_NOT_ALLOWED => ("this path does not accept that method", path),
+            StatusCode::PAYLOAD_TOO_LARGE => ("the body is too large", SMALLER),
+            StatusCode::REQUEST_TIMEOUT => ("the request took too long", path),
+            _ => ("the request was refused", path),
         };
         let allow = response.headers().get(header::ALLOW).cloned();
-        response = Problem::new(status, said)
-            .hint("choose a path from `/openapi.json`")
-            .into_response();
+        response = Problem::new(status, said).hint(hint).into_response();
         if let Some(allow) = allow {
             response.headers_mut().insert(header::ALLOW, allow);
         }

@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tokio_io_timeout::TimeoutStream;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use crate::Workplace;
@@ -177,7 +178,7 @@ impl Server {
         });
         // Each connection and each stream keeps the site until it ends.
         let users = Arc::downgrade(&site);
-        let guarded = Arc::new(Guard::new(self.access, self.limits.body));
+        let guarded = Arc::new(Guard::new(self.access));
         let app = app(site, Arc::clone(&guarded), &self.limits);
         let (stopping, stopped) = watch::channel(false);
         let connections = Arc::new(Connections::default());
@@ -265,7 +266,8 @@ fn app(site: Arc<Site>, guarded: Arc<Guard>, limits: &Limits) -> Router {
             StatusCode::REQUEST_TIMEOUT,
             limits.request,
         ))
-        .layer(DefaultBodyLimit::max(limits.body))
+        .layer(RequestBodyLimitLayer::new(limits.body))
+        .layer(DefaultBodyLimit::disable())
         .layer(CatchPanicLayer::new())
         .layer(middleware::from_fn_with_state(guarded, guard))
         .with_state(site)

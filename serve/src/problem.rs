@@ -5,6 +5,9 @@ use axum::response::{IntoResponse, Response};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 use serde::Serialize;
 
+/// The hint of an error about a body that is too large.
+pub(crate) const SMALLER: &str = "send a smaller body; store long values elsewhere, not in events";
+
 /// An error that a route returns, for programs and people.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub(crate) struct Problem {
