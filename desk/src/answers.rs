@@ -131,9 +131,6 @@ impl Desk {
                     .events(&id, run.as_deref(), from, len)?,
             ),
             Request::EventCounts { place, id } => json(&self.tables(&place)?.event_counts(&id)?),
-            Request::SearchWorkflow { place, id, text } => {
-                json(&self.search_workflow(&place, &id, &text)?)
-            }
             Request::Event { place, id, event } => json(&self.tables(&place)?.event(&id, event)?),
             Request::Search { place, text } => json(&self.search(&place, &text)?),
             Request::Compare { a, b, all, anyway } => {

@@ -262,16 +262,6 @@ pub enum Request {
         /// The workflow's id.
         id: String,
     },
-    /// Searches a workflow for a text for a short time. The same request, sent again, continues the search. Answer: a
-    /// [`Found`](prosescope_workflow::search::Found).
-    SearchWorkflow {
-        /// The database's path in the open source.
-        place: String,
-        /// The workflow's id.
-        id: String,
-        /// The text to search for.
-        text: String,
-    },
     /// Returns a window of a workflow's events, in order. Answer: a [`Window`].
     Events {
         /// The database's path in the open source.

@@ -1,8 +1,7 @@
-//! Searches a run or a workflow in short steps, one step for each request. The desk answers other requests in between.
+//! Searches a run in short steps, one step for each request. The desk answers other requests in between.
 
 use prosescope_core::session::search::{EmptyText, Needle, Search};
 use prosescope_core::view::SearchedRun;
-use prosescope_workflow::search::Found;
 
 use crate::Desk;
 use crate::protocol::Trouble;
@@ -18,30 +17,12 @@ pub(crate) struct OpenSearch {
     search: Search,
 }
 
-/// Prepares a text for searching; returns an error if the text is empty.
-pub(crate) fn needle(text: &str) -> Result<Needle, Trouble> {
-    Needle::new(text).map_err(|EmptyText| {
-        Trouble::new("The search text is empty.", "Type the text to search for.")
-    })
-}
-
 impl Desk {
-    /// Starts or continues a search of a workflow, and returns what was found so far.
-    pub(crate) fn search_workflow(
-        &mut self,
-        place: &str,
-        id: &str,
-        text: &str,
-    ) -> Result<Found, Trouble> {
-        let clock = self.clock().clone();
-        let until = clock.now() + MOMENT;
-        self.tables(place)?
-            .search(id, text, &|| clock.now() >= until)
-    }
-
     /// Starts or continues a search of a run, and returns what was found so far.
     pub(crate) fn search(&mut self, place: &str, text: &str) -> Result<SearchedRun, Trouble> {
-        let needle = needle(text)?;
+        let needle = Needle::new(text).map_err(|EmptyText| {
+            Trouble::new("The search text is empty.", "Type the text to search for.")
+        })?;
         let (clock, known) = (self.clock().clone(), self.open_search.take());
         let (session, reading) = self.reading(place)?;
         let known = known.filter(|known| known.reading == reading && known.text == text);

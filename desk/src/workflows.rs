@@ -1,12 +1,10 @@
 //! Finds the databases of workflows in the open source, and answers requests about them.
 
 use prosescope_core::database::Limits;
-use prosescope_core::session::search::Needle;
 use prosescope_core::source::SourceError;
 use prosescope_core::view::RunList;
 use prosescope_core::write::Fault;
 use prosescope_workflow::page::{self, EventShown, WorkflowPage};
-use prosescope_workflow::search::{Found, Search};
 use prosescope_workflow::{
     EventIds, Rows, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries,
     workflow_ids,
@@ -26,8 +24,6 @@ pub(crate) struct OpenWorkflows {
     listed: Option<(String, bool, Vec<String>)>,
     /// The workflow whose events were requested last, and the ids of these events.
     events: Option<(String, EventIds)>,
-    /// The unfinished search: the id of its workflow, its text, and its state.
-    search: Option<(String, String, Search)>,
 }
 
 /// Removes the databases of workflows from a list of runs and returns them. They are the entries that are not runs but
@@ -94,7 +90,6 @@ impl Desk {
                 place: place.to_owned(),
                 listed: None,
                 events: None,
-                search: None,
             },
         };
         if open.tables.is_none() {
@@ -202,44 +197,6 @@ impl OpenWorkflows {
             rows: rows.iter().map(page::line).map(Line::Event).collect(),
             total,
         })
-    }
-
-    /// Starts or continues a search of a workflow, and returns what was found so far.
-    pub(crate) fn search(
-        &mut self,
-        id: &str,
-        text: &str,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Found, Trouble> {
-        let needle = crate::search::needle(text)?;
-        let known = self.search.take();
-        let known = known.filter(|(of, before, _)| of == id && before == text);
-        let mut search = match known {
-            Some((.., search)) => search,
-            None => self.begin_search(id, &needle)?,
-        };
-        let tables = rows(&self.tables)?;
-        while !search.found().done {
-            let step = search.step(tables);
-            step.map_err(|fault| trouble(&self.place, fault))?;
-            if is_over() {
-                break;
-            }
-        }
-        let found = search.found().clone();
-        // A finished search is dropped, so that repeating the request begins a new search.
-        self.search = (!found.done).then(|| (id.to_owned(), text.to_owned(), search));
-        Ok(found)
-    }
-
-    fn begin_search(&self, id: &str, needle: &Needle) -> Result<Search, Trouble> {
-        let page = self.show(id)?.ok_or_else(|| {
-            Trouble::new(
-                "The database has no such workflow.",
-                "Go back to the list of workflows.",
-            )
-        })?;
-        Ok(Search::new(needle, page))
     }
 
     /// Returns one event of a workflow.

@@ -100,18 +100,15 @@ pub(crate) enum InThread {
     Event(i64),
     /// All events.
     Events,
-    /// A message, by its key.
-    Message(String),
 }
 
 impl InThread {
-    /// Parses the item of an address: `run:{id}`, `event:7`, `events` or `message:{key}`.
+    /// Parses the item of an address: `run:{id}`, `event:7` or `events`.
     pub(crate) fn parse(item: &str) -> Option<InThread> {
         match item.split_once(':') {
             None => (item == "events").then_some(InThread::Events),
             Some(("run", run)) => Some(InThread::Run(run.to_owned())),
             Some(("event", event)) => event.parse().ok().map(InThread::Event),
-            Some(("message", key)) => Some(InThread::Message(key.to_owned())),
             Some(_) => None,
         }
     }
@@ -123,7 +120,6 @@ impl fmt::Display for InThread {
             InThread::Run(run) => write!(f, "run:{run}"),
             InThread::Event(event) => write!(f, "event:{event}"),
             InThread::Events => f.write_str("events"),
-            InThread::Message(key) => write!(f, "message:{key}"),
         }
     }
 }
@@ -519,10 +515,6 @@ mod tests {
             ("runs/r:1", Some(InThread::Run("r:1".into()))),
             ("events", Some(InThread::Events)),
             ("events/7", Some(InThread::Event(7))),
-            (
-                "thread/message%3A%401",
-                Some(InThread::Message("@1".into())),
-            ),
         ] {
             let route = Route::parse(&format!("#/workflow/x/y/{old}"));
             assert!(

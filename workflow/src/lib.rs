@@ -17,7 +17,7 @@
 //! | `tables.rs`, `shape.rs` | the interface of a store (rows out, changes in), and the tables found in it |
 //! | `read.rs`, `follow.rs` | list and show; events after a cursor, pruning |
 //! | `window.rs`, `page.rs` | the visible parts of long lists; the contents of a workflow's page |
-//! | `thread.rs`, `search.rs` | messages, runs and questions as one thread; text search in a workflow |
+//! | `thread.rs` | messages, runs and questions as one thread |
 //!
 //! Stores apply changes and contain no rules. Tables of other programs (SQLAlchemy models, as OpenProse describes them)
 //! are discovered and used unchanged (errata M1): a missing column is not written, an unknown column is kept and shown.
@@ -43,7 +43,6 @@ mod model;
 pub mod page;
 mod read;
 mod rules;
-pub mod search;
 mod shape;
 mod sqlite;
 mod start;

@@ -210,20 +210,6 @@ pub fn page(view: WorkflowView) -> WorkflowPage {
     }
 }
 
-/// Returns a key for each message, for addresses of pages: the message's number if unique, else its index as `@0`.
-pub fn message_keys(messages: &[Message]) -> Vec<String> {
-    let mut counts = std::collections::BTreeMap::new();
-    for seq in messages.iter().filter_map(|message| message.seq.as_deref()) {
-        *counts.entry(seq).or_insert(0_u32) += 1;
-    }
-    let key = |(at, message): (usize, &Message)| {
-        let seq = message.seq.as_deref().filter(|seq| !seq.starts_with('@'));
-        let seq = seq.filter(|seq| counts.get(seq) == Some(&1));
-        seq.map_or_else(|| format!("@{at}"), str::to_owned)
-    };
-    messages.iter().enumerate().map(key).collect()
-}
-
 /// Returns an event as a list shows it.
 pub fn line(event: &Event) -> EventLine {
     EventLine {

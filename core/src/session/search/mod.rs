@@ -18,8 +18,8 @@ use std::collections::VecDeque;
 
 use super::Session;
 use crate::view::{Hit, HitGroup, HitKind, SearchedRun, SkippedValue};
-use needle::Scan;
-pub use needle::{EmptyText, Match, Needle};
+pub use needle::{EmptyText, Needle};
+use needle::{Match, Scan};
 use tables::Window;
 use values::{Job, Reading};
 

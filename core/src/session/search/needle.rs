@@ -49,13 +49,6 @@ impl Needle {
         self.find(text.as_bytes(), 0, text.len()).is_some()
     }
 
-    /// Returns the lines of the given text that contain the text that is searched for.
-    pub fn lines(&self, text: &str) -> Vec<Match> {
-        let mut found = Vec::new();
-        Scan::default().piece(self, text.as_bytes(), true, &mut |line| found.push(line));
-        found
-    }
-
     /// Returns the largest number of bytes that a match can have.
     fn most(&self) -> usize {
         4 * self.chars.len()
@@ -126,7 +119,7 @@ fn decode(hay: &[u8], at: usize) -> Option<(char, usize)> {
 
 /// A line that contains the text that is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Match {
+pub(crate) struct Match {
     /// The line of the text, from 1.
     pub line: u64,
     /// Position of the match in the text, in bytes.

@@ -1,11 +1,10 @@
 //! Builds the entries of the finder, the dialog behind Ctrl K: pages, runs and commands whose names match, and lines
-//! of a run or workflow that contain the typed text.
+//! of a run that contain the typed text.
 
 use leptos::prelude::*;
 use prosescope_core::view::{Hit, HitKind, RunList, SearchedRun};
-use prosescope_workflow::search::{self, To};
 
-use crate::route::{InThread, Page, Route, Tab};
+use crate::route::{Page, Route, Tab};
 use crate::ui::state::{App, Desk, key};
 
 /// The maximum number of runs that are listed because their names match.
@@ -112,34 +111,6 @@ fn before() -> usize {
         Some(width) if width < NARROW => BEFORE_NARROW,
         _ => BEFORE,
     }
-}
-
-/// Returns the matches in a workflow.
-pub(super) fn of_workflow(place: &str, id: &str, found: &search::Found) -> Vec<Entry> {
-    let before = before();
-    let route = |to: &To| match to {
-        To::Thread => Route::workflow(place, id, Tab::Thread),
-        To::Data => Route::workflow(place, id, Tab::Data),
-        To::Message(key) => Route::thread(place, id, &InThread::Message(key.clone())),
-        To::Run(run) => Route::thread(place, id, &InThread::Run(run.clone())),
-        To::Event(event) => Route::thread(place, id, &InThread::Event(*event)),
-    };
-    let mut all = Vec::new();
-    for group in &found.groups {
-        let title = titled(group.kind.title(), group.more);
-        all.extend(group.hits.iter().map(|hit| {
-            let range = (hit.range.0 as usize, hit.range.1 as usize);
-            let (text, mark) = around(&hit.text, range, before);
-            Entry {
-                group: title.clone(),
-                text,
-                mark: Some(mark),
-                more: hit.place.clone(),
-                act: Act::Go(route(&hit.to), Some(hit.line)),
-            }
-        }));
-    }
-    all
 }
 
 /// Returns the heading of a group: `Values`, or `Values, and 3 more lines` if some lines are not listed.

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
 use self::entries::{Act, Entry};
-use self::search::{Found, Search, State, Where};
+use self::search::{KINDS, Search, State};
 use super::icons;
 use super::opening::{pick_files, pick_folder};
 use super::state::{App, Desk, find};
@@ -50,19 +50,15 @@ pub(crate) fn Finder() -> impl IntoView {
     }
 }
 
-/// Returns the runs or the workflow to search. The list of runs is read untracked, because a new run in the list must
+/// Returns the paths of the runs to search. The list of runs is read untracked, because a new run in the list must
 /// not restart a search.
-fn places(app: App, all: bool) -> Vec<Where> {
+fn places(app: App, all: bool) -> Vec<String> {
     let Desk::Open(list) = &*app.desk.read_untracked() else {
         return Vec::new();
     };
-    let run = |place: String| Where::Run(place);
     match &*app.route.read_untracked() {
-        Route::Run { run: key, .. } if !all => find(list, key).into_iter().map(run).collect(),
-        Route::Workflow { place, id, .. } if !all => {
-            vec![Where::Workflow(place.clone(), id.clone())]
-        }
-        _ => list.runs.iter().map(|of| run(of.place.clone())).collect(),
+        Route::Run { run: key, .. } if !all => find(list, key).into_iter().collect(),
+        _ => list.runs.iter().map(|of| of.place.clone()).collect(),
     }
 }
 
@@ -71,18 +67,13 @@ fn Inside() -> impl IntoView {
     let app = App::get();
     let input = NodeRef::<Input>::new();
     let text = RwSignal::new(app.sought.get_untracked());
-    let here = match &*app.route.read_untracked() {
-        Route::Run { .. } => Some("This run"),
-        Route::Workflow { .. } => Some("This workflow"),
-        _ => None,
-    };
+    let in_run = matches!(&*app.route.read_untracked(), Route::Run { .. });
     let runs = match &*app.desk.read_untracked() {
         Desk::Open(list) => list.runs.len(),
         _ => 0,
     };
     let several = runs > 1;
-    let has_others = runs > usize::from(here == Some("This run"));
-    let all = RwSignal::new(here.is_none());
+    let all = RwSignal::new(!in_run);
     let at = RwSignal::new(0_usize);
     let search = Search::new();
     Effect::new(move || search.begin(app, text.get(), places(app, all.get())));
@@ -100,10 +91,9 @@ fn Inside() -> impl IntoView {
         let mut entries = entries::named(app, text.get().trim());
         if let Desk::Open(list) = &*app.desk.read() {
             let found = search.found.read();
-            let hits = found.iter().flat_map(|found| match found {
-                Found::Run(run) => entries::hits(list, run, all.get() && several),
-                Found::Workflow(place, id, found) => entries::of_workflow(place, id, found),
-            });
+            let hits = found
+                .iter()
+                .flat_map(|run| entries::hits(list, run, all.get() && several));
             // Matches in texts come before entries whose names match.
             entries.splice(0..0, hits);
         }
@@ -188,9 +178,9 @@ fn Inside() -> impl IntoView {
                 }
                 on:keydown=on_key
             />
-            {here.filter(|_| has_others).map(|here| view! {
+            {(in_run && several).then(|| view! {
                 <span class="tabs" role="group" aria-label="Where">
-                    <button aria-pressed=move || (!all.get()).to_string() on:click=move |_| all.set(false)>{here}</button>
+                    <button aria-pressed=move || (!all.get()).to_string() on:click=move |_| all.set(false)>"This run"</button>
                     <button aria-pressed=move || all.get().to_string() on:click=move |_| all.set(true)>"All runs"</button>
                 </span>
             })}
@@ -208,8 +198,8 @@ fn Inside() -> impl IntoView {
         <p class="find-state faint" role="status">
             {move || match search.state.get() {
                 State::Idle => match places(app, all.get()).first() {
-                    Some(place) => format!("Searched while you type: {}.", place.kinds()),
-                    None => "To search for a text, open a run or a workflow.".to_owned(),
+                    Some(_) => format!("Searched while you type: {KINDS}."),
+                    None => "To search for a text, open a run.".to_owned(),
                 }.into_any(),
                 State::Busy(words) => view! { {words}" " <button on:click=move |_| search.stop()>"Stop"</button> }.into_any(),
                 State::Done(words) => words.into_any(),

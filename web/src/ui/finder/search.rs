@@ -1,4 +1,4 @@
-//! Runs the search of the finder. It sends short requests for one run or workflow after the other, until all are
+//! Runs the search of the finder. It sends short requests for one run after the other, until all are
 //! searched or the text changes.
 
 use std::time::Duration;
@@ -6,7 +6,6 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::view::SearchedRun;
-use prosescope_workflow::search;
 
 use crate::protocol::{Request, Trouble};
 use crate::text::words;
@@ -15,69 +14,15 @@ use crate::ui::state::App;
 /// The pause in typing after which the search starts.
 const REST: Duration = Duration::from_millis(150);
 
-/// A run or a workflow to search.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Where {
-    /// A run, by its path in the open source.
-    Run(String),
-    /// A workflow, by the path of its database and the workflow's id.
-    Workflow(String, String),
-}
-
-impl Where {
-    /// Returns the kinds of texts that are searched, in words for the user.
-    pub(super) fn kinds(&self) -> &'static str {
-        match self {
-            Where::Run(_) => {
-                "statements, errors, prompts, values, memories, gates, names of files, other tables"
-            }
-            Where::Workflow(..) => "messages, questions, runs, events, data",
-        }
-    }
-}
-
-/// The matches in one run or workflow.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Found {
-    /// The matches in a run.
-    Run(SearchedRun),
-    /// The matches in a workflow, with the path of its database and the workflow's id.
-    Workflow(String, String, search::Found),
-}
-
-impl Found {
-    fn is_done(&self) -> bool {
-        match self {
-            Found::Run(run) => run.done,
-            Found::Workflow(.., found) => found.done,
-        }
-    }
-
-    /// Returns the number of matching lines.
-    fn lines(&self) -> u64 {
-        let lines = |hits: usize, more: u64| hits as u64 + more;
-        match self {
-            Found::Run(run) => {
-                let groups = run.groups.iter();
-                groups
-                    .map(|group| lines(group.hits.len(), group.more))
-                    .sum()
-            }
-            Found::Workflow(.., found) => {
-                let groups = found.groups.iter();
-                groups
-                    .map(|group| lines(group.hits.len(), group.more))
-                    .sum()
-            }
-        }
-    }
-}
+/// The kinds of texts that are searched, in words for the user.
+pub(super) const KINDS: &str =
+    "statements, errors, prompts, values, memories, gates, names of files, other tables";
 
 /// A search: the matches so far, and the progress.
 #[derive(Clone, Copy)]
 pub(super) struct Search {
-    /// The matches in each searched run or workflow.
-    pub(super) found: RwSignal<Vec<Found>>,
+    /// The matches in each searched run.
+    pub(super) found: RwSignal<Vec<SearchedRun>>,
     /// The progress of the search.
     pub(super) state: RwSignal<State>,
     /// The number of the current search. Answers to earlier searches are ignored.
@@ -115,8 +60,8 @@ impl Search {
         });
     }
 
-    /// Starts a search in the given runs or workflow, and drops the previous search.
-    pub(super) fn begin(self, app: App, text: String, places: Vec<Where>) {
+    /// Starts a search in the runs at these paths of the open source, and drops the previous search.
+    pub(super) fn begin(self, app: App, text: String, places: Vec<String>) {
         self.stop();
         let number = self.number.get_value();
         let text = text.trim().to_owned();
@@ -142,30 +87,32 @@ impl Search {
         self.number.try_get_value() == Some(number)
     }
 
-    async fn go_on(self, app: App, number: u32, text: String, places: Vec<Where>) {
+    async fn go_on(self, app: App, number: u32, text: String, places: Vec<String>) {
         let (many, mut left) = (places.len(), Vec::new());
-        let kinds = places.first().map_or("", Where::kinds);
         for (at, place) in places.into_iter().enumerate() {
             loop {
-                let answer = ask(app, &place, &text).await;
+                let request = Request::Search {
+                    place: place.clone(),
+                    text: text.clone(),
+                };
+                let answer: Result<SearchedRun, Trouble> = app.ask(request).await;
                 if !self.is_current(number) {
                     return;
                 }
                 let found = match answer {
                     Ok(found) => found,
                     Err(trouble) => {
-                        let (Where::Run(place) | Where::Workflow(place, _)) = place;
                         left.push(format!("{place}: {}", trouble.cause));
                         break;
                     }
                 };
                 self.state.set(State::Busy(progress(at, many, &found)));
-                let is_done = found.is_done();
+                let is_done = found.done;
                 self.found.update(|all| match all.get_mut(at) {
                     Some(before) if *before != found => *before = found,
                     Some(_) => {}
                     None => {
-                        all.resize(at, Found::Run(SearchedRun::default()));
+                        all.resize(at, SearchedRun::default());
                         all.push(found);
                     }
                 });
@@ -174,35 +121,12 @@ impl Search {
                 }
             }
         }
-        let done = self
-            .found
-            .with_untracked(|found| done(found, &left, &text, kinds));
+        let done = self.found.with_untracked(|found| done(found, &left, &text));
         self.state.set(State::Done(done));
     }
 }
 
-async fn ask(app: App, place: &Where, text: &str) -> Result<Found, Trouble> {
-    let text = text.to_owned();
-    match place.clone() {
-        Where::Run(place) => app
-            .ask(Request::Search { place, text })
-            .await
-            .map(Found::Run),
-        Where::Workflow(place, id) => {
-            let (at, of) = (place.clone(), id.clone());
-            let found = app.ask(Request::SearchWorkflow { place, id, text }).await;
-            found.map(|found| Found::Workflow(at, of, found))
-        }
-    }
-}
-
-fn progress(at: usize, many: usize, found: &Found) -> String {
-    let run = match found {
-        Found::Run(run) => run,
-        Found::Workflow(.., found) => {
-            return format!("{} read", words::counted(found.events, "event", "events"));
-        }
-    };
+fn progress(at: usize, many: usize, run: &SearchedRun) -> String {
     let read = format!(
         "{} of {} read",
         words::bytes(run.read),
@@ -214,26 +138,20 @@ fn progress(at: usize, many: usize, found: &Found) -> String {
     }
 }
 
-fn done(found: &[Found], left: &[String], text: &str, kinds: &str) -> String {
-    let lines = found.iter().map(Found::lines).sum();
+fn done(found: &[SearchedRun], left: &[String], text: &str) -> String {
+    let groups = found.iter().flat_map(|run| &run.groups);
+    let lines = groups
+        .map(|group| group.hits.len() as u64 + group.more)
+        .sum();
     let count = match lines {
-        0 => format!("No match for “{text}”. Searched: {kinds}"),
+        0 => format!("No match for “{text}”. Searched: {KINDS}"),
         _ => words::counted(lines, "line", "lines"),
     };
     let (mut skipped, mut more) = (left.to_vec(), 0);
-    for found in found {
-        match found {
-            Found::Run(run) => {
-                let of = run.skipped.iter();
-                skipped.extend(of.map(|skipped| format!("{} ({})", skipped.place, skipped.why)));
-                more += u64::from(run.more_skipped);
-            }
-            Found::Workflow(.., found) if found.cut > 0 => skipped.push(format!(
-                "the rest of {}",
-                words::counted(found.cut, "long text", "long texts")
-            )),
-            Found::Workflow(..) => {}
-        }
+    for run in found {
+        let of = run.skipped.iter();
+        skipped.extend(of.map(|skipped| format!("{} ({})", skipped.place, skipped.why)));
+        more += u64::from(run.more_skipped);
     }
     match skipped.as_slice() {
         [] => format!("{count}."),

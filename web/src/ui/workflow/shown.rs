@@ -4,13 +4,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use leptos::prelude::*;
-use prosescope_core::session::search::Needle;
 use prosescope_workflow::page::{Extra, Member, Shown};
 
 use crate::text::words;
 use crate::ui::parts::{live, pairs};
 use crate::ui::rendered::Markdown;
-use crate::ui::state::App;
 use crate::ui::value::Text;
 use prosescope_desk::text::laid_out;
 
@@ -57,20 +55,9 @@ pub(super) fn Folded(
     /// The value's label.
     label: &'static str,
 ) -> impl IntoView {
-    let app = App::get();
-    let workflow = super::Shown::get();
     let name = (label, value.text.clone());
-    let hash = hash_of(&name);
     let len = value.cut_from.unwrap_or(value.text.len() as u64);
     let held = StoredValue::new(value);
-    // A value that contains the text that the user searched for is unfolded.
-    Effect::new(move || {
-        let marked = app.marked.get();
-        let needle = marked.and_then(|marked| Needle::new(&marked.text).ok());
-        if needle.is_some_and(|needle| held.with_value(|value| needle.is_in(&value.text))) {
-            workflow.unfold(hash);
-        }
-    });
     let line = view! { {label}<span class="faint">" · "{words::bytes(len)}</span> };
     fold(&name, "folded", line.into_any(), move || {
         let text = held.with_value(|value| match value.json {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use prosescope_core::time::Stamp;
-use prosescope_workflow::page::{Asking, Message, WorkflowPage, message_keys};
+use prosescope_workflow::page::{Asking, Message, WorkflowPage};
 use prosescope_workflow::thread::Part;
 
 use super::run::turn;
@@ -19,10 +19,9 @@ use crate::ui::workflows::{short_id, spoken};
 /// The number of parts that are shown at first. These are the newest parts.
 const SHOWN: usize = 60;
 
-/// The workflow whose thread is drawn. `keys` are the keys of its messages in the address.
+/// The workflow whose thread is drawn.
 struct Drawn {
     page: WorkflowPage,
-    keys: Vec<String>,
     /// Whether any message has a time.
     is_timed: bool,
 }
@@ -33,7 +32,6 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     let at_foot = stands_at_foot() || shown.is_first(!page.asks.is_empty());
     let many = page.thread.len();
     let drawn = Arc::new(Drawn {
-        keys: message_keys(&page.messages),
         is_timed: page.messages.iter().any(|message| message.at.is_some()),
         page,
     });
@@ -102,7 +100,6 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
 fn find(drawn: &Drawn, chosen: &InThread) -> Option<usize> {
     let page = &drawn.page;
     page.thread.iter().position(|part| match (part, chosen) {
-        (Part::Message { at, .. }, InThread::Message(key)) => drawn.keys.get(*at) == Some(key),
         (Part::Run { at, .. }, InThread::Run(id)) => {
             page.runs.get(*at).is_some_and(|run| run.id == *id)
         }
@@ -152,12 +149,8 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
         }
         let view = match part {
             Part::Message { at, is_loose } => {
-                let said = page
-                    .messages
-                    .get(*at)
-                    .cloned()
-                    .zip(drawn.keys.get(*at).cloned());
-                said.map(|(said, key)| message(said, key, *is_loose, drawn.is_timed))
+                let said = page.messages.get(*at).cloned();
+                said.map(|said| message(said, *is_loose, drawn.is_timed))
             }
             Part::Run { at, is_placed } => {
                 let newest = page.newest_run.as_ref();
@@ -184,7 +177,7 @@ fn day_of(stamp: &Stamp) -> String {
     }
 }
 
-fn message(said_of: Message, key: String, is_loose: bool, is_timed: bool) -> AnyView {
+fn message(said_of: Message, is_loose: bool, is_timed: bool) -> AnyView {
     let role = said_of.role.unwrap_or_default();
     let class = match role.as_str() {
         "user" => "message user",
@@ -197,11 +190,8 @@ fn message(said_of: Message, key: String, is_loose: bool, is_timed: bool) -> Any
     let more = said_of.more.into_iter().map(|member| {
         view! { <div class="more"><span class="faint">{member.name}" "</span>{value(member.value, "JSON")}</div> }
     });
-    let id = format!("said-{key}");
-    let selected = Shown::get().selected();
-    let is_selected = move || *selected.read() == Some(InThread::Message(key.clone()));
     view! {
-        <li class=class class:selected=is_selected id=id>
+        <li class=class>
             <div class="by">
                 {name}
                 <small>{said_of.seq.map(|seq| view! { <span>"#"{seq}" "</span> })}
@@ -277,7 +267,6 @@ impl Shown {
             return;
         };
         match chosen {
-            InThread::Message(key) => scroll_to(format!("said-{key}")),
             InThread::Run(run) => {
                 self.unfold(hash_of(("run", run.as_str())));
                 scroll_to(format!("run-{run}"));

@@ -21,15 +21,6 @@ fn tab(viewer: &mut Viewer, key: &str, title: &str) {
     viewer.wait_page(title);
 }
 
-/// Types a text into the open finder.
-fn look(viewer: &mut Viewer, text: &str) {
-    viewer.wait("document.activeElement === document.querySelector('.find-bar input')");
-    viewer.eval(&format!(
-        "(() => {{ const e = document.activeElement; e.value = {}; e.dispatchEvent(new Event('input', {{bubbles: true}})) }})()",
-        json!(text)
-    ));
-}
-
 #[test]
 fn a_dropped_database_lists_its_workflows_and_shows_one() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -178,12 +169,6 @@ fn hostile_texts_are_texts_on_every_page() {
         }
         viewer.assert_quiet();
     }
-    // A match in the finder is shown as text, too.
-    viewer.key("/");
-    look(&mut viewer, "pwned=1");
-    viewer.wait("document.querySelectorAll('#found mark').length > 5");
-    viewer.assert_quiet();
-    viewer.key("Escape");
     assert_eq!(viewer.eval("globalThis.pwned === undefined"), true);
 }
 
@@ -227,13 +212,6 @@ fn long_lists_draw_only_what_is_seen() {
     viewer.wait("document.querySelector('.event-open').innerText.includes('event number 50000')");
     let drawn = viewer.eval("document.querySelectorAll('.event-rows .row').length");
     assert!(drawn.as_u64() < Some(60), "{drawn} rows are drawn");
-    // The finder finds a text in the middle of the events.
-    viewer.key("Escape");
-    viewer.key("/");
-    look(&mut viewer, "event number 31234");
-    viewer.wait("document.querySelector('.find-state').innerText === '1 line.'");
-    viewer.key("Enter");
-    viewer.wait("document.querySelector('.event-open').innerText.includes('event number 31234')");
     viewer.assert_quiet();
 }
 

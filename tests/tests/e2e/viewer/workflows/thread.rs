@@ -1,9 +1,8 @@
-//! Tests the thread of a workflow: the order of its parts, old links into it, its keys, the finder, and a narrow
-//! window.
+//! Tests the thread of a workflow: the order of its parts, old links into it, its keys, and a narrow window.
 
 use serde_json::json;
 
-use super::{Viewer, look, made};
+use super::{Viewer, made};
 
 /// JavaScript that returns the text of each part of the thread.
 const PARTS: &str = "[...document.querySelectorAll('.thread > li')].map(e => e.innerText.replace(/\\s+/g, ' ').trim())";
@@ -105,48 +104,6 @@ fn old_links_lead_to_their_place_in_the_thread() {
         "document.querySelector('#all-events .event-open').innerText.includes('Nothing there')",
     );
     open(&mut viewer, "conversation");
-    viewer.assert_quiet();
-}
-
-#[test]
-fn a_text_is_found_wherever_a_workflow_holds_it() {
-    let Some((mut viewer, _folder)) = asked_and_answered() else {
-        return;
-    };
-    open(&mut viewer, "thread");
-    viewer.wait_main("2 events");
-    let group = |viewer: &mut Viewer, text: &str, group: &str| {
-        viewer.key("/");
-        look(viewer, text);
-        let group = json!(group);
-        viewer.wait(&format!(
-            "document.querySelector('#found .group')?.innerText === {group}"
-        ));
-        viewer.key("Enter");
-        viewer.wait("!document.querySelector('.finder').open");
-    };
-    group(&mut viewer, "globex", "Messages");
-    viewer.wait("document.querySelector('.message.selected').innerText.includes('Globex')");
-    group(&mut viewer, "cost centre", "Questions");
-    viewer.wait("document.querySelector('li.turn.selected details').open");
-    group(&mut viewer, "no delivery date", "Events");
-    viewer.wait("document.querySelector('.event-open').innerText.includes('no delivery date')");
-    group(&mut viewer, "EUR", "Data");
-    viewer.wait_page("Data");
-    viewer.wait_main("currency");
-    // For a search without a match, the viewer says so, and where it searched.
-    viewer.click("button.seek");
-    look(&mut viewer, "Chazy");
-    viewer.wait(
-        "document.querySelector('.find-state').innerText === 'No match for “Chazy”. Searched: messages, questions, runs, events, data.'",
-    );
-    viewer.key("Escape");
-    viewer.click(".bar .up");
-    viewer.wait_main("3 workflows");
-    viewer.key("/");
-    viewer.wait(
-        "document.querySelector('.find-state').innerText.includes('open a run or a workflow')",
-    );
     viewer.assert_quiet();
 }
 
