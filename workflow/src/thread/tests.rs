@@ -27,11 +27,11 @@ fn run(id: &str, input: &str, minute: Option<i64>) -> Turn {
     }
 }
 
-/// Returns a thread in short words: `m0` a message, `?m0` a loose message, `r1` a run, `(r1)` a run at an unknown
-/// position, `q:text` a question, `q!:text` a question without an answer.
+/// Returns a thread in short words: `m0` a message, `r1` a run, `(r1)` a run at an unknown position, `q:text` a
+/// question, `q!:text` a question without a recorded answer.
 fn told(messages: &[Message], runs: &[Turn]) -> String {
     let word = |part: Part| match part {
-        Part::Message { at, is_loose } => format!("{}m{at}", if is_loose { "?" } else { "" }),
+        Part::Message { at } => format!("m{at}"),
         Part::Run {
             at,
             is_placed: true,
@@ -96,25 +96,6 @@ fn what_our_commands_record_says_where_it_belongs() {
 }
 
 #[test]
-fn other_programs_are_understood_by_what_was_said_and_when() {
-    let both = [
-        said("user", "one", None),
-        said("assistant", "yes", None),
-        said("user", "two", None),
-        said("user", "because", None),
-    ];
-    let runs = [run("a", "one", None), run("b", "two", None)];
-    // A message that began no run may answer a question, but nothing records which one.
-    assert_eq!(told(&both, &runs), "m0 r0 m1 m2 r1 ?m3");
-    // The oldest messages are dropped from a context, so a repeated text belongs to the newer run.
-    let again = [run("a", "two", None), run("b", "two", None)];
-    assert_eq!(told(&both[2..], &again), "(r0) m0 r1 m1");
-    // The second message has the same text but a later time, so it did not begin the run.
-    let twice = [said("user", "two", Some(5)), said("user", "two", Some(9))];
-    assert_eq!(told(&twice, &[run("b", "two", Some(5))]), "m0 r0 ?m1");
-}
-
-#[test]
 fn a_run_without_its_message_is_placed_by_time_or_not_at_all() {
     let timed = [
         said("user", "late", Some(30)),
@@ -127,32 +108,28 @@ fn a_run_without_its_message_is_placed_by_time_or_not_at_all() {
     assert_eq!(told(&timed, &runs), "r0 m0 r1 m1");
     let untimed = [said("user", "late", None)];
     assert_eq!(told(&untimed, &runs), "m0 (r0) (r1)");
+    // A run is not placed by its input, even if a message has the same text.
+    let same = [run("a", "late", None)];
+    assert_eq!(told(&untimed, &same), "m0 (r0)");
     assert_eq!(told(&[], &runs), "r0 r1", "their own order is known");
 }
 
 #[test]
-fn a_question_that_a_run_still_holds_stands_before_its_answer() {
-    let messages = [
-        said("user", "one", Some(1)),
-        said("user", "first", Some(3)),
-        said("user", "second", Some(6)),
-        said("user", "two", Some(9)),
-    ];
-    let with = |status: &str, state: &str| {
+fn a_question_that_a_run_still_holds_stands_after_the_run() {
+    let messages = [said("user", "one", Some(1)), said("user", "first", Some(3))];
+    let with = |status: &str| {
+        let state = r#"{"pending_input":{"question":"Which?","asked_at":"1970-01-01T00:02:00Z"}}"#;
         let asked = Turn {
             status: status.into(),
             state: Json::of_column(state),
             ..run("a", "one", Some(1))
         };
-        told(&messages, &[asked, run("b", "two", Some(9))])
+        told(&messages, &[asked])
     };
-    let untimed = r#"{"pending_input":"Which?"}"#;
-    assert_eq!(with("completed", untimed), "m0 r0 ?m1 q:Which? m2 m3 r1");
-    assert_eq!(with("cancelled", untimed), "m0 r0 ?m1 ?m2 q!:Which? m3 r1");
-    let timed = r#"{"pending_input":{"question":"Which?","asked_at":"1970-01-01T00:02:00Z"}}"#;
-    assert_eq!(with("failed", timed), "m0 r0 q:Which? m1 ?m2 m3 r1");
+    assert_eq!(with("completed"), "m0 r0 q!:Which? m1");
+    assert_eq!(with("cancelled"), "m0 r0 q!:Which? m1");
     // A question that still waits is not part of the thread, because the page shows it at the end.
-    assert_eq!(with("waiting_for_input", untimed), "m0 r0 ?m1 ?m2 m3 r1");
+    assert_eq!(with("waiting_for_input"), "m0 r0 m1");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
     let mut views = Vec::new();
     for part in page.thread.iter().skip(from) {
         let at = match part {
-            Part::Message { at, .. } => page.messages.get(*at).and_then(|said| said.at.as_ref()),
+            Part::Message { at } => page.messages.get(*at).and_then(|said| said.at.as_ref()),
             Part::Run { at, is_placed } => {
                 let run = page.runs.get(*at).filter(|_| *is_placed);
                 run.and_then(|run| run.created_at.as_ref())
@@ -148,9 +148,9 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
             day = of;
         }
         let view = match part {
-            Part::Message { at, is_loose } => {
+            Part::Message { at } => {
                 let said = page.messages.get(*at).cloned();
-                said.map(|said| message(said, *is_loose, drawn.is_timed))
+                said.map(|said| message(said, drawn.is_timed))
             }
             Part::Run { at, is_placed } => {
                 let newest = page.newest_run.as_ref();
@@ -177,7 +177,7 @@ fn day_of(stamp: &Stamp) -> String {
     }
 }
 
-fn message(said_of: Message, is_loose: bool, is_timed: bool) -> AnyView {
+fn message(said_of: Message, is_timed: bool) -> AnyView {
     let role = said_of.role.unwrap_or_default();
     let class = match role.as_str() {
         "user" => "message user",
@@ -204,7 +204,6 @@ fn message(said_of: Message, is_loose: bool, is_timed: bool) -> AnyView {
                     None => view! { <p class="none">"content not recorded"</p> }.into_any(),
                 }}
                 {more.collect_view()}
-                {is_loose.then(|| view! { <p class="more faint">"This message began no run. Whether it answers a question is not recorded."</p> })}
             </div>
         </li>
     }
