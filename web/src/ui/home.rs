@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::icons;
 use super::load::TroubleNote;
-use super::opening::{pick_files, pick_folder, recent};
+use super::opening::{pick_files, pick_folder};
 use super::state::{App, Desk, What};
 use super::theme::ThemeButton;
 use crate::route::Route;
@@ -68,15 +68,10 @@ fn Opening(label: String, doing: String) -> impl IntoView {
     }
 }
 
-/// Draws the ways to open files: dropping, the two buttons, the example, and the names of recently opened files.
+/// Draws the ways to open files: dropping, the two buttons and the example.
 #[component]
 fn Offer(again: bool) -> impl IntoView {
     let app = App::get();
-    let names = RwSignal::new(recent::list());
-    let forget = move |_| {
-        recent::clear();
-        names.set(Vec::new());
-    };
     view! {
         <section class="offer" class:again=again aria-label="Open">
             <div class="target">
@@ -93,15 +88,6 @@ fn Offer(again: bool) -> impl IntoView {
                     <button class="plain" on:click=move |_| app.open(What::Example)>"Try the example runs"</button>
                 </p>
             </div>
-            {move || (!names.read().is_empty()).then(|| view! {
-                <div class="recent">
-                    <h2>"Opened lately"<button class="plain small" on:click=forget>"Forget"</button></h2>
-                    <ul>{names.get().into_iter().map(|name| view! {
-                        <li title=name.clone()>{name.clone()}</li>
-                    }).collect_view()}</ul>
-                    <p class="faint">"This browser keeps only the names. To open a file again, drop it again."</p>
-                </div>
-            })}
         </section>
     }
 }

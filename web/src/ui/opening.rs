@@ -12,7 +12,6 @@ use crate::script;
 mod drop;
 mod paste;
 mod pick;
-pub(crate) mod recent;
 
 pub(crate) use drop::{on_drop, open_handles};
 pub(crate) use paste::on_paste;

@@ -20,7 +20,7 @@ use crate::route::{Page, Route, query, with_query};
 use super::band::Sheet;
 use super::choice::Choice;
 use super::follow::Follow;
-use super::opening::{open_handles, pick_files, recent};
+use super::opening::{open_handles, pick_files};
 use super::trace_shown::TraceShown;
 
 /// A source to open.
@@ -447,7 +447,7 @@ impl App {
             if let Ok(opened) = opened
                 && !opened.list.runs.is_empty()
             {
-                self.act_for(number, move |app| app.opened(&what, opened, true));
+                self.act_for(number, move |app| app.opened(opened, true));
             }
         });
     }
@@ -473,7 +473,7 @@ impl App {
             spawn_local(async move {
                 let opened = app.ask_open(&what).await;
                 app.act_for(number, move |app| match opened {
-                    Ok(opened) => app.opened(&what, opened, false),
+                    Ok(opened) => app.opened(opened, false),
                     Err(trouble) => app.failed(trouble),
                 });
             });
@@ -492,7 +492,7 @@ impl App {
         let Some(what) = what else { return };
         let opened = self.ask_open(&what).await;
         match opened {
-            Ok(opened) if self.number() == number => self.opened(&what, opened, false),
+            Ok(opened) if self.number() == number => self.opened(opened, false),
             _ => {}
         }
     }
@@ -508,7 +508,7 @@ impl App {
     }
 
     /// Shows an opened source. If `so_far` is true, some of its files are not listed yet.
-    fn opened(self, what: &What, opened: Opened, so_far: bool) {
+    fn opened(self, opened: Opened, so_far: bool) {
         let Opened {
             list,
             workflows,
@@ -523,11 +523,6 @@ impl App {
             };
             self.client
                 .with_value(|client| client.know(asked, overview));
-        }
-        if let What::Files { label, .. } = what
-            && !so_far
-        {
-            recent::add(label);
         }
         let is_first = self.gathering.get_untracked().is_none();
         let some = left > 0 || so_far;
