@@ -4,9 +4,9 @@
 
 mod answer;
 mod field;
-mod history;
 mod tables;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use leptos::html::Textarea;
@@ -19,6 +19,11 @@ use crate::protocol::{Request, Trouble};
 use crate::ui::load::{Answer, ask};
 use crate::ui::state::{App, Run};
 
+thread_local! {
+    /// The text that was in the query field when the user left the page.
+    static DRAFT: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
 /// The state that all parts of the SQL page share. It is cheap to copy.
 #[derive(Clone, Copy)]
 struct Lens {
@@ -27,8 +32,6 @@ struct Lens {
     /// The text in the query field.
     sql: RwSignal<String>,
     field: NodeRef<Textarea>,
-    /// The queries of this tab, the newest first.
-    history: RwSignal<Vec<String>>,
     shown: RwSignal<Shown>,
     /// Whether the run was reread after the query was sent, so that the answer is out of date.
     is_old: RwSignal<bool>,
@@ -52,9 +55,8 @@ impl Lens {
         Lens {
             app: App::get(),
             run: Run::get(),
-            sql: RwSignal::new(history::draft()),
+            sql: RwSignal::new(DRAFT.with_borrow(Clone::clone)),
             field: NodeRef::new(),
-            history: RwSignal::new(history::all()),
             shown: RwSignal::new(Shown::Nothing),
             is_old: RwSignal::new(false),
             number: StoredValue::new(0),
@@ -71,9 +73,6 @@ impl Lens {
             return;
         }
         let sql = self.sql.get_untracked();
-        if !sql.trim().is_empty() {
-            self.history.set(history::remember(&sql));
-        }
         let this = self.next();
         self.is_old.set(false);
         self.shown.set(Shown::Running);
@@ -118,7 +117,7 @@ pub(super) fn draw() -> AnyView {
     let known: Answer<QueryTables> = ask(move || Request::QueryTables {
         place: lens.run.place(),
     });
-    Effect::new(move || history::keep(&lens.sql.read()));
+    Effect::new(move || DRAFT.with_borrow_mut(|draft| lens.sql.read().clone_into(draft)));
     // The SQL worker keeps the state of the run that it read for its first query. When the run is reread, the worker
     // is stopped, so that the next query starts a new worker.
     let edition = lens.app.follow.edition;
