@@ -256,15 +256,3 @@ pub(super) fn About(axis: Axis) -> impl IntoView {
     };
     view! { {draw} }
 }
-
-/// Draws the zoom buttons.
-#[component]
-pub(super) fn Zoom(app: App) -> impl IntoView {
-    view! {
-        <span class="zoom" role="group" aria-label="Zoom">
-            <button title="Farther (-)" aria-label="Farther" on:click=move |_| app.trace.zoom(false)>"−"</button>
-            <button title="Closer (+)" aria-label="Closer" on:click=move |_| app.trace.zoom(true)>"+"</button>
-            <button title="The whole run (0)" on:click=move |_| app.trace.seen.set(Seen::ALL)>"Fit"</button>
-        </span>
-    }
-}

@@ -1,12 +1,12 @@
-//! Draws the filter above the trace, and the buttons for the order of its rows, for folding and for zooming.
+//! Draws the filter above the trace, and the buttons for the order of its rows, for folding and for the whole axis.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages::{TraceChoice, TraceOrder};
 use prosescope_core::view::Part;
 
-use super::axis::Zoom;
 use super::{To, Tree};
 use crate::protocol::Folded;
+use crate::text::axis::Seen;
 use crate::text::{filter, words};
 use crate::ui::keys::focus;
 
@@ -106,7 +106,9 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
             <span class="faint">{untimed}</span>
             <span class="grow"></span>
             {position_link}
-            {move || shown.timed.get().then(|| view! { <Zoom app=tree.app/> })}
+            {move || shown.timed.get().then(|| view! {
+                <button title="The whole run (0)" on:click=move |_| shown.seen.set(Seen::ALL)>"Fit"</button>
+            })}
             <label class="check" title="Fold rows that succeeded (e)">
                 <input type="checkbox" prop:checked=well prop:disabled=move || !is_all() on:change=move |_| tree.fold_well()/>
                 "Fold what succeeded"
