@@ -1,9 +1,9 @@
-//! Tests of `prose`, OpenProse's name for this command, when another program has the same name.
+//! Tests of `prose`, OpenProse's name for this command.
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::{Command, Output};
 
 const PROSESCOPE: &str = env!("CARGO_BIN_EXE_prosescope");
@@ -44,40 +44,6 @@ fn shell(dir: &Path, line: &str) -> Output {
         .expect("sh runs")
 }
 
-/// Creates a program called `prose`, which writes a file when it runs. Returns its path.
-fn foreign(folder: &Path, ran: &Path) -> PathBuf {
-    let path = folder.join("prose");
-    fs::create_dir_all(folder).expect("made");
-    fs::write(&path, format!("#!/bin/sh\n: >'{}'\n", ran.display())).expect("written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
-    path
-}
-
-/// Runs `doctor` with these folders as PATH. Returns its output, and the result of its check of the name `prose`.
-fn checked(dir: &Path, folders: &[PathBuf]) -> (String, serde_json::Value) {
-    let path = std::env::join_paths(folders).expect("a path");
-    let doctor = |args: &[&str]| {
-        let out = Command::new(PROSESCOPE)
-            .args(args)
-            .current_dir(dir)
-            .env("PATH", &path)
-            .env("HOME", dir.join("home"))
-            .output()
-            .expect("prosescope runs");
-        assert!(
-            out.status.success(),
-            "{}",
-            String::from_utf8_lossy(&out.stderr)
-        );
-        String::from_utf8_lossy(&out.stdout).into_owned()
-    };
-    let said: serde_json::Value =
-        serde_json::from_str(&doctor(&["doctor", "--json"])).expect("JSON");
-    let checks = said["checks"].as_array().expect("checks");
-    let check = checks.iter().find(|check| check["name"] == "prose");
-    (doctor(&["doctor"]), check.expect("a check").clone())
-}
-
 #[test]
 fn the_documents_own_commands_decide_gates_by_the_second_name() {
     let dir = project();
@@ -106,38 +72,4 @@ fn the_documents_own_commands_decide_gates_by_the_second_name() {
         let gates: serde_json::Value = serde_json::from_str(&gates).expect("JSON");
         assert_eq!(gates[0]["status"], status, "{gates}");
     }
-}
-
-#[test]
-fn the_doctor_names_a_foreign_prose_and_never_runs_it() {
-    let dir = project();
-    let at = dir.path();
-    let (bin, other, ran) = (at.join("bin"), at.join("other"), at.join("ran"));
-    let theirs = foreign(&other, &ran).display().to_string();
-    symlink(PROSESCOPE, bin.join("prose")).expect("a link");
-    for (folders, state) in [
-        (&[bin.clone()][..], "ok"),
-        (&[bin.clone(), other.clone()], "warning"),
-        (&[other.clone(), bin], "warning"),
-        (std::slice::from_ref(&other), "warning"),
-        (&[at.join("nowhere")], "ok"),
-    ] {
-        let (text, check) = checked(at, folders);
-        let found = check["found"].as_str().expect("found");
-        assert_eq!(check["state"], state, "{folders:?}: {found}");
-        assert_eq!(found.contains(&theirs), state == "warning", "{found}");
-        let next = check["next"].as_str().expect("next");
-        assert_eq!(next.contains("prosescope"), state == "warning", "{next}");
-        assert_eq!(text.contains("! prose\n"), state == "warning", "{text}");
-    }
-    assert!(!ran.exists(), "the foreign program was run");
-}
-
-#[test]
-fn a_copy_under_the_second_name_is_known_as_ours() {
-    let dir = project();
-    let at = dir.path();
-    fs::copy(PROSESCOPE, at.join("bin/prose")).expect("copied");
-    let (_, check) = checked(at, &[at.join("bin")]);
-    assert_eq!(check["state"], "ok", "{check}");
 }

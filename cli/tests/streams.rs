@@ -163,7 +163,6 @@ fn a_value_of_a_file_that_is_a_folder_is_an_error() {
         "put x --file empty --memory . --agent a",
         "init .",
         "import add x ./x.prose --program .",
-        "doctor --program .",
     ] {
         let line = format!("prosescope {command}");
         project.check(&line, 6, "cannot read .");

@@ -28,8 +28,6 @@ pub use share::{DiskDatabases, unpacked as unpacked_copy};
 pub use upkeep::agents::{KeptAgent, delete_agent, kept_agent};
 pub use upkeep::clean::{remove_leftover, remove_run, run_entries};
 pub use upkeep::convert::{Conversion, Origin, convert};
-pub use upkeep::look::{
-    database_facts, file_system, git_facts, second_names, sqlite_library, tool,
-};
+pub use upkeep::look::{database_facts, git_facts, sqlite_library, tool};
 pub use upkeep::repair::{Damaged, unpack, write_repaired};
 pub use workflows::{WorkflowReader, WorkflowStore};

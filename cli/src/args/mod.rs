@@ -194,8 +194,8 @@ pub(crate) enum Command {
     Push(upkeep::PushArgs),
     /// Check that this folder is ready for recording
     ///
-    /// Checks tools, git, file systems, journals and schemas, and recommends a state mode.
-    Doctor(upkeep::DoctorArgs),
+    /// Checks tools, git, a PostgreSQL server, journals and schemas.
+    Doctor,
     /// Set up and check a PostgreSQL database for runs
     #[command(subcommand)]
     Postgres(server::PostgresCommand),

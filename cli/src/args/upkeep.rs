@@ -108,11 +108,3 @@ pub(crate) enum LastingScope {
     /// In the home directory: `~/.prose`
     User,
 }
-
-/// The arguments of `doctor`.
-#[derive(Debug, Args)]
-pub(crate) struct DoctorArgs {
-    /// The program for which the command recommends a state mode [default: the program of the latest run]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) program: Option<PathBuf>,
-}

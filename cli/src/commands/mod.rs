@@ -107,7 +107,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         #[cfg(not(feature = "postgres"))]
         Command::Postgres(_) => Err(crate::postgres::missing().into()),
         Command::Push(args) => server_copy::push(&args, out),
-        Command::Doctor(args) => doctor::run(&args, out),
+        Command::Doctor => doctor::run(out),
         Command::Workflow(command) => workflow::run(command, out),
         Command::View(args) => view::run(&args, out),
         Command::Next(args) => next::run(&args, out),

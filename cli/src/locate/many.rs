@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use prosescope_core::session::{
-    self, Filter, Found, FoundKind, OpenError, Order, Session, choose, list_page, survey,
+    self, Filter, Found, FoundKind, OpenError, Order, Session, list_page, survey,
 };
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::RunList;
@@ -12,7 +12,7 @@ use prosescope_store::Disk;
 
 use super::find::project;
 use super::server;
-use super::{LATEST, disk, from_here, options, store};
+use super::{disk, from_here, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
@@ -187,10 +187,4 @@ pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
             Ok(list)
         }
     }
-}
-
-/// Returns the place of the newest run in the `runs` of a `.prose` folder.
-pub(crate) fn latest_of(prose: &Path) -> Result<Option<String>, CliError> {
-    let runs: Rc<dyn Source> = Rc::new(runs_in(prose)?);
-    Ok(choose(&runs, LATEST, &options(None)?).ok())
 }

@@ -32,9 +32,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use find::{Located, locate};
 pub(crate) use find::{home, is_program, project};
-pub(crate) use many::{
-    Listed, latest_of, list, open_all, open_project, open_runs, open_waiting, runs_of,
-};
+pub(crate) use many::{Listed, list, open_all, open_project, open_runs, open_waiting, runs_of};
 pub(crate) use server::{
     OnServer, address, all as all_on_server, facts as server_facts, has_psql, id_on_server,
     is_named, name as server_name, only_on_disk, proposed_project, told_keeper, users,

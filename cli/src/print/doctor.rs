@@ -2,45 +2,14 @@ use std::fmt::Write as _;
 
 use prosescope_core::render::text::escape;
 use prosescope_core::upkeep::doctor::server::ServerStatus;
-use prosescope_core::upkeep::doctor::{Check, Checkup, State};
+use prosescope_core::upkeep::doctor::{Check, State};
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
 use super::{bytes, wrap};
 use crate::locate;
 
-pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
-    let mut out = checks(&checkup.checks, width);
-    let mode = &checkup.mode;
-    let for_what = match &mode.program {
-        Some(program) => format!("  {FAINT}for {}{RESET}", escape(program, false)),
-        None => String::new(),
-    };
-    let _ = writeln!(out, "\n{BOLD}State mode: {}{RESET}{for_what}", mode.mode);
-    for reason in &mode.reasons {
-        out.push_str(&wrap(reason, width, "  "));
-    }
-    let _ = writeln!(
-        out,
-        "\n{BOLD}Questions of OpenProse about the state mode{RESET}"
-    );
-    for answer in &mode.questions {
-        let word = match answer.yes {
-            Some(true) => "yes",
-            Some(false) => "no",
-            None => "?",
-        };
-        let _ = writeln!(
-            out,
-            "  {} {BOLD}{word}{RESET} {FAINT}(if yes: {}){RESET}",
-            answer.question, answer.then
-        );
-        out.push_str(&wrap(&answer.because, width, "    "));
-    }
-    out
-}
-
-/// Formats checks: the result, the reason, and what to do.
-fn checks(checks: &[Check], width: usize) -> String {
+/// Formats checks: the result, the finding, and what to do.
+pub(crate) fn checks(checks: &[Check], width: usize) -> String {
     let mut out = String::new();
     for check in checks {
         let (mark, tone) = match check.state {
@@ -48,12 +17,15 @@ fn checks(checks: &[Check], width: usize) -> String {
             State::Warning => ("!", WAIT),
             State::Error => ("✗", BAD),
         };
-        let about = match &check.about {
-            Some(what) => format!("  {BOLD}{}{RESET}", escape(what, false)),
-            None => String::new(),
+        let found = match &check.about {
+            Some(what) => &format!("{what}: {}", check.found),
+            None => &check.found,
         };
-        let _ = writeln!(out, "{tone}{mark}{RESET} {}{about}", check.name);
-        out.push_str(&wrap(&check.found, width, "  "));
+        let _ = write!(
+            out,
+            "{tone}{mark}{RESET} {}",
+            wrap(found, width, "  ").trim_start()
+        );
         if !check.next.is_empty() {
             out.push_str(&wrap(&format!("→ {}", check.next), width, "  "));
         }

@@ -28,7 +28,7 @@ pub(crate) use clean::cleaned;
 pub(crate) use compare::compared;
 pub(crate) use convert::converted;
 pub(crate) use decide::{decided, expired, head, note};
-pub(crate) use doctor::{checkup, server};
+pub(crate) use doctor::{checks, server};
 pub(crate) use fix::fixed;
 pub(crate) use gates::{gate, gates};
 pub(crate) use node::node;

@@ -8,9 +8,7 @@ use std::process::{Command, Stdio};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use prosescope_core::sqlite::{HEAD, Header};
-use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, ProseInPath, Tool, Whose, mounts};
-
-use super::second_name;
+use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, Tool};
 
 /// Runs a program with `--version`, and returns the first line of its output.
 pub fn tool(program: &str) -> Tool {
@@ -29,31 +27,9 @@ pub fn tool(program: &str) -> Tool {
     }
 }
 
-/// Returns the programs called `prose` in PATH, in the order in which a shell looks for them. None of them is run.
-pub fn second_names() -> Vec<ProseInPath> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = second_name::second_names(std::env::split_paths(&path));
-    let named = found.into_iter().map(|(path, ours)| ProseInPath {
-        path: path.to_string_lossy().into_owned(),
-        whose: match ours {
-            Ok(true) => Whose::Ours,
-            Ok(false) => Whose::Foreign,
-            Err(cause) => Whose::Unknown(cause.to_string()),
-        },
-    });
-    named.collect()
-}
-
 /// Returns the version of the built-in SQLite.
 pub fn sqlite_library() -> &'static str {
     rusqlite::version()
-}
-
-/// Returns the type of a path's file system, if the system reports it (Linux).
-pub fn file_system(path: &Path) -> Option<String> {
-    let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let path = path.canonicalize().ok()?;
-    mounts::file_system(&table, &path.to_string_lossy()).map(str::to_owned)
 }
 
 /// Returns the facts of a database's header and of the files beside it; `None` if it is not a database.

@@ -6,4 +6,3 @@ pub(crate) mod clean;
 pub(crate) mod convert;
 pub(crate) mod look;
 pub(crate) mod repair;
-mod second_name;

@@ -8,8 +8,6 @@ mod dense;
 mod dist;
 mod install;
 mod pkg;
-#[path = "../../../store/src/upkeep/second_name.rs"]
-mod second_name;
 mod wasm;
 
 use std::process::ExitCode;

@@ -3,15 +3,9 @@
 //! | file | judges |
 //! |---|---|
 //! | `tools.rs` | `sqlite3`, `psql`, the built-in SQLite |
-//! | `names.rs` | programs called `prose`, the second name of `prosescope` |
-//! | `stores.rs` | journal mode, file system and schema of each run |
+//! | `stores.rs` | journal mode and schema of each run |
 //! | `server.rs` | a PostgreSQL server |
-//! | `mode.rs` | the state mode that fits a program (OpenProse's decision tree) |
-//! | `mounts.rs` | the file system of a path |
 
-mod mode;
-pub mod mounts;
-mod names;
 pub mod server;
 mod stores;
 mod tools;
@@ -19,10 +13,6 @@ mod tools;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-
-pub use names::{ProseInPath, Whose};
-
-pub use mode::{Answer, ProgramFacts, Recommendation};
 
 /// The facts about a directory and its machine that the caller gathered for [`judge`].
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,20 +23,14 @@ pub struct Facts {
     pub psql: Tool,
     /// The version of the SQLite that is built into `prosescope`.
     pub library: String,
-    /// The programs called `prose` in PATH, in the order of PATH.
-    pub second_names: Vec<ProseInPath>,
     /// Whether `.prose/.env` or the environment contains the address of a PostgreSQL database.
     pub postgres_url: bool,
     /// The facts about the PostgreSQL server; `None` if the server was not queried.
     pub server: Option<server::ServerFacts>,
     /// Which files of `.prose` git ignores; `None` outside a git repository, or without a `.prose`.
     pub git: Option<Git>,
-    /// The type of the file system of `.prose`, such as `ext4`; `None` if unknown.
-    pub file_system: Option<String>,
     /// The facts about each run's store, and about the agents' database.
     pub stores: Vec<StoreFacts>,
-    /// The program for which a state mode is recommended; `None` if none was given.
-    pub program: Option<ProgramFacts>,
 }
 
 /// A program that OpenProse calls.
@@ -77,10 +61,6 @@ pub struct Git {
 pub struct StoreFacts {
     /// The store's name: a run's folder, or `agents.db`.
     pub name: String,
-    /// The type of the store's file system; `None` if the operating system does not report it.
-    pub file_system: Option<String>,
-    /// The total size of the store's files in bytes.
-    pub bytes: u64,
     /// Whether the run has ended.
     pub ended: bool,
     /// The facts about the store's database, if it has one.
@@ -121,8 +101,8 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Check {
-    /// The subject: `prose`, `sqlite3`, `psql`, `sqlite`, `postgres`, `postgres-schema`, `postgres-role`,
-    /// `postgres-orphans`, `git-env`, `git-runs`, `storage`, `wal`, `journal`, `schema`, `unreadable`, `stores`.
+    /// The subject: `sqlite3`, `psql`, `sqlite`, `postgres`, `postgres-schema`, `postgres-role`,
+    /// `postgres-orphans`, `git-env`, `git-runs`, `wal`, `journal`, `schema`, `unreadable`, `stores`.
     pub name: String,
     /// The result.
     pub state: State,
@@ -174,21 +154,15 @@ impl Check {
 pub struct Checkup {
     /// All checks, in order of display.
     pub checks: Vec<Check>,
-    /// The recommended state mode, with reasons.
-    pub mode: Recommendation,
 }
 
-/// Returns the result of each check of the facts, and the recommended state mode.
+/// Returns the result of each check of the facts.
 pub fn judge(facts: &Facts) -> Checkup {
-    let mut checks = vec![names::check(&facts.second_names)];
-    checks.extend(tools::checks(facts));
+    let mut checks = tools::checks(facts);
     checks.extend(facts.server.iter().flat_map(server::checks));
     checks.extend(git(facts));
     checks.extend(stores::checks(facts));
-    Checkup {
-        checks,
-        mode: mode::recommend(facts),
-    }
+    Checkup { checks }
 }
 
 fn git(facts: &Facts) -> Vec<Check> {

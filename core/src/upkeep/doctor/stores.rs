@@ -1,4 +1,3 @@
-use super::mounts::is_remote;
 use super::{Check, DatabaseFacts, Facts, State, StoreFacts};
 use crate::check::rule;
 use crate::issue::Severity;
@@ -24,33 +23,10 @@ fn of(store: &StoreFacts) -> Vec<Check> {
         );
     }
     if let Some(db) = &store.database {
-        checks.extend(storage(db, store.file_system.as_deref()));
         checks.extend(beside(db, store.ended));
     }
     checks.extend(schema(store));
     checks
-}
-
-/// Checks whether the database's journal mode is safe on the store's file system.
-fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
-    let kind = kind?;
-    if kind == "tmpfs" || kind == "ramfs" {
-        let found = format!(
-            "the database is on {kind}, which is in memory: a restart deletes the database"
-        );
-        return Some(Check::warning("storage", found).next("keep runs on a disk"));
-    }
-    if !is_remote(kind) {
-        return None;
-    }
-    Some(match db.wal_mode {
-        true => Check::error("storage", format!("the database is in WAL mode on {kind}, where several writers corrupt a database silently"),
-        )
-        .next("run `PRAGMA journal_mode = DELETE` while no process writes, or move the database to a local disk"),
-        false => Check::warning("storage", format!("the database is on {kind}, where locks may not hold between machines"),
-        )
-        .next("let one machine write at a time, or keep the run as files (`prosescope init --state filesystem`)"),
-    })
 }
 
 /// Checks the files that a writer left beside the database, such as `-wal`.
@@ -140,13 +116,14 @@ fn summary(facts: &Facts, troubles: usize) -> Check {
     if folders > 0 {
         parts.push(format!("{folders} of files"));
     }
-    if let Some(kind) = &facts.file_system {
-        parts.push(format!("on {kind}"));
-    }
     if troubles == 0 && !facts.stores.is_empty() {
         parts.push("no fault found".to_owned());
     }
-    Check::ok("stores", parts.join(", "))
+    let check = Check::ok("stores", parts.join(", "));
+    match wal {
+        0 => check,
+        _ => check.next("keep a database in WAL mode on a local disk: on a network or container folder, several writers corrupt it silently"),
+    }
 }
 
 #[cfg(test)]
@@ -155,10 +132,9 @@ mod tests {
     use super::*;
     use crate::issue::Issue;
 
-    fn store(database: DatabaseFacts, kind: &str, ended: bool) -> StoreFacts {
+    fn store(database: DatabaseFacts, ended: bool) -> StoreFacts {
         StoreFacts {
             name: "r1".to_owned(),
-            file_system: Some(kind.to_owned()),
             ended,
             database: Some(database),
             ..StoreFacts::default()
@@ -167,7 +143,7 @@ mod tests {
 
     #[test]
     fn each_hazard_is_said_and_a_sound_store_is_not() {
-        use State::{Error, Warning};
+        use State::Warning;
         let plain = DatabaseFacts::default();
         let wal = |len, shm| DatabaseFacts {
             wal_mode: true,
@@ -179,35 +155,21 @@ mod tests {
             journal: Some(512),
             ..plain
         };
-        for (db, kind, ended, expected) in [
-            (plain, "ext4", true, vec![]),
-            (plain, "nfs4", false, vec![("storage", Warning)]),
-            (
-                wal(Some(9000), true),
-                "virtiofs",
-                false,
-                vec![("storage", Error)],
-            ),
-            (wal(Some(9000), true), "ext4", false, vec![]),
-            (wal(Some(9000), true), "ext4", true, vec![("wal", Warning)]),
+        for (db, ended, expected) in [
+            (plain, true, vec![]),
+            (wal(Some(9000), true), false, vec![]),
+            (wal(Some(9000), true), true, vec![("wal", Warning)]),
+            (wal(Some(9000), false), false, vec![("wal", Warning)]),
             (
                 wal(Some(9000), false),
-                "ext4",
-                false,
-                vec![("wal", Warning)],
-            ),
-            (
-                wal(Some(9000), false),
-                "ext4",
                 true,
                 vec![("wal", Warning), ("wal", Warning)],
             ),
-            (wal(None, true), "ext4", true, vec![("wal", Warning)]),
-            (wal(Some(0), true), "ext4", false, vec![]),
-            (hot, "ext4", false, vec![("journal", Warning)]),
-            (plain, "tmpfs", false, vec![("storage", Warning)]),
+            (wal(None, true), true, vec![("wal", Warning)]),
+            (wal(Some(0), true), false, vec![]),
+            (hot, false, vec![("journal", Warning)]),
         ] {
-            let store = store(db, kind, ended);
+            let store = store(db, ended);
             assert_eq!(said(&of(&store)), expected, "{store:?}");
         }
     }
@@ -236,18 +198,14 @@ mod tests {
     #[test]
     fn what_is_right_is_one_line() {
         let facts = Facts {
-            file_system: Some("ext4".to_owned()),
-            stores: vec![
-                store(DatabaseFacts::default(), "ext4", true),
-                StoreFacts::default(),
-            ],
+            stores: vec![store(DatabaseFacts::default(), true), StoreFacts::default()],
             ..Facts::default()
         };
         let checks = checks(&facts);
         assert_eq!(checks.len(), 1);
         assert_eq!(
             checks[0].found,
-            "2 stores, 1 with a rollback journal, 0 in WAL mode, 1 of files, on ext4, no fault found"
+            "2 stores, 1 with a rollback journal, 0 in WAL mode, 1 of files, no fault found"
         );
     }
 }
