@@ -326,14 +326,6 @@ impl Route {
             ("workflow", Some(id)) => {
                 let tab = parts.nth(1).unwrap_or_default();
                 let item = parts.next().filter(|item| !item.is_empty());
-                // Earlier versions had separate pages for runs and for events. Their addresses now lead into the
-                // thread.
-                let item = match (tab.as_str(), item) {
-                    ("runs", Some(run)) => Some(InThread::Run(run).to_string()),
-                    ("events", Some(event)) => Some(format!("event:{event}")),
-                    ("events", None) => Some(InThread::Events.to_string()),
-                    (_, item) => item,
-                };
                 let tab = Tab::ALL.into_iter().find(|known| known.word() == tab);
                 return Route::Workflow {
                     place: run,
@@ -508,28 +500,15 @@ mod tests {
     }
 
     #[test]
-    fn old_links_to_runs_and_events_lead_into_the_thread() {
-        for (old, item) in [
-            ("conversation", None),
-            ("runs", None),
-            ("runs/r:1", Some(InThread::Run("r:1".into()))),
-            ("events", Some(InThread::Events)),
-            ("events/7", Some(InThread::Event(7))),
+    fn an_item_of_a_thread_is_parsed_as_it_is_written() {
+        for item in [
+            InThread::Run("r:1".into()),
+            InThread::Event(7),
+            InThread::Events,
         ] {
-            let route = Route::parse(&format!("#/workflow/x/y/{old}"));
-            assert!(
-                matches!(
-                    &route,
-                    Route::Workflow {
-                        tab: Tab::Thread,
-                        ..
-                    }
-                ),
-                "{old}"
-            );
-            let selected = route.selected().and_then(InThread::parse);
-            assert_eq!(selected, item, "{old}");
+            assert_eq!(InThread::parse(&item.to_string()), Some(item));
         }
+        assert_eq!(InThread::parse("message:1"), None);
     }
 
     #[test]

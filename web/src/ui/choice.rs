@@ -124,10 +124,6 @@ impl Choice {
         ] {
             text.set(of(key));
         }
-        // Addresses of earlier versions use the key `program` instead of `q`.
-        if self.words.read_untracked().is_empty() {
-            self.words.set(of("program"));
-        }
         let order = of("order");
         let order = ORDERS.iter().position(|(word, ..)| *word == order);
         self.order.set(order.unwrap_or_default());

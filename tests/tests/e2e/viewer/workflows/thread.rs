@@ -1,4 +1,4 @@
-//! Tests the thread of a workflow: the order of its parts, old links into it, its keys, and a narrow window.
+//! Tests the thread of a workflow: the order of its parts, links into it, its keys, and a narrow window.
 
 use serde_json::json;
 
@@ -76,12 +76,12 @@ fn messages_runs_questions_and_answers_are_one_thread() {
 }
 
 #[test]
-fn old_links_lead_to_their_place_in_the_thread() {
+fn links_lead_to_their_place_in_the_thread() {
     let Some((mut viewer, _folder)) = asked_and_answered() else {
         return;
     };
     let run = |n: u32| format!("{}{n}", &made::WAITING[..made::WAITING.len() - 1]);
-    open(&mut viewer, &format!("runs/{}", run(3)));
+    open(&mut viewer, &format!("thread/run%3A{}", run(3)));
     viewer.wait("document.querySelector('li.turn.selected details').open");
     viewer.wait(
         "document.querySelector('li.turn.selected').innerText.includes('Drafting the purchase')",
@@ -89,21 +89,21 @@ fn old_links_lead_to_their_place_in_the_thread() {
     let event = "+document.querySelector('li.turn.selected .event-rows') || 1";
     assert_eq!(viewer.eval(event), 1);
     // The third event of the database is a warning of this workflow's first run.
-    open(&mut viewer, "events/3");
+    open(&mut viewer, "thread/event%3A3");
     viewer.wait(&format!(
         "document.getElementById('run-{}').querySelector('.event-open').innerText.includes('no delivery date')",
         run(2)
     ));
-    open(&mut viewer, "events");
+    open(&mut viewer, "thread/events");
     viewer.wait("document.querySelector('#all-events details').open");
     viewer.wait(
         "document.querySelector('#all-events').innerText.includes('Reading quotes/acme.pdf')",
     );
-    open(&mut viewer, "events/999");
+    open(&mut viewer, "thread/event%3A999");
     viewer.wait(
         "document.querySelector('#all-events .event-open').innerText.includes('Nothing there')",
     );
-    open(&mut viewer, "conversation");
+    open(&mut viewer, "no-such-page");
     viewer.assert_quiet();
 }
 
