@@ -194,10 +194,6 @@ impl Tables for PostgresTables {
     fn remove_events(&mut self, _: &[Filter]) -> Result<u64, Fault> {
         match self.0 {}
     }
-
-    fn note_cursor(&mut self, _: &str, _: &str, _: i64, _: i64) -> Result<(), Fault> {
-        match self.0 {}
-    }
 }
 
 pub(crate) struct Listener(Address);

@@ -63,7 +63,7 @@ pub(crate) const READ: &str = concat!(
     "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; ",
     all_rows!(
         "r",
-        "c.relnamespace = to_regnamespace('openprose') OR c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+        "c.relnamespace = to_regnamespace('openprose') OR c.relname IN ('workflows', 'workflow_runs', 'workflow_events')"
     )
 );
 

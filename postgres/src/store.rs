@@ -78,13 +78,13 @@ pub(crate) const DELETE: &str = begin!("r,w,d", "c.relnamespace = to_regnamespac
 /// Begins a transaction that writes workflows.
 pub(crate) const OF_WORKFLOWS: &str = begin!(
     "r,w",
-    "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+    "c.relname IN ('workflows', 'workflow_runs', 'workflow_events')"
 );
 
 /// Begins a transaction that deletes from workflows.
 pub(crate) const DELETE_OF_WORKFLOWS: &str = begin!(
     "r,w,d",
-    "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+    "c.relname IN ('workflows', 'workflow_runs', 'workflow_events')"
 );
 
 /// Locks the run's row; returns its status and the time of its last write.

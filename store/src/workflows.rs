@@ -205,18 +205,6 @@ impl Tables for WorkflowStore {
         let removed = self.immediate(|tables| Ok(tables.remove(filters)?));
         removed.map_err(only_fault)
     }
-
-    fn note_cursor(
-        &mut self,
-        workflow: &str,
-        follower: &str,
-        cursor: i64,
-        now: i64,
-    ) -> Result<(), Fault> {
-        let noted =
-            self.immediate(|tables| Ok(tables.note_cursor(workflow, follower, cursor, now)?));
-        noted.map_err(only_fault)
-    }
 }
 
 /// Returns the fault of an operation whose error is never a refusal.

@@ -197,37 +197,6 @@ pub fn events_until(
     })
 }
 
-/// A named reader of a workflow's events, whose cursor the database stores.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Follower {
-    /// The follower's name.
-    pub name: String,
-    /// The id of the last event that the follower has read.
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub cursor: i64,
-}
-
-/// Returns the named followers of a workflow.
-///
-/// # Errors
-/// The fault of the store.
-pub fn followers(rows: &dyn Rows, workflow: &str) -> Result<Vec<Follower>, Fault> {
-    let wanted = Select::of(Table::Followers)
-        .is("workflow_id", workflow)
-        .order(&[("name", false)]);
-    let found = rows.select(&wanted)?;
-    let found = found.iter().map(|row| Follower {
-        name: row.get("name").unwrap_or_default().to_owned(),
-        cursor: row
-            .get("cursor")
-            .and_then(|text| text.parse().ok())
-            .unwrap_or_default(),
-    });
-    Ok(found.collect())
-}
-
 /// The command that removes events of a workflow that are no longer needed.
 #[derive(Debug, Clone, Default)]
 pub struct Prune {
@@ -237,8 +206,6 @@ pub struct Prune {
     pub up_to: Option<i64>,
     /// Whether to remove events of runs that have not ended, too.
     pub all: bool,
-    /// Whether to remove events that a named follower has not read, too.
-    pub force: bool,
 }
 
 /// The result of removing events.
@@ -250,25 +217,15 @@ pub struct Pruned {
     /// The number of removed events.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub removed: u64,
-    /// The named follower whose cursor limited the removal; `None` if no follower limited it.
-    pub held_by: Option<Follower>,
 }
 
-/// Removes events of a workflow: those of ended runs, up to the last event that every named follower has read.
+/// Removes events of a workflow: those of ended runs, or all.
 ///
 /// # Errors
 /// The fault of the store.
 pub fn prune(tables: &mut dyn Tables, command: &Prune) -> Result<Pruned, WriteError> {
     let workflow = command.workflow.as_str();
-    let slowest = followers(tables, workflow)?
-        .into_iter()
-        .min_by_key(|follower| follower.cursor)
-        .filter(|_| !command.force);
-    let wanted = command.up_to.unwrap_or(i64::MAX);
-    let up_to = slowest
-        .as_ref()
-        .map_or(wanted, |slowest| wanted.min(slowest.cursor));
-    let held_by = slowest.filter(|slowest| slowest.cursor < wanted);
+    let up_to = command.up_to.unwrap_or(i64::MAX);
     let of = |filter: Option<Filter>| {
         let mut filters = vec![
             Filter {
@@ -308,27 +265,5 @@ pub fn prune(tables: &mut dyn Tables, command: &Prune) -> Result<Pruned, WriteEr
     Ok(Pruned {
         workflow_id: workflow.to_owned(),
         removed,
-        held_by,
     })
-}
-
-/// Stores the cursor of a named follower.
-///
-/// # Errors
-/// A refusal if the table of followers is missing; the store's fault.
-pub fn note_cursor(
-    tables: &mut dyn Tables,
-    workflow: &str,
-    follower: &str,
-    cursor: i64,
-    now: i64,
-) -> Result<(), WriteError> {
-    if tables.shape().table(Table::Followers).is_none() {
-        return Err(WriteError::refused(
-            "no-followers-table",
-            "the database has no table `x_workflow_followers`, which stores the cursors of named followers",
-            "add the table with `prosescope workflow setup --apply`, or follow with `--after` and without a name",
-        ));
-    }
-    Ok(tables.note_cursor(workflow, follower, cursor, now)?)
 }

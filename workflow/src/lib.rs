@@ -54,8 +54,7 @@ mod window;
 
 pub use data::{Append, Appended, DataSet, Note, Prefer, Step};
 pub use follow::{
-    Barrier, Events, Follower, Horizon, Prune, Pruned, UnknownOrder, Waiting, events, events_until,
-    followers, note_cursor, prune,
+    Barrier, Events, Horizon, Prune, Pruned, UnknownOrder, Waiting, events, events_until, prune,
 };
 pub use json::Json;
 pub use lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::json::Members;
 use super::lifecycle::{Action, Allowed, allowed_by_workflow};
 use super::thread::{Part, thread, title};
-use super::{Event, Follower, Json, Turn, TurnStatus, Workflow, WorkflowStatus, WorkflowView};
+use super::{Event, Json, Turn, TurnStatus, Workflow, WorkflowStatus, WorkflowView};
 use prosescope_core::shell;
 use prosescope_core::time::Stamp;
 
@@ -141,8 +141,6 @@ pub struct WorkflowPage {
     pub runs: Vec<TurnShown>,
     /// The id of the newest run, as the workflow records it.
     pub newest_run: Option<String>,
-    /// The named followers of the workflow's events.
-    pub followers: Vec<Follower>,
     /// The columns that another program added to the workflow.
     pub extra: Extra,
 }
@@ -177,11 +175,7 @@ pub struct EventShown {
 
 /// Returns a workflow as a page shows it.
 pub fn page(view: WorkflowView) -> WorkflowPage {
-    let WorkflowView {
-        workflow,
-        runs,
-        followers,
-    } = view;
+    let WorkflowView { workflow, runs } = view;
     let asks = asks(&workflow, &runs);
     let (summary, messages, context) = conversation(&workflow.context);
     let (steps, more_steps) = steps(&workflow.important_steps);
@@ -196,7 +190,6 @@ pub fn page(view: WorkflowView) -> WorkflowPage {
         steps,
         more_steps,
         runs: runs.into_iter().map(turn).collect(),
-        followers,
         status: word(&workflow.status, |text| {
             WorkflowStatus::parse(text).map(WorkflowStatus::word)
         }),

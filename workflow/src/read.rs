@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::follow::{Follower, followers};
 use super::rules::{no_run, no_workflow};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::window::{AT_ONCE, summaries, workflow_ids};
@@ -72,8 +71,6 @@ pub struct WorkflowView {
     pub workflow: Workflow,
     /// The workflow's runs, the oldest first.
     pub runs: Vec<Turn>,
-    /// The named followers of the workflow's events.
-    pub followers: Vec<Follower>,
 }
 
 impl<'de> Deserialize<'de> for WorkflowView {
@@ -81,17 +78,15 @@ impl<'de> Deserialize<'de> for WorkflowView {
         #[derive(Deserialize)]
         struct Rest {
             runs: Vec<Turn>,
-            followers: Vec<Follower>,
         }
         // serde's default for flattened members parses numbers and prints them again, which can change them. The raw
         // JSON keeps their text.
         let raw = Box::<RawValue>::deserialize(from)?;
         let wrong = serde::de::Error::custom::<serde_json::Error>;
-        let Rest { runs, followers } = serde_json::from_str(raw.get()).map_err(wrong)?;
+        let Rest { runs } = serde_json::from_str(raw.get()).map_err(wrong)?;
         Ok(WorkflowView {
             workflow: serde_json::from_str(raw.get()).map_err(wrong)?,
             runs,
-            followers,
         })
     }
 }
@@ -214,7 +209,6 @@ pub fn show(rows: &dyn Rows, id: &str) -> Result<Option<WorkflowView>, Fault> {
         .order(&[("created_at", false), ("id", false)]);
     Ok(Some(WorkflowView {
         runs: rows.select(&runs)?.iter().map(Turn::of_row).collect(),
-        followers: followers(rows, &workflow.id)?,
         workflow,
     }))
 }

@@ -110,11 +110,7 @@ impl Shape {
     /// # Errors
     /// The missing table or column.
     pub fn fits(&self) -> Result<(), Unfit> {
-        if self
-            .tables
-            .iter()
-            .all(|(table, _)| *table == Table::Followers)
-        {
+        if self.tables.is_empty() {
             return Err(Unfit::Empty);
         }
         for (table, columns) in NEEDED {

@@ -170,25 +170,6 @@ impl SqliteTables {
         Ok(self.conn.changes())
     }
 
-    /// Stores the cursor of a follower, unless the stored cursor is larger.
-    ///
-    /// # Errors
-    /// The fault of the database.
-    pub fn note_cursor(
-        &self,
-        workflow: &str,
-        name: &str,
-        cursor: i64,
-        now: i64,
-    ) -> Result<(), Fault> {
-        let sql = "INSERT INTO x_workflow_followers (workflow_id, name, cursor, updated_at) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (workflow_id, name) DO UPDATE SET cursor = max(cursor, excluded.cursor), updated_at = excluded.updated_at";
-        let values = (workflow, name, cursor, time_text(now));
-        let noted = || self.conn.execute(sql, values);
-        let noted = self.looked_at.run(&self.conn, sql, noted);
-        noted.and_then(|noted| noted).map(|_| ()).map_err(fault)
-    }
-
     /// Returns the newest id that AUTOINCREMENT assigned to an event; `None` if the table does not use AUTOINCREMENT.
     fn counted(&self) -> Result<Option<i64>, Fault> {
         let name = Table::Events.name();
@@ -349,12 +330,7 @@ fn text(cell: ValueRef<'_>) -> Option<String> {
 /// Discovers the workflow tables. Views are skipped, so that no SQL of another program's schema runs.
 fn discover(conn: &Connection) -> Result<Shape, Fault> {
     let mut shape = Shape::default();
-    for table in [
-        Table::Workflows,
-        Table::Runs,
-        Table::Events,
-        Table::Followers,
-    ] {
+    for table in [Table::Workflows, Table::Runs, Table::Events] {
         let mut found = conn
             .prepare_cached(
                 "SELECT c.name, c.type FROM main.sqlite_schema AS s, pragma_table_xinfo(s.name) AS c

@@ -14,8 +14,6 @@ pub enum Table {
     Runs,
     /// The table `workflow_events`: reports of progress.
     Events,
-    /// The table `x_workflow_followers`, which Prosescope adds: the cursors of named followers.
-    Followers,
 }
 
 impl Table {
@@ -25,7 +23,6 @@ impl Table {
             Table::Workflows => "workflows",
             Table::Runs => "workflow_runs",
             Table::Events => "workflow_events",
-            Table::Followers => "x_workflow_followers",
         }
     }
 }
@@ -298,18 +295,6 @@ pub trait Tables: Rows {
     /// # Errors
     /// The fault of the store.
     fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault>;
-
-    /// Stores the cursor of a named follower.
-    ///
-    /// # Errors
-    /// The fault of the store.
-    fn note_cursor(
-        &mut self,
-        workflow: &str,
-        follower: &str,
-        cursor: i64,
-        now: i64,
-    ) -> Result<(), Fault>;
 }
 
 /// A command that changes workflow tables.

@@ -262,7 +262,7 @@ pub(crate) enum EventsCommand {
     },
     /// Print the events of a workflow after a cursor, in their order
     Tail(TailArgs),
-    /// Remove events of ended runs that all named followers have read
+    /// Remove events of ended runs
     Prune {
         #[command(flatten)]
         workflow: WorkflowArgs,
@@ -272,9 +272,6 @@ pub(crate) enum EventsCommand {
         /// Include events of open runs, and events without a run
         #[arg(long)]
         all: bool,
-        /// Include events that a named follower has not read
-        #[arg(long)]
-        force: bool,
     },
 }
 
@@ -283,15 +280,12 @@ pub(crate) enum EventsCommand {
 pub(crate) struct TailArgs {
     /// The workflow: its id, a unique prefix of the id, or `latest`
     pub(crate) workflow: String,
-    /// Only events after this id [default: all events; with --as, the events after the stored cursor]
+    /// Only events after this id [default: all events]
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<i64>,
     /// Wait for new events until the command is stopped
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Store the cursor of the reader under this name; `workflow events prune` keeps the events after the cursor
-    #[arg(long = "as", value_name = "NAME")]
-    pub(crate) name: Option<String>,
     /// End after this number of events
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,

@@ -1,10 +1,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use prosescope_core::render::text::escape;
 use prosescope_workflow::{
-    Append, Events, Horizon, Kind, Note, Prune, Rows, Waiting, events, find_workflow, followers,
-    note_cursor, prune,
+    Append, Events, Horizon, Kind, Note, Prune, Rows, Waiting, events, find_workflow, prune,
 };
 
 use super::workflow::{Writer, object, text};
@@ -14,7 +12,7 @@ use crate::exit::Exit;
 use crate::locate::Kept;
 use crate::out::{Out, say};
 use crate::print::note;
-use crate::{input, locate, print};
+use crate::{input, print};
 
 /// Maximum number of events that one read of the store returns.
 const PAGE: u32 = 1000;
@@ -71,28 +69,17 @@ pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
             workflow,
             up_to,
             all,
-            force,
         } => {
             let mut writer = Writer::open(&workflow.options)?;
             let command = Prune {
                 workflow: writer.workflow(&workflow.workflow)?,
                 up_to,
                 all,
-                force,
             };
             let done = prune(writer.tables(), &command)?;
-            out.show(&done, || {
-                let mut text = match done.removed {
-                    1 => "1 event removed\n".to_owned(),
-                    n => format!("{n} events removed\n"),
-                };
-                if let Some(held) = &done.held_by {
-                    text.push_str(&format!(
-                        "events after {} were kept, because follower {} has not read them; --force removes them, too\n",
-                        held.cursor, held.name
-                    ));
-                }
-                escape(&text, true)
+            out.show(&done, || match done.removed {
+                1 => "1 event removed\n".to_owned(),
+                n => format!("{n} events removed\n"),
             })
         }
     }
@@ -132,34 +119,18 @@ struct Follower<'a> {
 }
 
 fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
-    if args.name.is_some() {
-        // Storing the cursor later fails if `PROSE_NOW` is set. This check refuses the command before it prints events.
-        locate::recorded_now()?;
-    }
     let kept = Kept::named(&args.store.store)?;
     let rows = kept.read()?;
     let workflow = find_workflow(&*rows, &args.workflow)?;
-    let mut cursor = args.after;
-    if let (Some(name), None) = (&args.name, cursor) {
-        let known = followers(&*rows, &workflow)?;
-        cursor = known
-            .iter()
-            .find(|known| known.name == *name)
-            .map(|known| known.cursor);
-    }
     let mut follower = Follower {
         args,
         kept,
         workflow,
         horizon: Horizon::default(),
-        cursor: cursor.unwrap_or(0),
+        cursor: args.after.unwrap_or(0),
         left: args.limit.unwrap_or(u64::MAX),
         waits: Vec::new(),
     };
-    if args.name.is_some() {
-        // The cursor is stored before the first event is printed, so that `workflow events prune` keeps later events.
-        follower.note()?;
-    }
     let mut listener = args.follow.then(|| follower.kept.listener()).flatten();
     let mut lost: Option<Instant> = None;
     let mut rows = Some(rows);
@@ -208,9 +179,9 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
 impl Follower<'_> {
     /// Prints new events. Returns whether the command has printed all requested events.
     fn look(&mut self, rows: &dyn Rows, out: &Out) -> Result<bool, CliError> {
-        // A cursor that is stored or followed needs events in their final order. So an event is not printed while an
-        // open transaction may still add an earlier event.
-        if self.args.follow || self.args.name.is_some() {
+        // A cursor that is followed needs events in their final order. So an event is not printed while an open
+        // transaction may still add an earlier event.
+        if self.args.follow {
             self.horizon.advance(rows)?;
         } else if let Some(unknown) = self.horizon.advance_once(rows)? {
             say(&note(&format!(
@@ -256,22 +227,6 @@ impl Follower<'_> {
         }
         self.cursor = page.cursor;
         self.left = self.left.saturating_sub(page.events.len() as u64);
-        self.note()
-    }
-
-    /// Stores the id of the last printed event under the name given with `--as`.
-    fn note(&self) -> Result<(), CliError> {
-        let Some(name) = &self.args.name else {
-            return Ok(());
-        };
-        let mut tables = self.kept.write()?;
-        note_cursor(
-            &mut *tables,
-            &self.workflow,
-            name,
-            self.cursor,
-            locate::recorded_now()?,
-        )?;
         Ok(())
     }
 

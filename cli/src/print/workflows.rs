@@ -134,13 +134,6 @@ pub(crate) fn workflow(view: &WorkflowView, width: usize) -> String {
     for turn in &view.runs {
         one_run(&mut out, turn, width);
     }
-    for follower in &view.followers {
-        fact(
-            &mut out,
-            "follower",
-            &format!("{} has read up to {}", follower.name, follower.cursor),
-        );
-    }
     if let Some(turn) = view.runs.iter().find(|turn| turn.question().is_some()) {
         let _ = writeln!(
             out,

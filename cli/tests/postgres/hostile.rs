@@ -323,7 +323,6 @@ const COMMITS: &[&str] = &[
     "init p.prose --state postgres --id 20260301-100000-silent",
     "workflow events append latest --text two --state postgres",
     "clean RUN --yes --force",
-    "workflow events tail latest --as me --state postgres",
     "push latest",
 ];
 

@@ -123,20 +123,6 @@ const CASES: &[(Then, &str)] = &[
         Refused,
         does!(
             "RETURN NULL;",
-            "TRIGGER t BEFORE INSERT ON x_workflow_followers FOR EACH ROW"
-        ),
-    ),
-    (
-        Refused,
-        does!(
-            "NEW.cursor := 0; RETURN NEW;",
-            "TRIGGER t BEFORE INSERT ON x_workflow_followers FOR EACH ROW"
-        ),
-    ),
-    (
-        Refused,
-        does!(
-            "RETURN NULL;",
             "TRIGGER t BEFORE DELETE ON workflow_events FOR EACH ROW"
         ),
     ),
@@ -150,10 +136,8 @@ const STEPS: &[&str] = &[
     "workflow events append latest --run latest --text A_text_of_more_letters_than_a_name_of_PostgreSQL_has_which_are_sixty_three",
     "workflow ask latest --question Which?",
     "workflow input latest --text That",
-    "workflow events tail latest --as me",
     "workflow finish latest --output {\"a\":1.50} --message done",
-    "workflow events tail latest --as me",
-    "workflow events prune latest --force",
+    "workflow events prune latest",
 ];
 
 /// The SQL that returns everything recorded, without ids, times and versions.
@@ -161,8 +145,7 @@ const RECORDED: &str = "
     SELECT concat_ws(E'\\n',
         (SELECT string_agg(concat_ws('|', status, context->'tail'->-1->>'content', preferences, error), E'\\n') FROM workflows),
         (SELECT string_agg(concat_ws('|', status, user_input, state->>'question', final_output, error), E'\\n' ORDER BY id) FROM workflow_runs),
-        (SELECT string_agg(concat_ws('|', kind, text, payload::jsonb - 'run_id'), E'\\n' ORDER BY id) FROM workflow_events),
-        (SELECT string_agg(name, E'\\n') FROM x_workflow_followers WHERE cursor > 0))";
+        (SELECT string_agg(concat_ws('|', kind, text, payload::jsonb - 'run_id'), E'\\n' ORDER BY id) FROM workflow_events))";
 
 #[test]
 fn what_is_written_into_tables_of_another_program_is_read_back() {

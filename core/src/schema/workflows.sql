@@ -42,15 +42,6 @@ CREATE TABLE IF NOT EXISTS workflow_events (
   created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')
 );
 
--- The last event that each named follower has read; `prosescope workflow prune` keeps later events.
-CREATE TABLE IF NOT EXISTS x_workflow_followers (
-  workflow_id TEXT NOT NULL REFERENCES workflows(id) ON DELETE CASCADE,
-  name TEXT NOT NULL,
-  cursor INTEGER NOT NULL,
-  updated_at TEXT NOT NULL,
-  PRIMARY KEY (workflow_id, name)
-);
-
 CREATE INDEX IF NOT EXISTS idx_workflows_updated ON workflows(updated_at);
 CREATE INDEX IF NOT EXISTS idx_workflow_runs_workflow ON workflow_runs(workflow_id, created_at);
 CREATE INDEX IF NOT EXISTS idx_workflow_runs_open ON workflow_runs(status) WHERE status IN ('running', 'waiting_for_input');

@@ -64,18 +64,6 @@ ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_writer XID8;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_owner TEXT;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_heartbeat TIMESTAMPTZ;
 
--- The last event that each named follower has read; `prosescope workflow prune` keeps later events.
-DO $$
-BEGIN
-  EXECUTE format(
-    'CREATE TABLE IF NOT EXISTS x_workflow_followers (
-       workflow_id %s NOT NULL REFERENCES workflows(id) ON DELETE CASCADE,
-       name TEXT NOT NULL, cursor BIGINT NOT NULL, updated_at TIMESTAMPTZ NOT NULL,
-       PRIMARY KEY (workflow_id, name))',
-    (SELECT format_type(atttypid, atttypmod) FROM pg_attribute
-     WHERE attrelid = 'workflows'::regclass AND attname = 'id'));
-END $$;
-
 -- An update without a new version was computed from the data that its transaction read. If the row changed after that
 -- transaction began, the update would undo that change, so it is refused as a serialization failure, which programs
 -- repeat. A change becomes visible at commit, later than it was made; only a server with track_commit_timestamp = on

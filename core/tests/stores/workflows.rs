@@ -5,8 +5,8 @@ use prosescope_core::write::WriteError;
 use prosescope_workflow::{
     Action, Allowed, Append, Ask, Cancel, Event, Fail, Finish, Heartbeat, Horizon, Input, Json,
     Kind, Move, Note, Prefer, Prune, Start, Step, Tables, TurnStatus, Wanted, WorkflowStatus,
-    allowed_by_run, allowed_by_workflow, events, find_run, find_workflow, list, note_cursor, prune,
-    record, show, stuck,
+    allowed_by_run, allowed_by_workflow, events, find_run, find_workflow, list, prune, record,
+    show, stuck,
 };
 
 pub(crate) const NOW: i64 = 1_768_487_452_123;
@@ -253,7 +253,7 @@ pub(crate) fn promises(store: &mut dyn Tables) {
     texts_come_back(store);
     the_context_keeps_what_it_does_not_know(store);
     who_waits_is_answered(store);
-    events_are_pruned_as_far_as_they_were_read(store);
+    events_are_pruned_up_to_an_id_or_all(store);
     lists_and_names(store);
     a_version_that_moved_is_refused(store);
     errors_are_kept_when_a_workflow_is_resumed(store);
@@ -435,7 +435,7 @@ fn who_waits_is_answered(store: &mut dyn Tables) {
     assert!(view.runs.iter().all(|turn| turn.question().is_none()));
 }
 
-fn events_are_pruned_as_far_as_they_were_read(store: &mut dyn Tables) {
+fn events_are_pruned_up_to_an_id_or_all(store: &mut dyn Tables) {
     let begun = record(store, &start(4000), None, NOW).unwrap();
     let of = begun.workflow_id.clone();
     let append = |n: u32, run: bool| Append {
@@ -460,22 +460,17 @@ fn events_are_pruned_as_far_as_they_were_read(store: &mut dyn Tables) {
         ..Finish::default()
     };
     record(store, &finish, None, NOW).unwrap();
-    note_cursor(store, &of, "desk", ids[1], NOW).unwrap();
-    note_cursor(store, &of, "desk", ids[0], NOW).unwrap();
-    let of_desk = |all: bool, force: bool| Prune {
-        workflow: of.clone(),
-        up_to: None,
-        all,
-        force,
+    let mut pruned = |up_to: Option<i64>, all: bool| {
+        let command = Prune {
+            workflow: of.clone(),
+            up_to,
+            all,
+        };
+        prune(store, &command).unwrap().removed
     };
-    let pruned = prune(store, &of_desk(false, false)).unwrap();
-    assert_eq!(
-        (pruned.removed, pruned.held_by.unwrap().cursor),
-        (2, ids[1]),
-        "never backwards"
-    );
-    assert_eq!(prune(store, &of_desk(false, true)).unwrap().removed, 3);
-    assert_eq!(prune(store, &of_desk(true, true)).unwrap().removed, 2);
+    assert_eq!(pruned(Some(ids[1]), false), 2);
+    assert_eq!(pruned(None, false), 3);
+    assert_eq!(pruned(None, true), 2);
     let after = record(store, &append(1, false), None, NOW).unwrap().ids;
     assert!(after[0] > all[6].id, "an id is never used again");
     let cancel = Cancel {

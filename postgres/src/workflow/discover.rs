@@ -14,12 +14,7 @@ use crate::shape::quoted;
 const SCHEMAS: &str =
     "SELECT s::text FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s";
 
-const TABLES: [Table; 4] = [
-    Table::Workflows,
-    Table::Runs,
-    Table::Events,
-    Table::Followers,
-];
+const TABLES: [Table; 3] = [Table::Workflows, Table::Runs, Table::Events];
 
 /// Returns the columns of the tables, with the words that an enum type or a CHECK lists.
 const COLUMNS: &str = "

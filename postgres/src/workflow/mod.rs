@@ -42,7 +42,7 @@ const READ: &str = concat!(
     SET LOCAL DateStyle = 'ISO, YMD'; ",
     all_rows!(
         "r",
-        "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+        "c.relname IN ('workflows', 'workflow_runs', 'workflow_events')"
     )
 );
 
@@ -250,46 +250,6 @@ impl Tables for PostgresTables {
                 return Ok(removed);
             }
         }
-    }
-
-    fn note_cursor(
-        &mut self,
-        workflow: &str,
-        follower: &str,
-        cursor: i64,
-        now: i64,
-    ) -> Result<(), Fault> {
-        let table = self
-            .shape
-            .table(Table::Followers)
-            .ok_or_else(|| missing(Table::Followers))?;
-        let of = table
-            .column("workflow_id")
-            .ok_or_else(|| missing(Table::Followers))?;
-        let sql = format!(
-            "INSERT INTO {} AS known (workflow_id, name, cursor, updated_at)
-             VALUES ({}, $2::text, $3::text::bigint, $4::text::timestamptz)
-             ON CONFLICT (workflow_id, name) DO UPDATE
-             SET cursor = greatest(known.cursor, excluded.cursor), updated_at = excluded.updated_at",
-            table.name,
-            Postgres.place(1, of)
-        );
-        let there = format!(
-            "SELECT 1 / (count(*) = 1)::int FROM {} WHERE workflow_id = {} AND name = $2::text AND cursor >= $3::text::bigint",
-            table.name,
-            Postgres.place(1, of)
-        );
-        let values = [
-            Postgres.value(&workflow.into(), of),
-            follower.into(),
-            Value::Int(cursor),
-            Value::Time(now),
-        ];
-        let otherwise = |address: &Address| send::not_one_row(address, Table::Followers);
-        let looked = values.get(..3).unwrap_or_default();
-        let (write, look) = (bound(&values), bound(looked));
-        self.written(OF_WORKFLOWS, (&sql, &write), (&there, &look), &otherwise)
-            .map(|_| ())
     }
 }
 

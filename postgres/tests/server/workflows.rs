@@ -6,7 +6,7 @@ pub(crate) mod conformance;
 
 use prosescope_postgres::{Address, PostgresTables};
 use prosescope_test_support::cluster::Cluster;
-use prosescope_workflow::{Horizon, Move, Prefer, Rows, events, note_cursor, record, show};
+use prosescope_workflow::{Horizon, Move, Prefer, Rows, events, record, show};
 
 use crate::{address, database};
 
@@ -95,11 +95,6 @@ fn tables_with_little_more_than_keys_are_used_and_completed() {
         assert_eq!((view.workflow.id.len(), view.runs.len()), (32, 1));
         assert_eq!(view.workflow.status, "active");
         assert_eq!(conformance::read(&store, &of, 0).len(), 1);
-        if n == 2 {
-            note_cursor(&mut store, &of, "desk", 1, conformance::NOW).unwrap();
-            let followers = show(&store, &of).unwrap().unwrap().followers;
-            assert_eq!((followers.len(), followers[0].cursor), (1, 1));
-        }
         let theirs = Move::Resume("a".repeat(32));
         assert_eq!(
             record(&mut store, &theirs, None, conformance::NOW)
@@ -138,8 +133,7 @@ fn tables_of_other_programs_are_used_as_they_are() {
         };
         cluster.psql(&url, ddl).unwrap();
         let address = address(&url);
-        // Prosescope's additional columns do not exist yet, so a workflow has no version, no heartbeat and no named
-        // follower.
+        // Prosescope's additional columns do not exist yet, so a workflow has no version and no heartbeat.
         let mut store = PostgresTables::open(&address).unwrap();
         record(
             &mut store,

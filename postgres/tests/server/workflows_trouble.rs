@@ -9,7 +9,7 @@ use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::pooler::Pooler;
 use prosescope_workflow::{
     Append, Ask, Change, Horizon, Input, Json, Kind, Note, Prune, Start, Step, Table, Tables,
-    Target, Value, events, find_workflow, note_cursor, prune, record, show,
+    Target, Value, events, find_workflow, prune, record, show,
 };
 
 use super::cut::{Cut, Way};
@@ -107,8 +107,6 @@ fn a_store_goes_on_after_its_server_came_back() {
     }
     cluster.crash();
     record(&mut store, &append(&id(2), None, &["three"]), None, NOW).unwrap();
-    cluster.crash();
-    note_cursor(&mut store, &id(2), "desk", 1, NOW).unwrap();
     assert_eq!(conformance::read(&store, &id(2), 0).len(), 3);
 }
 
@@ -267,10 +265,7 @@ fn tables_are_completed_where_they_are() {
     let mut store = PostgresTables::set_up(&address(&url)).unwrap();
     record(&mut store, &start(1), None, NOW).unwrap();
     cluster
-        .psql(
-            &url,
-            "CREATE SCHEMA postgres; DROP TABLE x_workflow_followers",
-        )
+        .psql(&url, "CREATE SCHEMA postgres; DROP TABLE workflow_events")
         .unwrap();
     let store = PostgresTables::set_up(&address(&url)).unwrap();
     assert!(show(&store, &id(2)).unwrap().is_some());

@@ -9,7 +9,6 @@ fn view(status: &str, context: &str, runs: Vec<Turn>) -> WorkflowView {
             ..Workflow::default()
         },
         runs,
-        followers: Vec::new(),
     }
 }
 

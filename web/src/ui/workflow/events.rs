@@ -3,8 +3,8 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use prosescope_workflow::MOST_EVENTS;
 use prosescope_workflow::page::EventShown;
-use prosescope_workflow::{Follower, MOST_EVENTS};
 
 use super::Shown;
 use super::shown::{fold, hash_of, opened, others};
@@ -34,7 +34,7 @@ pub(super) fn of_run(run: String) -> AnyView {
 }
 
 /// Draws the list of all events, including events without a run, in a folded element.
-pub(super) fn all(followers: Vec<Follower>) -> AnyView {
+pub(super) fn all() -> AnyView {
     let shown = Shown::get();
     let words = move || match shown.count_of(None) {
         None => String::new(),
@@ -47,21 +47,11 @@ pub(super) fn all(followers: Vec<Follower>) -> AnyView {
     };
     let line = view! { <b>"All events"</b><span class="faint">{live(words)}</span> };
     let inside = move || {
-        let followers = followers.iter().map(|follower| {
-            let words = format!(
-                "The follower {} has read up to event {}",
-                follower.name, follower.cursor
-            );
-            view! { <p class="faint">{words}</p> }
-        });
         let is_none = Memo::new(move |_| shown.count_of(None) == Some(0));
-        view! {
-            {followers.collect_view()}
-            {live(move || match is_none.get() {
-                true => view! { <Empty what="No events" why="No run reported anything, or the events were pruned."/> }.into_any(),
-                false => list(None),
-            })}
-        }
+        live(move || match is_none.get() {
+            true => view! { <Empty what="No events" why="No run reported anything, or the events were pruned."/> }.into_any(),
+            false => list(None),
+        })
         .into_any()
     };
     let fold = fold("events", "turn-fold", line.into_any(), inside);

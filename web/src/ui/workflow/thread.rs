@@ -90,7 +90,7 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
             </button></p>
         }))}
         <ol class="thread">{live(move || parts(&list, many.saturating_sub(count.get())))}</ol>
-        {events::all(page.followers.clone())}
+        {events::all()}
         {asks.collect_view()}
     }
     .into_any()
