@@ -33,7 +33,6 @@ mod print;
 mod progress;
 mod record;
 mod serve;
-mod signature;
 mod streams;
 mod usage;
 

@@ -23,7 +23,7 @@ const SOURCES: [&str; 14] = [
 ];
 
 /// Environment variables that are read by libraries only, so that their names do not occur in the sources.
-const LIBRARIES: [&str; 5] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "TZ"];
+const LIBRARIES: [&str; 4] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"];
 
 /// Environment variables that cargo sets during a build.
 const OF_CARGO: [&str; 4] = [

@@ -954,8 +954,6 @@ export type RunShared = {
   runs: Array<string>;
   /** The file that was written; absent with `--report`. */
   file?: string;
-  /** The fingerprint of the key that signed the file, `SHA256:…`; absent if the file is not signed. */
-  signed?: string;
   /** The format of the file: `html`, `zip`, `db` or `text`. */
   format: "html" | "zip" | "db" | "text";
   /** Bytes of the file; with `--report`, of the runs' parts together. */

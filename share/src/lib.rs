@@ -16,7 +16,6 @@ pub mod model;
 pub mod pack;
 pub mod page;
 pub mod sharing;
-pub mod signed;
 pub mod summary;
 pub mod text;
 pub mod what;

@@ -12,10 +12,11 @@ use sha2::{Digest, Sha256};
 
 use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
-use crate::signed::SIGNATURE;
 
 /// The path of the manifest in the zip.
 pub const MANIFEST: &str = "prosescope-share.json";
+/// The path of a signature of the manifest, which earlier versions of this program wrote. It is not a file of the run.
+const SIGNATURE: &str = "prosescope-share.json.sig";
 /// The version of the manifest's format that this program writes.
 pub const FORMAT: &str = "prosescope-share-1";
 /// The longest manifest that is read, in bytes.
@@ -48,9 +49,6 @@ pub struct Manifest {
     /// The row of the trace to show first, if the sharer chose one: `43`, `~7`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<String>,
-    /// Whether there is a signature beside the manifest. The signature is not verified: it can be anyone's, or invalid.
-    #[serde(skip)]
-    pub signed: bool,
 }
 
 /// Returns whether a text is the name of a row of a trace: its number (`43`), or its position after `~` (`~7`).
@@ -98,10 +96,7 @@ impl Manifest {
             Ok(bytes) => bytes.unwrap_or_default(),
             Err(error) => return Some(Err(error.to_string())),
         };
-        let read = serde_json::from_slice(&bytes).map(|read| Manifest {
-            signed: archive.entry(SIGNATURE).is_some(),
-            ..read
-        });
+        let read = serde_json::from_slice(&bytes);
         Some(read.map_err(|error| format!("{MANIFEST} cannot be read: {error}")))
     }
 
@@ -129,19 +124,8 @@ impl Manifest {
 }
 
 impl Verified {
-    /// Returns a sentence with the time of sharing, whether the copy is unchanged, and whether it is signed; empty
-    /// without a manifest.
+    /// Returns a sentence with the time of sharing, and whether the copy is unchanged; empty without a manifest.
     pub fn words(&self) -> String {
-        match self {
-            Verified::Unchanged(manifest) if manifest.signed => format!(
-                "{} The copy is signed: `prosescope check FILE --allowed-signers SIGNERS` shows by whom.",
-                self.sentence()
-            ),
-            _ => self.sentence(),
-        }
-    }
-
-    fn sentence(&self) -> String {
         match self {
             Verified::NoManifest => String::new(),
             Verified::Unchanged(manifest) => {
@@ -190,9 +174,9 @@ impl Verified {
     pub fn issue(&self) -> Option<Issue> {
         let issue = match self {
             Verified::NoManifest => return None,
-            Verified::Unchanged(_) => Issue::noted("shared-copy", self.sentence())
+            Verified::Unchanged(_) => Issue::noted("shared-copy", self.words())
                 .hint("Replacements are in brackets, and a note marks each omission."),
-            Verified::Changed(_) => Issue::error("share-changed", self.sentence())
+            Verified::Changed(_) => Issue::error("share-changed", self.words())
                 .hint("Do not rely on this copy: ask the sender for the file again."),
         };
         Some(issue)
@@ -242,9 +226,8 @@ impl Sink for InMemory {
     }
 }
 
-/// Unpacks all files of a zip except its manifest and the manifest's signature, and compares each with the manifest.
-/// A change of both a file and the manifest stays unnoticed: without a signature, a manifest does not prove who made
-/// it.
+/// Unpacks all files of a zip except its manifest and a signature of it, and compares each with the manifest.
+/// A change of both a file and the manifest stays unnoticed: a manifest does not prove who made it.
 ///
 /// # Errors
 /// If a file differs from the zip's directory, or if `sink` fails.

@@ -18,7 +18,6 @@ use crate::archive::{Archive, ArchiveError};
 use crate::copy::{File, FileKind, Redactor, Rows, Shared, Taken, files_of, values_of};
 use crate::manifest::{FORMAT, MANIFEST, Manifest, Part, is_row};
 use crate::page::PageError;
-use crate::signed::{SIGNATURE, Sign};
 
 /// The number of bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
@@ -44,9 +43,6 @@ pub enum ShareError {
     /// The copy cannot be written.
     #[error("the copy cannot be written: {0}")]
     Write(String),
-    /// The manifest cannot be signed.
-    #[error("the manifest cannot be signed: {0}")]
-    Sign(String),
     /// The written file cannot be read back.
     #[error("the written file cannot be read back: {0}")]
     Written(#[from] ArchiveError),
@@ -113,7 +109,6 @@ impl ShareError {
             ShareError::TooLarge(_) => {
                 "share a zip instead of a page, or leave out what is long: attachments, long values"
             }
-            ShareError::Sign(_) => "make a new key: `ssh-keygen -t ed25519`",
             ShareError::NotOneDatabase => "share a zip instead",
             ShareError::Page(error) => error.next_step(),
             ShareError::Remains { name, .. } => {
@@ -201,18 +196,16 @@ pub fn look<'a>(
     Ok(parts)
 }
 
-/// Writes a zip of the redacted runs with these ids, with its manifest and, if `sign` is given, the manifest's
-/// signature; returns the manifest.
+/// Writes a zip of the redacted runs with these ids and its manifest; returns the manifest.
 ///
 /// # Errors
-/// If a part cannot be read, or the zip not be signed or written; the caller must then discard the zip.
+/// If a part cannot be read, or the zip not be written; the caller must then discard the zip.
 pub fn pack<'a, W: Write>(
     runs: &[Shared<'_>],
     ids: Vec<String>,
     redactor: &mut Redactor,
     databases: &mut [Box<dyn Databases + 'a>],
     made: &Made,
-    sign: Option<&mut Sign<'_>>,
     out: W,
 ) -> Result<(Manifest, W), ShareError> {
     let wrong = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
@@ -264,20 +257,9 @@ pub fn pack<'a, W: Write>(
         left_out: redactor.left_out(),
         sealed_anew: redactor.sealed_anew(),
         opens: made.opens.clone().filter(|row| is_row(row)),
-        signed: sign.is_some(),
     };
     let text = serde_json::to_vec_pretty(&manifest).map_err(|e| wrong(&e))?;
     add(&mut zip, made.deflated, MANIFEST, &mut text.as_slice()).map_err(|e| wrong(&e))?;
-    if let Some(sign) = sign {
-        let signature = sign(&text).map_err(ShareError::Sign)?;
-        add(
-            &mut zip,
-            made.deflated,
-            SIGNATURE,
-            &mut signature.as_slice(),
-        )
-        .map_err(|e| wrong(&e))?;
-    }
     let out = zip.finish().map_err(|e| wrong(&e))?;
     Ok((manifest, out))
 }

@@ -12,7 +12,6 @@ use crate::ReaderAt;
 use crate::archive::Archive;
 use crate::copy::{Redactor, Shared};
 use crate::pack::{Databases, Made, ShareError, look, pack, remains};
-use crate::signed::Sign;
 
 /// A run and its databases.
 pub type Each<'a> = (Shared<'a>, Box<dyn Databases + 'a>);
@@ -22,7 +21,6 @@ pub struct Sharing<'a> {
     runs: Vec<Shared<'a>>,
     databases: Vec<Box<dyn Databases + 'a>>,
     redactor: Redactor,
-    sign: Option<Box<Sign<'a>>>,
     /// The report of the scan. It is kept because packing a raw copy does not scan again.
     looked: Option<RunShared>,
     /// The kind of each rule's hits, `secret` or `personal`, by the rule's name.
@@ -44,15 +42,9 @@ impl<'a> Sharing<'a> {
             runs,
             databases,
             redactor,
-            sign: None,
             looked: None,
             kinds: BTreeMap::new(),
         })
-    }
-
-    /// Sets the function that signs the manifest.
-    pub fn signed_by(&mut self, sign: Box<Sign<'a>>) {
-        self.sign = Some(sign);
     }
 
     /// Sets a function that is called with the number of bytes scanned and an estimate of the total. The estimate is
@@ -132,7 +124,6 @@ impl<'a> Sharing<'a> {
             &mut self.redactor,
             &mut self.databases,
             made,
-            self.sign.as_deref_mut(),
             out,
         )?;
         let parts = manifest.parts.iter().map(|part| SharedPart {

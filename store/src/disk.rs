@@ -11,7 +11,6 @@ use prosescope_core::source::{self, FileEntry, Odd, Source, SourceError};
 use prosescope_core::sqlite::Sqlite;
 use prosescope_core::time::Stamp;
 use prosescope_share::manifest::Verified;
-use prosescope_share::signed::Signed;
 use prosescope_workflow::SqliteTables;
 use rusqlite::Connection;
 
@@ -40,8 +39,6 @@ pub struct Disk {
     aside: RefCell<Vec<tempfile::TempDir>>,
     /// For an unpacked file, whether its contents equal those that were shared.
     verified: Option<Verified>,
-    /// The signature of the shared contents, or the reason why it cannot be read; `None` without a signature.
-    signed: Option<Result<Signed, String>>,
 }
 
 /// The folder of a source, held open. Files are opened in their present state, and no link is followed.
@@ -116,7 +113,6 @@ impl Disk {
             let mut disk = Disk::folder(path, dir, &wanted);
             disk.issues.extend(packed.verified.issue());
             disk.verified = Some(packed.verified);
-            disk.signed = packed.signed;
             disk.aside.get_mut().push(packed.folder);
             return Ok(disk);
         }
@@ -158,12 +154,6 @@ impl Disk {
     /// Returns whether a zip or a shared page equals the shared contents; `None` for a plain file or folder.
     pub fn verified(&self) -> Option<&Verified> {
         self.verified.as_ref()
-    }
-
-    /// Returns the manifest of a zip or a shared page with its signature, or why they are unreadable; `None` without a
-    /// signature. The caller must verify that the signature fits the manifest.
-    pub fn signed(&self) -> Option<&Result<Signed, String>> {
-        self.signed.as_ref()
     }
 
     /// Returns the path on disk of a listed file.
@@ -222,7 +212,6 @@ impl Disk {
             failed: RefCell::default(),
             aside: RefCell::default(),
             verified: None,
-            signed: None,
         }
     }
 

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use prosescope_share::archive::{Archive, ArchiveError, Entry, HEAD, is_zip};
 use prosescope_share::manifest::{self, Sink, Verified};
-use prosescope_share::signed::Signed;
 use prosescope_share::{FileReader, page};
 use tempfile::TempDir;
 
@@ -22,8 +21,6 @@ pub(crate) struct Packed {
     pub(crate) folder: TempDir,
     /// Whether the unpacked contents equal the contents that were shared.
     pub(crate) verified: Verified,
-    /// The signature of the shared file, or the reason why it cannot be read; `None` without a signature.
-    pub(crate) signed: Option<Result<Signed, String>>,
 }
 
 /// Unpacks a shared file: a zip, or a page that contains a run. Returns `None` for any other file.
@@ -98,11 +95,7 @@ fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<Packed, StoreErr
         Some(cause) => no_room(path, &cause),
         None => refused(error),
     })?;
-    Ok(Packed {
-        folder,
-        verified,
-        signed: Signed::of(archive),
-    })
+    Ok(Packed { folder, verified })
 }
 
 /// A sink that writes the files of an archive below a folder.

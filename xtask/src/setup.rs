@@ -91,14 +91,6 @@ const FAKETIME: Tool = Tool {
     packages: &["faketime"],
 };
 
-/// The program that makes keys and signatures for the tests, which compare them with Prosescope's own.
-const SSH_KEYGEN: Tool = Tool {
-    name: "ssh-keygen (signatures of shared files, in the tests)",
-    programs: &["ssh-keygen"],
-    fits: |_| true,
-    packages: &["openssh-client"],
-};
-
 /// The program that runs the JavaScript package in the tests.
 pub const NODE: Tool = Tool {
     name: "Node 18 or newer (the JavaScript package's tests)",
@@ -144,17 +136,7 @@ pub fn clang() -> Result<&'static str> {
 pub fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
     ensure(&[
-        &CLANG,
-        &CHROMIUM,
-        &FIREFOX,
-        &SQLITE,
-        &POSTGRES,
-        &STRACE,
-        &FAKETIME,
-        &SSH_KEYGEN,
-        &NODE,
-        &NPM,
-        &PYTHON,
+        &CLANG, &CHROMIUM, &FIREFOX, &SQLITE, &POSTGRES, &STRACE, &FAKETIME, &NODE, &NPM, &PYTHON,
     ])?;
     npm_packages(&root.join("tests/js"))?;
     let python = root.join("tests/python");

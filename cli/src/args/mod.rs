@@ -429,10 +429,6 @@ pub(crate) struct CheckArgs {
     /// Print SARIF 2.1.0 for code scanning in CI
     #[arg(long, conflicts_with = "json")]
     pub(crate) sarif: bool,
-    /// Report which of the signers in FILE signed a shared file; report an issue if none of them did. FILE has the form
-    /// of OpenSSH's `allowed_signers`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "fix", "explain"])]
-    pub(crate) allowed_signers: Option<std::path::PathBuf>,
     /// Write a repaired copy of the run, and list the repairs; the run itself does not change
     #[arg(long, conflicts_with_all = ["all", "rules", "sarif", "explain"])]
     pub(crate) fix: bool,

@@ -44,10 +44,6 @@ pub(crate) struct ShareArgs {
     pub(crate) report: bool,
     #[command(flatten)]
     wishes: WishArgs,
-    /// Sign the manifest of the file with this SSH key; `check --allowed-signers` verifies the signature. The signature
-    /// proves who signed the manifest, not that the run is true or complete
-    #[arg(long, value_name = "KEY")]
-    pub(crate) sign: Option<PathBuf>,
     /// Do not ask before writing
     #[arg(long)]
     pub(crate) yes: bool,

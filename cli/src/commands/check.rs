@@ -7,7 +7,6 @@ use crate::args::{CheckArgs, Level};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::signature::{self, Signers};
 use crate::{locate, near, print};
 
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
@@ -59,18 +58,11 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
             })
             .collect());
     }
-    let signers = args.allowed_signers.as_deref().map(Signers::read);
-    let signers = signers.transpose()?;
     args.runs()?
         .iter()
         .map(|run| {
-            let (session, folder, disk) = locate::open_with_disk(run)?;
-            let mut checked = pages::check_page(&session, Some(now), &folder);
-            let signed = disk.as_ref().and_then(|disk| disk.signed());
-            let verified = disk.as_ref().and_then(|disk| disk.verified());
-            let changed = verified.is_some_and(|verified| !verified.changed().is_empty());
-            checked.add(signature::issues(signed, changed, signers.as_ref(), now));
-            Ok(checked)
+            let (session, folder) = locate::open_with_folder(run)?;
+            Ok(pages::check_page(&session, Some(now), &folder))
         })
         .collect()
 }

@@ -159,20 +159,14 @@ pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup
 
 /// Opens a run. Also returns the path of its files, relative if it is below the working directory.
 pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError> {
-    open_with_disk(run).map(|(session, folder, _)| (session, folder))
-}
-
-/// Opens a run. Also returns the path of its files, and its disk; a run in PostgreSQL has no disk.
-pub(crate) fn open_with_disk(run: &str) -> Result<(Session, String, Option<Rc<Disk>>), CliError> {
     if let Some(found) = OnServer::named(run)? {
-        return Ok((found.open()?, found.name(), None));
+        return Ok((found.open()?, found.name()));
     }
     let located = locate(run)?;
     let options = options(located.prose.as_deref())?;
-    let disk = Rc::clone(&located.disk);
     let session = Session::open(located.disk, &located.place, &options)?;
     let folder = from_here(&located.base, &session.run().root);
-    Ok((session, folder, Some(disk)))
+    Ok((session, folder))
 }
 
 /// Memory limit of SQLite for copying values, in bytes.

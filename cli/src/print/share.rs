@@ -36,9 +36,6 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
             let _ = writeln!(out, "{BOLD}{}{RESET}", escape(&runs, false));
         }
     }
-    if let Some(key) = &view.signed {
-        let _ = writeln!(out, "Signed with the key {}.", escape(key, false));
-    }
     let total: u64 = view.replaced.iter().map(|of| of.count).sum();
     let places = counted(total, "place", "places");
     let _ = match (view.raw, total) {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, IssueView};
-use crate::issue::{Issue, Severity};
+use crate::issue::Severity;
 
 /// The result of checking runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -43,19 +43,6 @@ pub struct CheckedRun {
 }
 
 impl CheckedRun {
-    /// Adds issues that the calling program found and that have no place in the run.
-    pub fn add(&mut self, issues: Vec<Issue>) {
-        self.counts = self.counts.plus(Counts::of(&issues));
-        self.issues
-            .extend(issues.into_iter().map(|issue| IssueView {
-                issue,
-                node: None,
-                binding: None,
-                place: String::new(),
-            }));
-        self.sort();
-    }
-
     /// Sorts the issues: errors first, then by the rule's name.
     pub(crate) fn sort(&mut self) {
         self.issues.sort_by(|a, b| {

@@ -12,10 +12,6 @@ pub struct RunShared {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub file: Option<String>,
-    /// The fingerprint of the key that signed the file, `SHA256:…`; absent if the file is not signed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "typescript", ts(optional))]
-    pub signed: Option<String>,
     /// The format of the file: `html`, `zip`, `db` or `text`.
     #[cfg_attr(
         feature = "typescript",

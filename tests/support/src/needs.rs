@@ -71,11 +71,6 @@ pub fn faketime() -> Option<PathBuf> {
     have("faketime", crate::clock::library())
 }
 
-/// Returns OpenSSH's `ssh-keygen`, which creates keys, signs and verifies.
-pub fn ssh_keygen() -> Option<PathBuf> {
-    have("ssh-keygen", on_path("ssh-keygen"))
-}
-
 /// Returns the `script` program, which gives a command its own terminal.
 pub fn script() -> Option<PathBuf> {
     have("script", on_path("script"))

@@ -21,7 +21,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::progress::Progress;
-use crate::signature::Key;
 use crate::{cleanup, locate, print};
 pub(crate) use rules::known;
 pub(super) use rules::redactor;
@@ -37,7 +36,6 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::refused("file-exists", message)
             .hint("choose another name, or give --overwrite"));
     }
-    let key = key(args, format)?;
     let _cleanup = cleanup::on_signal().map_err(|cause| runs::no_place(&cause))?;
     let opened = Runs::open(&args.runs()?, out)?;
     let redactor = rules::redactor(&args.wishes(), &opened)?;
@@ -70,9 +68,6 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         }
     }
     let made = made(format != Kind::Database);
-    if let Some(key) = &key {
-        sharing.signed_by(Box::new(|manifest| key.sign(manifest)));
-    }
     let temporary = written::beside(file)?;
     let packed = sharing.pack(&made, &mut || written::emptied(temporary.as_file()));
     let (mut report, _) = packed.map_err(failed)?;
@@ -80,7 +75,6 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     if !asks {
         note_unused(args, &report);
     }
-    report.signed = key.as_ref().map(Key::fingerprint);
     let zip = written::opened(temporary.path())?;
     let copy = Rc::new(Disk::open(temporary.path()).map_err(locate::store)?);
     sharing.check(&zip, copy.as_ref()).map_err(failed)?;
@@ -170,23 +164,6 @@ fn format(args: &ShareArgs) -> Result<Kind, CliError> {
     })
 }
 
-/// Reads the signing key, if `--sign` is given and the command writes a file.
-fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
-    let Some(path) = args.sign.as_deref().filter(|_| !args.report) else {
-        return Ok(None);
-    };
-    match format {
-        Kind::Page | Kind::Zip => Key::read(path).map(Some),
-        Kind::Database | Kind::Text => {
-            let message = format!(
-                "--sign cannot sign a {} file: only a page or a zip can contain a signature",
-                word(format)
-            );
-            Err(CliError::usage(message).hint("write a page or a zip: -o FILE.html, -o FILE.zip"))
-        }
-    }
-}
-
 /// Converts an error of `prosescope_share` to the error of a command.
 pub(super) fn failed(error: ShareError) -> CliError {
     let (message, hint) = (error.to_string(), error.next_step());
@@ -194,7 +171,6 @@ pub(super) fn failed(error: ShareError) -> CliError {
         ShareError::Alike(_) => CliError::usage(message),
         ShareError::Read { .. } | ShareError::Page(_) => CliError::new(Exit::Unreadable, message),
         ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message),
-        ShareError::Sign(_) => CliError::new(Exit::Unreadable, message),
         ShareError::TooLarge(_) => CliError::refused("page-too-large", message),
         ShareError::NotOneDatabase => CliError::refused("no-one-database", message),
         ShareError::Remains { .. } => {
