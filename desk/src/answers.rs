@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use prosescope_core::gate::decision::Choice;
 use prosescope_core::query;
 use prosescope_core::session::pages::CompareOptions;
 use prosescope_core::session::{ValueOf, pages};
@@ -252,23 +251,6 @@ impl Desk {
                 })
             }
             Request::FindLine { of, text, number } => json(&self.find_line(&of, &text, number)?),
-            Request::Decide {
-                place,
-                gate,
-                decision,
-                comment,
-                by,
-                on_behalf_of,
-            } => {
-                let choice = Choice {
-                    decision,
-                    comment,
-                    by,
-                    on_behalf_of,
-                    at: self.clock().now(),
-                };
-                json(&self.decide(&place, &gate, choice)?)
-            }
             Request::SaveShared | Request::Share { .. } => Err(Trouble::defect(
                 "a shared run was requested as text instead of as a file",
             )),

@@ -11,7 +11,6 @@
 //! or scrolled, and sends it with the requests that need it.
 
 mod answers;
-mod decide;
 mod desk;
 mod follow;
 pub mod protocol;

@@ -6,13 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prosescope_core::gate::decision::Verdict;
 use prosescope_core::session::pages::{self, Page, TraceChoice};
 use prosescope_core::session::{Session, ValueOf};
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::{
-    Bar, LogSealedAnew, ModelSize, RunList, RunShared, TracePage, ValueView,
-};
+use prosescope_core::view::{Bar, ModelSize, RunList, RunShared, TracePage, ValueView};
 use prosescope_share::file::Form;
 use prosescope_share::wishes::Wishes;
 use prosescope_workflow::WorkflowSummary;
@@ -335,23 +332,6 @@ pub enum Request {
         #[serde(default)]
         wishes: Wishes,
     },
-    /// Returns a decision on a waiting gate, as a file and as commands. Records nothing. Answer: a [`DecisionMade`].
-    Decide {
-        /// The run's path in the open source.
-        place: String,
-        /// The gate's id.
-        gate: String,
-        /// The decision: approved or rejected.
-        decision: Verdict,
-        /// The comment, or the reason for a rejection.
-        #[serde(default)]
-        comment: Option<String>,
-        /// The name of the person who decides; not verified.
-        by: String,
-        /// The name of the person on whose behalf the decision is made; not verified.
-        #[serde(default)]
-        on_behalf_of: Option<String>,
-    },
     /// Returns the open shared run as a file to save ([`Shared::save`]). The worker sends the file's bytes beside the
     /// answer.
     SaveShared,
@@ -525,24 +505,18 @@ pub struct Shared {
     /// ([`Manifest::opens`](prosescope_share::manifest::Manifest::opens)).
     #[serde(default)]
     pub opens: Option<String>,
-    /// The original heads of audit logs that were sealed again because a text in them was replaced.
-    #[serde(default)]
-    pub heads: Vec<LogSealedAnew>,
     /// The shared files that were not opened because they are damaged or refused, each with the reason.
     pub unopened: Vec<Trouble>,
 }
 
-/// A decision made on a page that cannot write to the run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DecisionMade {
-    /// The name of the decision file: `deploy.decision.json`.
-    pub name: String,
-    /// The text of the decision file.
-    pub text: String,
-    /// The command that records the decision from the file.
-    pub import_command: String,
-    /// The command that makes the same decision in the run itself, without the file.
-    pub command: String,
+/// The decision on a gate that the page sends to a server that records decisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The gate is approved.
+    Approved,
+    /// The gate is rejected.
+    Rejected,
 }
 
 /// The replacements and omissions that sharing would make: the preview before the file is written.

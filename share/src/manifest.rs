@@ -154,14 +154,6 @@ impl Verified {
         }
     }
 
-    /// Returns the original heads of the audit logs that were sealed again; empty unless the manifest matches.
-    pub fn sealed_anew(&self) -> &[LogSealedAnew] {
-        match self {
-            Verified::Unchanged(manifest) => &manifest.sealed_anew,
-            Verified::NoManifest | Verified::Changed(_) => &[],
-        }
-    }
-
     /// Returns the row to show first; `None` unless the manifest matches.
     pub fn opens(&self) -> Option<&str> {
         match self {

@@ -9,10 +9,9 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, EventSource, MessageEvent, RequestInit, Response};
 
-use prosescope_core::gate::decision::Verdict;
 use prosescope_core::view::{CommandFailed, GateView};
 
-use crate::protocol::{Request, Trouble};
+use crate::protocol::{Request, Trouble, Verdict};
 
 /// The server's desk for this page.
 #[derive(Clone)]

@@ -17,9 +17,10 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use prosescope_core::gate::decision::{Seen, Verdict};
+use prosescope_core::gate::decision::Seen;
 use prosescope_core::view::CommandFailed;
 use prosescope_core::write::{DecideAsSeen, Decision, ResolveGate, Resolved};
+use prosescope_desk::protocol::Verdict;
 use serde::{Deserialize, Serialize};
 
 use super::{Site, random, same};

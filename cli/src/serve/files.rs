@@ -345,7 +345,6 @@ impl DeskSource for Listing {
         (!words.trim().is_empty()).then(|| Shared {
             changed: all.clone().any(|verified| !verified.changed().is_empty()),
             words,
-            heads: all.flat_map(Verified::sealed_anew).cloned().collect(),
             ..Shared::default()
         })
     }

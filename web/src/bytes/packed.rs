@@ -170,10 +170,6 @@ impl Unpacked {
         let shared = Shared {
             words: words.join(" "),
             changed: self.verified.iter().any(changed),
-            heads: (self.verified.iter())
-                .flat_map(|(_, verified)| verified.sealed_anew())
-                .cloned()
-                .collect(),
             opens: match self.verified.as_slice() {
                 [(_, one)] => one.opens().map(str::to_owned),
                 _ => None,

@@ -354,14 +354,7 @@ pub(crate) fn SharedNote() -> impl IntoView {
     view! { {unopened}{note} }
 }
 
-/// Saves a text as a file.
-pub(crate) fn save_text(text: &str, name: &str) {
-    let parts = js_sys::Array::of1(&text.into());
-    if let Ok(blob) = web_sys::Blob::new_with_str_sequence(&parts) {
-        save_blob(&blob, name);
-    }
-}
-
+/// Saves bytes as a file.
 pub(crate) fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
     let url = ObjectUrl::from(blob.clone());
     let link: web_sys::HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;

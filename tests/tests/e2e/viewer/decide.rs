@@ -1,5 +1,5 @@
-//! Tests decisions on a gate that waits: in the run itself if the page's server allows decisions, or as a file to
-//! import.
+//! Tests decisions on a gate that waits: on the page if its server allows decisions, else by the command that the page
+//! shows.
 
 use std::path::Path;
 
@@ -63,38 +63,34 @@ fn where_the_server_lets_it_the_page_decides_in_the_run() {
 }
 
 #[test]
-fn elsewhere_a_decision_is_a_file_that_is_imported() {
+fn elsewhere_the_page_shows_the_command_that_decides() {
     let (Some((project, run)), Some(mut viewer)) = (waiting(), Viewer::from_disk()) else {
         return;
     };
     let folder = project.runs().join("runs").join(&run);
     viewer.drop_run(&[&folder]);
-    // With a mouse: Reject…, the name, the reason, the button, and the file.
     viewer.click_text(".acts button", "Reject…");
-    viewer.wait("document.querySelector('dialog.sheet .fields input')");
-    viewer.click(".fields label:nth-child(1) input");
-    viewer.type_text("raymond");
-    viewer.click(".fields label:nth-child(2) input");
-    viewer.type_text("too early");
-    viewer.click_text("dialog.sheet button", "Reject:");
-    viewer.wait_text("Not recorded yet.");
-    let commands = viewer.eval("document.querySelector('.made').innerText");
-    let commands = commands.as_str().unwrap().to_owned();
+    viewer.wait_text("This page records nothing.");
     assert!(
-        commands.contains("prosescope reject") && commands.contains("prosescope gate import"),
-        "{commands}"
+        viewer.eval("document.querySelector('dialog.sheet .fields') === null")
+            == serde_json::json!(true)
     );
-    viewer.click_text(".made button", "Save");
-    let file = viewer.downloaded("deploy.decision.json");
+    let command = viewer.eval("document.querySelector('dialog.sheet .command code').innerText");
+    let command = command.as_str().unwrap().to_owned();
+    assert_eq!(
+        command,
+        format!("prosescope reject {run} deploy --reason TEXT --as NAME")
+    );
     let pending = project.prose("gates --json", "");
     assert!(
         pending.contains("pending"),
         "nothing is recorded before: {pending}"
     );
-    project.prose(&format!("gate import {} {run}", file.display()), "");
+    let command = command.replace("TEXT", "early").replace("NAME", "raymond");
+    project.prose(command.trim_start_matches("prosescope "), "");
     let gates = project.prose("gates --json --all", "");
     assert!(
-        gates.contains("rejected") && gates.contains("too early"),
+        gates.contains("rejected") && gates.contains("early"),
         "{gates}"
     );
     viewer.assert_quiet();

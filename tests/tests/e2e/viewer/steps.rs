@@ -100,13 +100,10 @@ fn which_runs_failed_and_where_a_text_is() {
 #[test]
 fn a_gate_is_approved_and_two_runs_are_compared() {
     if let Some((project, run)) = decide::waiting() {
-        // Task c: approve a waiting gate.
-        within(3, &project.runs().join("runs").join(&run), |steps| {
+        // Task c: find the command that approves a waiting gate.
+        within(1, &project.runs().join("runs").join(&run), |steps| {
             steps.click_text(".acts button", "Approve…");
-            steps.wait("document.querySelector('dialog.sheet .fields input')");
-            steps.click_text("dialog.sheet .line-up button", "raymond");
-            steps.click_text("dialog.sheet button", "Approve:");
-            steps.wait("document.querySelector('.made').innerText.includes('Not recorded yet')");
+            steps.wait("document.querySelector('dialog.sheet .command').innerText.includes('prosescope approve')");
         });
     }
     if needs::sqlite3().is_some() {

@@ -1,11 +1,11 @@
 //! Draws a waiting gate: its question, who may decide until when, and the sheet for a decision.
 
 use leptos::prelude::*;
-use prosescope_core::gate::decision::Verdict;
 use prosescope_core::session::pages;
 use prosescope_core::view::{GateOutcomeView, GateView, ResumeView};
 
 use super::{Sheet, decide};
+use crate::protocol::Verdict;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::load::{ask_page, loaded};
