@@ -1,7 +1,5 @@
 //! Defines the arguments of the commands about gates and their audit log.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
 use super::record::InsistArgs;
@@ -86,47 +84,6 @@ pub(crate) enum GateCommand {
     },
     /// Record that the run waits at a gate; prints the gate's id (`ID#2` for the second visit)
     Create(CreateArgs),
-    /// Record a decision that was made on a copy of the run, if the gate has not changed since
-    #[command(after_help = IMPORT)]
-    Import(ImportArgs),
-}
-
-/// The part of the help of `gate import` that lists the conditions of an import.
-const IMPORT: &str = "\
-Conditions:
-  - The gate is pending in the run, and not past its deadline by this machine's clock.
-  - The gate has the prompt and the allowed names that the copy shows.
-  - The gate allows the name that decides.
-  - The audit log of the run contains the last row that the copy shows.
-
-Exit code 4: a condition does not hold, or the gate is already decided. Nothing is recorded.
-
-The names and the time in the copy are claims: nothing checks them. The audit log records them beside the time of the \
-import.";
-
-/// The arguments of `gate import`.
-#[derive(Debug, Args)]
-pub(crate) struct ImportArgs {
-    /// A decision file (*.decision.json), or a copy of the run with the decision: a database, a run folder or a shared file
-    #[arg(value_name = "COPY")]
-    pub(crate) copy: PathBuf,
-    #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: the run in the copy]"))]
-    run: Option<String>,
-    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
-    named: Option<String>,
-    /// The gate [default: the only decided gate of the copy]
-    #[arg(long, value_name = "ID")]
-    pub(crate) gate: Option<String>,
-    /// The name that decides, in place of the name in the copy; not checked
-    #[arg(long = "as", value_name = "NAME")]
-    pub(crate) by: Option<String>,
-}
-
-impl ImportArgs {
-    /// Returns the run that the command line names, if any.
-    pub(crate) fn given(&self) -> Result<Option<String>, CliError> {
-        one(self.run.as_deref(), self.named.as_deref())
-    }
 }
 
 /// The arguments of `gate create`.

@@ -130,7 +130,7 @@ pub(crate) enum Command {
     Agents(RunArgs),
     /// List the gates of a run, or the pending gates of all runs
     Gates(GatesArgs),
-    /// Show or create a gate, or import a decision
+    /// Show or create a gate
     #[command(subcommand)]
     Gate(GateCommand),
     /// Approve a pending gate

@@ -2,7 +2,7 @@ use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
 use prosescope_core::write::{CreateGate, ViewGate};
 
-use super::{gate_import, no_gate, unread};
+use super::{no_gate, unread};
 use crate::args::gates::{CreateArgs, GateCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -17,7 +17,6 @@ pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
             show(&run, gate, no_log, out)
         }
         GateCommand::Create(args) => create(args, out),
-        GateCommand::Import(args) => gate_import::run(&args, out),
     }
 }
 

@@ -20,7 +20,6 @@ mod existing_copy;
 mod finish;
 mod for_model;
 mod gate;
-mod gate_import;
 mod gates;
 mod get;
 mod import;

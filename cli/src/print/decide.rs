@@ -23,15 +23,6 @@ pub(crate) fn decided(done: &GateDecided) -> String {
         "decided by",
         &format!("{by} (claimed, not checked)"),
     );
-    if let Some(copy) = &done.imported {
-        let at = copy.decided_at.as_ref();
-        let at = at.map_or(String::new(), |at| format!(" at {at}"));
-        let claim = format!(
-            "decided on a copy by {}{at} (claimed, not checked)",
-            copy.by
-        );
-        fact(&mut out, "imported", &claim);
-    }
     if done.overridden {
         fact(
             &mut out,

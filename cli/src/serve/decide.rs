@@ -17,7 +17,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use prosescope_core::gate::decision::Seen;
+use prosescope_core::gate::seen::Seen;
 use prosescope_core::view::CommandFailed;
 use prosescope_core::write::{DecideAsSeen, Decision, ResolveGate, Resolved};
 use prosescope_desk::protocol::Verdict;
@@ -101,7 +101,6 @@ impl Decider {
                 record_timeout: false,
                 overrides: false,
             },
-            copy: None,
         };
         Recorder::of(&self.target)?.client("view").record(&command)
     }

@@ -2,7 +2,6 @@
 //! as other tools do.
 
 mod decisions;
-mod import;
 mod page;
 mod queries;
 mod races;

@@ -8,7 +8,7 @@
 //! | Was the audit log changed? | [`audit::verify`], [`chain`] |
 //! | Was the audit log deleted? | `lost` |
 //! | Do the gates agree with the log's sealed rows? | [`verify`] |
-//! | What does the file of a decision on a copy contain? | [`decision::DecisionFile`] |
+//! | What did a person see of a gate before deciding it? | [`seen::Seen`] |
 //!
 //! This module only reads; [`crate::write`] records decisions. The principal of a decision is a claim (errata G4).
 
@@ -17,7 +17,6 @@ pub mod audit;
 pub(crate) mod canonical;
 pub mod chain;
 pub(crate) mod columns;
-pub mod decision;
 mod issues;
 pub mod lifecycle;
 pub(crate) mod lost;
@@ -25,6 +24,7 @@ mod report;
 #[cfg(test)]
 mod samples;
 mod sealed;
+pub mod seen;
 
 pub use issues::issues;
 pub(crate) use sealed::{contradictions, seals_creations, uncreated};

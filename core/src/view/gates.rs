@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gate::audit::Head;
-use crate::gate::decision::Seen;
+use crate::gate::seen::Seen;
 use crate::issue::Issue;
 use crate::time::Stamp;
 
@@ -81,7 +81,7 @@ pub struct GateView {
     pub history: Vec<AuditRow>,
     /// The column `metadata`, as recorded, if any.
     pub metadata: Option<String>,
-    /// The gate's content. A decision that was made elsewhere is recorded only if its author saw the same content.
+    /// The gate's content. `view --allow-decisions` records a decision only if its page shows the present content.
     /// `None` after the decision, or if `allow` cannot be read.
     #[serde(default)]
     pub seen: Option<Seen>,

@@ -89,9 +89,9 @@ pub use next::{NextChoice, NextView, next};
 pub use parallel::{BeginParallel, Branch, Join, RunParallel};
 pub use put::{LARGE, Put};
 pub use recorded::{
-    AgentWritten, AttemptBegun, BindingWritten, BranchStatus, DecidedOnCopy, ExecutionBegun,
-    ExecutionEnded, GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds,
-    ParallelJoined, ParallelRunning, RunFinished, RunOpened,
+    AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun, ExecutionEnded,
+    GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds, ParallelJoined,
+    ParallelRunning, RunFinished, RunOpened,
 };
 pub use retry::Retry;
 pub use rounds::{BeginLoop, ExitLoop, Iterate};

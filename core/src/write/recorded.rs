@@ -259,33 +259,8 @@ pub struct GateDecided {
     pub on_reject: Option<String>,
     /// The execution that waited at the gate; `None` if none is recorded.
     pub execution_id: Option<i64>,
-    /// For a decision made on a copy (`gate import`), the copy's claims; `None` if the decision was made in the run.
-    pub imported: Option<DecidedOnCopy>,
     /// The head of the audit log after the command.
     pub head: Option<Head>,
-}
-
-/// What a copy of the run claims about a decision that was made on the copy; not verified.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct DecidedOnCopy {
-    /// The principal that decided, as claimed.
-    pub by: String,
-    /// When the decision was made; `None` if the copy does not say.
-    pub decided_at: Option<Stamp>,
-}
-
-impl DecidedOnCopy {
-    /// Returns the claims as metadata keys for a row of the audit log.
-    pub(super) fn keys(&self) -> serde_json::Map<String, serde_json::Value> {
-        let mut keys = serde_json::Map::new();
-        // `share` treats the value of the key `principal` as the name of a person.
-        keys.insert("principal".to_owned(), self.by.as_str().into());
-        if let Some(at) = &self.decided_at {
-            keys.insert("decided_at".to_owned(), at.to_string().into());
-        }
-        keys
-    }
 }
 
 /// A gate whose time-out was recorded.

@@ -56,7 +56,7 @@ decision with `--record-timeout` after the deadline (a [GateTimedOut](TYPE#gatet
 const HEADS: &str = "
 ## Heads
 
-`head` is the last sealed row of a run's audit log, and has one shape everywhere (`gate create`, `gate import`, `approve`, `reject`,
+`head` is the last sealed row of a run's audit log, and has one shape everywhere (`gate create`, `approve`, `reject`,
 `gates expire`, `audit`, `audit verify`): a [Head](TYPE#head), or `null` where no row is sealed or the log is of several runs.
 `audit verify --expect-head` takes `COUNT:HASH`.
 ";
@@ -372,12 +372,6 @@ fn examples() -> Vec<Example> {
             &["latest", "print", "--reason", "No paper"],
             of::<view::GateDecided>,
         ),
-        reads(
-            "gate import",
-            &["print.decision.json"],
-            of::<view::GateDecided>,
-        )
-        .at(At::Nowhere),
         records("gate show", &["latest", "print"], of::<view::GateView>),
         records("gate create", &["archive"], of::<view::GateOpened>),
         records(

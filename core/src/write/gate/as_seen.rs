@@ -1,18 +1,18 @@
 use std::ops::ControlFlow;
 
+use super::known;
 use super::resolve::{Decision, ResolveGate, Resolved};
-use super::{known, principal};
 use crate::gate::allow::Allow;
 use crate::gate::audit::{Chain, Walk};
-use crate::gate::decision::{DecisionFile, Seen, SeenHead, Verdict};
 use crate::gate::prompt_hash;
+use crate::gate::seen::{Seen, SeenHead};
 use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
 use crate::shell::command;
 use crate::write::instance::shown;
-use crate::write::{At, DecidedOnCopy, Facts, Plan, Record, WriteError};
+use crate::write::{At, Facts, Plan, Record, WriteError};
 
-/// A decision by a person who saw the gate earlier: on a copy of the run (`gate import`), or on a page read a while ago
-/// (`view --allow-decisions`). The gate is decided only if it still equals what the person saw.
+/// A decision by a person who saw the gate earlier, on a page of `view --allow-decisions`. The gate is decided only if
+/// it still equals what the person saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecideAsSeen {
     /// The id of the run that the person saw.
@@ -21,47 +21,12 @@ pub struct DecideAsSeen {
     pub seen: Seen,
     /// The decision to record.
     pub resolve: ResolveGate,
-    /// Who decided, and when, as the decision file claims; `None` if the decision was not made on a copy.
-    pub copy: Option<DecidedOnCopy>,
-}
-
-impl DecideAsSeen {
-    /// Returns the decision in a decision file, made by `by`, or else by the person whom the file names.
-    pub fn imported(file: &DecisionFile, by: Option<String>) -> DecideAsSeen {
-        let text = file.comment.clone();
-        DecideAsSeen {
-            run: file.run.clone(),
-            seen: file.seen.clone(),
-            resolve: ResolveGate {
-                gate: file.gate.clone(),
-                decision: match file.decision {
-                    Verdict::Approved => Decision::Approve { comment: text },
-                    Verdict::Rejected => Decision::Reject {
-                        reason: text.unwrap_or_default(),
-                    },
-                },
-                // `--as` replaces the person who decided on the copy. The principal for whom that person acted
-                // (`--for`) is dropped, too.
-                on_behalf_of: file.on_behalf_of.clone().filter(|_| by.is_none()),
-                by: by.unwrap_or_else(|| file.by.clone()),
-                record_timeout: false,
-                overrides: false,
-            },
-            copy: Some(DecidedOnCopy {
-                by: file.by.clone(),
-                decided_at: file.decided_at.clone(),
-            }),
-        }
-    }
 }
 
 impl Record for DecideAsSeen {
     type Done = Resolved;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Resolved>, WriteError> {
-        if let Some(copy) = &self.copy {
-            principal(&copy.by)?;
-        }
         let run = facts.run()?;
         if run.id != self.run {
             return Err(WriteError::refused(
@@ -71,7 +36,7 @@ impl Record for DecideAsSeen {
                     shown(&self.run),
                     shown(&run.id)
                 ),
-                "give the run for which the decision was made",
+                "decide the gate in its own run, with `prosescope approve` or `prosescope reject`",
             ));
         }
         let gate = known(facts, &self.resolve.gate)?;
@@ -89,8 +54,8 @@ impl Record for DecideAsSeen {
                 "a gate is decided once: there is nothing left to do",
             ));
         }
-        // `plan_of` refuses a gate that was decided differently, and explains why.
-        self.resolve.plan_of(facts, at, self.copy.as_ref())
+        // `ResolveGate` refuses a gate that was decided differently, and explains why.
+        self.resolve.plan(facts, at)
     }
 }
 
@@ -120,7 +85,7 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
     if prompt_hash(prompt) != seen.prompt_hash {
         return differs(
             "decision-prompt-differs",
-            "the prompt differs from the one that the person read (the prompt was changed since, or the person read a redacted copy)".to_owned(),
+            "the prompt differs from the one that the person read".to_owned(),
         );
     }
     // `ResolveGate` refuses an unreadable `allow` list, and reports why.
@@ -184,7 +149,7 @@ fn since(
         (None, false, _) => Some((
             "decision-head-differs",
             format!(
-                "the audit log does not contain the head {}:{}… on which the decision was made (rows were removed or rewritten, or the decision was made on a redacted copy)",
+                "the audit log does not contain the head {}:{}… on which the decision was made (rows were removed or rewritten)",
                 head.count,
                 head.hash.get(..12).unwrap_or(&head.hash)
             ),

@@ -6,7 +6,7 @@
 //! | `create.rs` | `gate create` |
 //! | `view.rs` | `gate show` |
 //! | `resolve.rs` | `approve`, `reject` |
-//! | `as_seen.rs` | a decision by a person who saw the gate earlier or elsewhere: `gate import`, the buttons of `view` |
+//! | `as_seen.rs` | a decision by a person who saw the gate earlier: the buttons of `view` |
 //! | `expire.rs` | `gates expire`, and late decisions |
 //! | `resume.rs` | the log rows of `resume --begin` |
 //! | `log.rs` | new rows of the audit log, each sealed with the hash of the row before |

@@ -4,11 +4,11 @@ use super::sealed::{Measure, Measured, overriding};
 use super::waits::resolved;
 use super::{fits, known, principal};
 use crate::gate::allow::{Allow, Refusal};
-use crate::gate::{expire_command, visit};
+use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
 use crate::time::Stamp;
 use crate::write::meta::Keys;
-use crate::write::{At, DecidedOnCopy, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
+use crate::write::{At, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
 
 /// The command `approve` or `reject`, which decides a gate. The person's name is a claim and is not verified (errata
 /// G4).
@@ -57,19 +57,6 @@ impl Record for ResolveGate {
     type Done = Resolved;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Resolved>, WriteError> {
-        self.plan_of(facts, at, None)
-    }
-}
-
-impl ResolveGate {
-    /// Returns the plan. If the decision was made on a copy of the run, the log also records the copy's claims about
-    /// the decision.
-    pub(super) fn plan_of(
-        &self,
-        facts: &dyn Facts,
-        at: &At,
-        copy: Option<&DecidedOnCopy>,
-    ) -> Result<Plan<Resolved>, WriteError> {
         let by = principal(&self.by)?;
         let acting_for = self.on_behalf_of.as_deref().map(principal).transpose()?;
         let (kind, comment) = self.decision.words()?;
@@ -81,7 +68,7 @@ impl ResolveGate {
         let measured = Measure::new(facts, self.overrides).of(&gate)?;
         if is_due(&gate, at) && !self.record_timeout {
             let refused = admitted(&gate, by, acting_for).err();
-            return Err(past_deadline(facts, &gate, copy.is_some(), refused)?);
+            return Err(past_deadline(&gate, refused));
         }
         if !is_due(&gate, at) {
             admitted(&gate, by, acting_for)?;
@@ -111,10 +98,6 @@ impl ResolveGate {
         let metadata = Keys::default()
             .number("approval_time_seconds", waited_ms.map(|ms| ms / 1000))
             .text("on_reject", on_reject);
-        let metadata = match copy {
-            Some(copy) => metadata.object("imported", &copy.keys()),
-            None => metadata,
-        };
         let event = Event {
             gate: &gate.id,
             kind,
@@ -137,7 +120,6 @@ impl ResolveGate {
                 waited_ms,
                 on_reject: on_reject.map(str::to_owned),
                 execution_id: gate.execution_id,
-                imported: copy.cloned(),
                 head: log.head(),
             }),
         })
@@ -189,12 +171,7 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
 /// Returns the refusal of a decision after the deadline. The program treats a time-out as a rejection, so a command
 /// that was meant to approve must not record a time-out (errata G3). `refused` is a further reason, which does not
 /// depend on the deadline.
-fn past_deadline(
-    facts: &dyn Facts,
-    gate: &Gate,
-    is_copy: bool,
-    refused: Option<WriteError>,
-) -> Result<WriteError, WriteError> {
+fn past_deadline(gate: &Gate, refused: Option<WriteError>) -> WriteError {
     let also = refused.map_or(String::new(), |refused| format!(". Also, {refused}"));
     let deadline = gate
         .timeout_at
@@ -207,21 +184,16 @@ fn past_deadline(
         ),
         None => String::new(),
     };
-    let records = match is_copy {
-        true => {
-            let expire = expire_command(&facts.run()?.name);
-            format!("record the time-out with `{expire}`")
-        }
-        false => "record the time-out with `prosescope gates expire`, or repeat this command with --record-timeout".into(),
-    };
-    Ok(WriteError::refused(
+    WriteError::refused(
         "gate-past-deadline",
         format!(
             "gate {} is past its deadline{deadline}: nothing was changed{also}",
             gate.id
         ),
-        format!("{records}{then}"),
-    ))
+        format!(
+            "record the time-out with `prosescope gates expire`, or repeat this command with --record-timeout{then}"
+        ),
+    )
 }
 
 /// Returns the refusal for a gate that is not pending. If another visit to the gate is pending, the hint contains the

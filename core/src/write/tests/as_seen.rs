@@ -1,83 +1,69 @@
-//! Tests of decisions made on a copy of the run: the comparison, and the log rows (docs/reference/audit.md).
-
-use serde_json::Value;
+//! Tests of decisions made on a page: the comparison with the run (docs/reference/audit.md).
 
 use super::Memory;
 use super::gates::{NOON, approve, deploy, events, reject, rule, run_with_gate};
+use crate::gate;
 use crate::gate::audit::ChainState;
-use crate::gate::decision::{Choice, DecisionFile, Heads, Seen, Verdict};
-use crate::gate::{self, prompt_hash};
+use crate::gate::seen::{Heads, Seen};
 use crate::model::{Gate, GateStatus};
 use crate::time::Stamp;
 use crate::write::{
-    CreateGate, DecideAsSeen, DecidedOnCopy, Insist, Resolved, Style, ViewGate, WriteError,
+    CreateGate, DecideAsSeen, Decision, Insist, ResolveGate, Resolved, Style, ViewGate, WriteError,
 };
 
 const STYLES: [Style; 3] = [Style::AppendOnly, Style::InPlace, Style::Files];
-const COPIED: &str = "2026-01-25 12:10:00";
+const LATER: &str = "2026-01-25 12:30:00";
 
-/// Returns the decision that a person makes on a copy of the run in its present state.
-fn carried(run: &Memory, decision: Verdict) -> DecisionFile {
-    let choice = Choice {
-        decision,
-        comment: Some("seen on a copy".into()),
-        by: "raymond".into(),
-        on_behalf_of: None,
-        at: Stamp::parse(COPIED).millis().unwrap(),
-    };
-    DecisionFile::new(super::memory::RUN, &run.gates[0], &run.audit, choice).unwrap()
-}
-
-fn import(run: &mut Memory, file: &DecisionFile) -> Result<Resolved, WriteError> {
-    run.at("2026-01-25 12:30:00", &DecideAsSeen::imported(file, None))
+/// Returns the decision that a person makes on a page that shows the run in its present state.
+fn on_page(run: &Memory, resolve: ResolveGate) -> DecideAsSeen {
+    DecideAsSeen {
+        run: super::memory::RUN.to_owned(),
+        seen: Seen::of(&run.gates[0], &Heads::of(&run.audit)).unwrap(),
+        resolve,
+    }
 }
 
 #[test]
-fn a_decision_of_a_copy_is_recorded_once_with_what_the_copy_claims() {
+fn a_decision_on_a_page_is_recorded_once() {
     for style in STYLES {
-        for decision in [Verdict::Approved, Verdict::Rejected] {
+        for (own, other, status) in [
+            (
+                approve("deploy", "raymond"),
+                reject("deploy", "raymond"),
+                "approved",
+            ),
+            (
+                reject("deploy", "raymond"),
+                approve("deploy", "raymond"),
+                "rejected",
+            ),
+        ] {
             let mut run = run_with_gate(style);
-            let file = carried(&run, decision);
-            let Resolved::Decided(done) = import(&mut run, &file).unwrap() else {
+            let page = on_page(&run, own);
+            let Resolved::Decided(done) = run.at(LATER, &page).unwrap() else {
                 panic!("it is not too late");
             };
-            let copy = DecidedOnCopy {
-                by: "raymond".into(),
-                decided_at: Some(Stamp::parse(COPIED)),
-            };
-            assert_eq!(
-                (done.status.as_str(), done.imported),
-                (decision.word(), Some(copy))
-            );
-            let row = run.audit.last().unwrap();
-            let metadata: Value = serde_json::from_str(row.metadata.as_deref().unwrap()).unwrap();
-            assert_eq!(metadata["imported"]["principal"], "raymond");
-            assert_eq!(metadata["imported"]["decided_at"], "2026-01-25T12:10:00Z");
-            // The decision gets the time of the import, because the copy's time is only a claim.
-            let at = run.gates[0].resolved.clone();
-            assert_eq!(at, Some(Stamp::parse("2026-01-25 12:30:00")));
+            assert_eq!(done.status, status);
+            assert_eq!(run.gates[0].resolved, Some(Stamp::parse(LATER)));
             let report = gate::verify(&run.gates, &run.audit, None);
             assert_eq!(report.state, ChainState::Consistent);
+            assert_eq!(events(&run).pop(), Some((status, "raymond")));
 
             let before = (run.gates.clone(), run.audit.clone());
-            let again = import(&mut run, &file).unwrap_err();
+            let again = run.at(LATER, &page).unwrap_err();
             assert_eq!(rule(&again), "decision-recorded-already");
-            let other = match decision {
-                Verdict::Approved => Verdict::Rejected,
-                Verdict::Rejected => Verdict::Approved,
+            let other = DecideAsSeen {
+                resolve: other,
+                ..page
             };
-            let other = DecisionFile {
-                decision: other,
-                ..file.clone()
-            };
-            let other = import(&mut run, &other).unwrap_err();
+            let other = run.at(LATER, &other).unwrap_err();
             assert_eq!(rule(&other), "gate-not-pending");
             assert_eq!(before, (run.gates.clone(), run.audit.clone()));
         }
     }
 }
 
-/// A change made to a run between the viewing and the import.
+/// A change made to a run after the page was loaded.
 type Edit = fn(&mut Memory);
 
 #[test]
@@ -92,7 +78,7 @@ fn what_differs_from_what_was_seen_is_refused_by_name() {
             "decision-allow-differs",
         ),
         (
-            // The import is refused even if the new list excludes no earlier principal.
+            // The decision is refused even if the new list excludes no earlier principal.
             |run| run.gates[0].allow = Some(r#"["user"]"#.into()),
             "decision-allow-differs",
         ),
@@ -128,10 +114,10 @@ fn what_differs_from_what_was_seen_is_refused_by_name() {
     for (edit, expected) in edits {
         let mut run = run_with_gate(Style::AppendOnly);
         run.at(NOON, &look()).unwrap();
-        let file = carried(&run, Verdict::Approved);
+        let page = on_page(&run, approve("deploy", "raymond"));
         edit(&mut run);
         let before = (run.gates.clone(), run.audit.clone());
-        let error = import(&mut run, &file).unwrap_err();
+        let error = run.at(LATER, &page).unwrap_err();
         assert_eq!(rule(&error), expected, "{error}");
         assert_eq!(before, (run.gates.clone(), run.audit.clone()));
     }
@@ -149,7 +135,7 @@ fn look() -> ViewGate {
 fn a_log_that_grew_by_other_rows_is_the_one_that_was_seen() {
     for style in STYLES {
         let mut run = run_with_gate(style);
-        let file = carried(&run, Verdict::Approved);
+        let page = on_page(&run, approve("deploy", "raymond"));
         run.at(NOON, &look()).unwrap();
         let other = CreateGate {
             id: Some("other".into()),
@@ -161,7 +147,7 @@ fn a_log_that_grew_by_other_rows_is_the_one_that_was_seen() {
         };
         run.at(NOON, &other).unwrap();
         run.at(NOON, &approve("other", "raymond")).unwrap();
-        import(&mut run, &file).unwrap();
+        run.at(LATER, &page).unwrap();
         let last = events(&run).pop();
         assert_eq!(last, Some(("approved", "raymond")));
     }
@@ -170,72 +156,50 @@ fn a_log_that_grew_by_other_rows_is_the_one_that_was_seen() {
 #[test]
 fn a_decision_is_judged_by_the_clock_and_the_list_of_the_run() {
     let mut run = run_with_gate(Style::AppendOnly);
-    let file = carried(&run, Verdict::Approved);
-    let at = |run: &mut Memory, time: &str, by: Option<&str>| {
-        let command = DecideAsSeen::imported(&file, by.map(str::to_owned));
-        run.at(time, &command).map_err(|error| {
-            let hint = error.hint().to_owned();
-            (rule(&error).to_owned(), hint)
-        })
+    let mut at = |time: &str, by: &str| {
+        let page = on_page(&run, approve("deploy", by));
+        run.at(time, &page).map_err(|error| rule(&error).to_owned())
     };
-    let (late, hint) = at(&mut run, "2026-01-25 14:30:01", None).unwrap_err();
-    assert_eq!(late, "gate-past-deadline");
-    let expire = format!(
-        "record the time-out with `prosescope gates expire {}`",
-        super::memory::RUN
-    );
-    assert!(hint.starts_with(&expire), "{hint}");
     assert_eq!(
-        at(&mut run, NOON, Some("eve")).unwrap_err().0,
-        "gate-not-allowed"
+        at("2026-01-25 14:30:01", "raymond").unwrap_err(),
+        "gate-past-deadline"
     );
-    assert_eq!(
-        at(&mut run, NOON, Some("system")).unwrap_err().0,
-        "principal-reserved"
-    );
-    // An import may decide in the importer's own name; the log contains both names.
-    at(&mut run, NOON, Some("ops-team")).unwrap();
-    let row = run.audit.last().unwrap();
-    assert_eq!(row.principal.as_deref(), Some("ops-team"));
-    assert!(row.metadata.as_deref().unwrap().contains("raymond"));
+    assert_eq!(at(NOON, "eve").unwrap_err(), "gate-not-allowed");
+    assert_eq!(at(NOON, "system").unwrap_err(), "principal-reserved");
+    at(NOON, "ops-team").unwrap();
 }
 
 #[test]
 fn a_decision_of_another_run_or_gate_or_without_a_name_is_refused() {
     let mut run = run_with_gate(Style::AppendOnly);
-    let file = carried(&run, Verdict::Approved);
-    let other = DecisionFile {
+    let page = on_page(&run, approve("deploy", "raymond"));
+    let other = DecideAsSeen {
         run: "20260125-120000-other0".into(),
-        ..file.clone()
+        ..page.clone()
     };
-    let error = import(&mut run, &other).unwrap_err();
+    let error = run.at(LATER, &other).unwrap_err();
     assert_eq!(rule(&error), "decision-of-another-run");
-    let unknown = DecisionFile {
-        gate: "deploy#2".into(),
-        ..file.clone()
+    let decides = |resolve| DecideAsSeen {
+        resolve,
+        ..page.clone()
     };
-    let error = import(&mut run, &unknown).unwrap_err();
+    let unknown = decides(approve("deploy#2", "raymond"));
+    let error = run.at(LATER, &unknown).unwrap_err();
     assert!(matches!(error, WriteError::NotFound { .. }), "{error}");
-    for by in ["", "a\u{202e}b"] {
-        let file = DecisionFile {
-            by: by.into(),
-            ..file.clone()
-        };
-        // A file with such a name is refused even if the importer decides in another name, because the log would
-        // contain both names.
-        for own in [None, Some("raymond".to_owned())] {
-            let error = run.at(NOON, &DecideAsSeen::imported(&file, own));
-            let error = error.unwrap_err();
-            assert!(matches!(error, WriteError::Wrong { .. }), "{error}");
-        }
-    }
-    let silent = DecisionFile {
-        decision: Verdict::Rejected,
-        comment: None,
-        ..file
+    let silent = ResolveGate {
+        decision: Decision::Reject {
+            reason: String::new(),
+        },
+        ..page.resolve.clone()
     };
-    let error = import(&mut run, &silent).unwrap_err();
-    assert!(matches!(error, WriteError::Wrong { .. }), "{error}");
+    for wrong in [
+        approve("deploy", ""),
+        approve("deploy", "a\u{202e}b"),
+        silent,
+    ] {
+        let error = run.at(LATER, &decides(wrong)).unwrap_err();
+        assert!(matches!(error, WriteError::Wrong { .. }), "{error}");
+    }
     assert_eq!(events(&run), [("created", "system")]);
 }
 
@@ -250,37 +214,11 @@ fn a_log_without_seals_has_no_head_to_compare() {
         ..run_with_gate(Style::AppendOnly).gates[0].clone()
     };
     run.gates.push(gate);
-    let file = carried(&run, Verdict::Approved);
-    assert_eq!(file.seen.head, None);
+    let page = on_page(&run, approve("deploy", "raymond"));
+    assert_eq!(page.seen.head, None);
     let mut sealed = run.clone();
     sealed.at(NOON, &deploy()).unwrap();
-    let error = import(&mut sealed, &file).unwrap_err();
+    let error = sealed.at(LATER, &page).unwrap_err();
     assert_eq!(rule(&error), "decision-head-differs");
-    import(&mut run, &file).unwrap();
-}
-
-/// A copied database with the decision is equivalent to a decision file.
-#[test]
-fn a_copy_in_which_the_gate_was_decided_is_imported_by_the_same_rules() {
-    let mut run = run_with_gate(Style::AppendOnly);
-    run.at(NOON, &look()).unwrap();
-    let mut copy = run.clone();
-    copy.at(COPIED, &reject("deploy", "raymond")).unwrap();
-    let decided = |copy: &Memory| {
-        let id = super::memory::RUN;
-        DecisionFile::decided_in(id, &copy.gates[0], &copy.gates, &copy.audit)
-    };
-    let file = decided(&copy).unwrap();
-    let heads = Heads::of(&run.audit);
-    assert_eq!(file.seen, Seen::of(&run.gates[0], &heads).unwrap());
-    assert_eq!(file.seen.prompt_hash, prompt_hash("Go?"));
-    assert_eq!(file.decided_at, Some(Stamp::parse(COPIED)));
-    import(&mut run, &file).unwrap();
-    assert_eq!(events(&run).pop(), Some(("rejected", "raymond")));
-    assert_eq!(run.gates[0].comment.as_deref(), Some("not yet"));
-
-    // A copy whose gate was changed without a log row is refused.
-    copy.gates[0].resolved_by = Some("eve".into());
-    let error = decided(&copy).unwrap_err().to_string();
-    assert!(error.contains("does not agree"), "{error}");
+    run.at(LATER, &page).unwrap();
 }

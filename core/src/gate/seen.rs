@@ -1,4 +1,4 @@
-//! Records the state of a gate on which a decision was based, so that the import can compare it with the run.
+//! Records the state of a gate that a page shows, so that a decision made on the page can be compared with the run.
 
 use std::collections::BTreeMap;
 
@@ -36,14 +36,14 @@ pub struct SeenHead {
 
 /// The head of the audit log of each run, by run id.
 #[derive(Debug, Clone, Default)]
-pub struct Heads(BTreeMap<String, SeenHead>);
+pub(crate) struct Heads(BTreeMap<String, SeenHead>);
 
 impl Seen {
     /// Returns the state of a gate that a person sees, if the audit log has these heads.
     ///
     /// # Errors
     /// An error if the gate's `allow` cannot be read; such a gate refuses every decision.
-    pub fn of(gate: &Gate, heads: &Heads) -> Result<Seen, AllowError> {
+    pub(crate) fn of(gate: &Gate, heads: &Heads) -> Result<Seen, AllowError> {
         Ok(Seen {
             prompt_hash: prompt_hash(gate.prompt.as_deref().unwrap_or_default()),
             allow: Allow::parse(gate.allow.as_deref())?.entries().to_vec(),
@@ -54,7 +54,7 @@ impl Seen {
 
 impl Heads {
     /// Returns the heads of a log, which may have rows of several runs.
-    pub fn of<'a>(rows: impl IntoIterator<Item = &'a AuditEvent>) -> Heads {
+    pub(crate) fn of<'a>(rows: impl IntoIterator<Item = &'a AuditEvent>) -> Heads {
         let mut heads: BTreeMap<String, SeenHead> = BTreeMap::new();
         for row in rows {
             let Some(chain) = row.metadata.as_deref().and_then(Chain::of_metadata) else {
@@ -77,5 +77,41 @@ impl Heads {
             // A gate without a run's id belongs to the log's run, if the log has only one.
             None => self.0.values().next().filter(|_| self.0.len() == 1),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::samples::{event, gate};
+    use super::*;
+
+    #[test]
+    fn what_was_seen_has_the_last_sealed_row_of_the_log() {
+        let sealed = |id: i64, kind: &str, seq: u64| {
+            let hash = format!("{seq:064x}");
+            let chain = json!({"chain": {"seq": seq, "prev": hash, "hash": hash}});
+            AuditEvent {
+                metadata: Some(chain.to_string().into()),
+                ..event(id, kind)
+            }
+        };
+        let mut gate = gate("pending");
+        gate.prompt = Some("Go?".into());
+        let log = [
+            sealed(1, "created", 1),
+            sealed(2, "viewed", 2),
+            event(3, "viewed"),
+        ];
+        let seen = Seen {
+            prompt_hash: prompt_hash("Go?"),
+            allow: vec!["ops-team".into()],
+            head: Some(SeenHead {
+                count: 2,
+                hash: format!("{:064x}", 2),
+            }),
+        };
+        assert_eq!(Seen::of(&gate, &Heads::of(&log)), Ok(seen));
     }
 }
