@@ -14,9 +14,8 @@
 
 use std::borrow::Cow;
 
-use super::state_md::escape::unescape;
 use super::state_md::lines::{closes, fence, heading};
-use super::text::is_nothing;
+use super::text::{is_nothing, unescape};
 use crate::decode::head::unbold;
 use crate::decode::sealed::is_sealed_bytes;
 use crate::issue::Issue;

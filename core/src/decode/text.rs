@@ -77,6 +77,23 @@ pub(crate) fn is_nothing(text: &str) -> bool {
     })
 }
 
+/// Returns a text without the backslashes that Markdown formatters add before punctuation: `result\_\_43` is
+/// `result__43` (errata F1).
+pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match chars.next_if(|next| c == '\\' && next.is_ascii_punctuation()) {
+            Some(escaped) => out.push(escaped),
+            None => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +111,21 @@ mod tests {
             let (read, issues) = lossy(bytes);
             assert_eq!(read, text);
             assert_eq!(issues.first().map(|i| i.rule.as_str()), rule, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn backslashes_of_formatters_go() {
+        for (raw, text) in [
+            (r"result\_\_43", "result__43"),
+            (r"bindings/a\_b.md", "bindings/a_b.md"),
+            (r"C:\temp\new", r"C:\temp\new"),
+            (r"a\|b", "a|b"),
+            (r"\\_", r"\_"),
+            (r"trailing\", r"trailing\"),
+            ("R&amp;D&#10;", "R&amp;D&#10;"),
+        ] {
+            assert_eq!(unescape(raw), text, "{raw}");
         }
     }
 

@@ -3,8 +3,6 @@ use crate::time::Stamp;
 
 /// A decoded state.md in OpenProse's form, called form A in docs/reference/formats.md; [`crate::render::state_md`]
 /// writes one.
-///
-/// A state file that is rendered and parsed again keeps the facts that docs/reference/formats.md calls "carried".
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateFile {
     /// The header line `run:`, with the run's id.
@@ -98,8 +96,6 @@ pub struct ParallelState {
     pub lines: Option<(u32, u32)>,
     /// The branches and their status words, in order.
     pub branches: Vec<(Text, super::Status)>,
-    /// The other keys of the section (`strategy`, …), in order.
-    pub extra: Vec<(Text, Text)>,
 }
 
 /// A loop under "Active Constructs".
@@ -115,8 +111,6 @@ pub struct LoopState {
     pub max: Option<u32>,
     /// The condition without its asterisks.
     pub condition: Option<Text>,
-    /// The other keys of the section, in order.
-    pub extra: Vec<(Text, Text)>,
 }
 
 /// A row of the index of bindings.
@@ -130,8 +124,6 @@ pub struct IndexedBinding {
     pub path: Text,
     /// The id of the binding's frame; `None` is `(root)`.
     pub execution_id: Option<i64>,
-    /// The cells of columns unknown to OpenProse (`Status`), by heading.
-    pub other: Vec<(Text, Text)>,
 }
 
 /// A row of the index of agents.
@@ -143,8 +135,6 @@ pub struct IndexedAgent {
     pub scope: Option<AgentScope>,
     /// The path of the agent's memory, if the table has that column.
     pub path: Option<Text>,
-    /// The cells of columns unknown to OpenProse (`Model`, `Prompt`), by heading.
-    pub other: Vec<(Text, Text)>,
 }
 
 /// A row of the call stack.

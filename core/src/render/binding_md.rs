@@ -2,7 +2,7 @@
 //! "bindings/{name}.md"; errata F2).
 
 use crate::change::BindingRow;
-use crate::decode::state_md::escape::escape;
+use crate::text::one_line;
 
 /// Returns the file's name below `bindings/`: `result.md` at the root, `result__43.md` in frame 43.
 pub fn file_name(name: &str, frame: Option<i64>) -> String {
@@ -18,10 +18,10 @@ pub fn file_name(name: &str, frame: Option<i64>) -> String {
 /// OpenProse's header has no times. Prosescope adds `created:` and `updated:`, because the times of a file are lost
 /// when a run is copied. Line breaks at the end of the source are dropped.
 pub fn write(row: &BindingRow, created: Option<&str>) -> String {
-    let mut out = format!("# {}\n\n", escape(&row.name, &[]));
+    let mut out = format!("# {}\n\n", one_line(&row.name));
     let mut field = |key: &str, value: Option<&str>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            out.push_str(&format!("{key}: {}\n", escape(value, &[])));
+            out.push_str(&format!("{key}: {}\n", one_line(value)));
         }
     };
     let number = |id: Option<i64>| id.map(|id| id.to_string());

@@ -1,4 +1,4 @@
-//! Parses and writes one line of a state.md's execution trace: the program's source and the annotation of its progress.
+//! Parses one line of a state.md's execution trace: the program's source and the annotation of its progress.
 //!
 //! | line | read as |
 //! |------|---------|
@@ -11,11 +11,10 @@
 //! | `use "x" as y          ✓ defined` | a declaration; no `#` is needed (docs/reference/formats.md) |
 //! | `session "issue #42"   # my own note` | source as it is: no annotation |
 //!
-//! The annotation is the **last** comment of a line that has the form of an annotation. A line that ends with a bare
-//! `#` has no annotation: a writer adds the `#` to protect a source line whose own comment looks like an annotation.
+//! The annotation is the **last** comment of a line that has the form of an annotation.
 
-use super::escape::{escape, escape_first, is_hidden, unescape};
 use crate::decode::compact_log::words::mark;
+use crate::decode::text::unescape;
 use crate::model::{Annotation, Status, words};
 
 /// Maximum number of comments tried, from the end of a line, so that a line with a million `#` is not read a million
@@ -28,10 +27,6 @@ const LONGEST_BARE: usize = 200;
 pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
     let line = line.trim_end();
     let marks = Marks::of(line);
-    if marks.bare_hash {
-        let source = line.strip_suffix('#').unwrap_or(line);
-        return (source.trim_end(), None);
-    }
     for &at in marks.hashes.iter().rev() {
         let (source, comment) = line.split_at(at);
         let comment = comment.strip_prefix('#').unwrap_or(comment);
@@ -51,164 +46,17 @@ pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
     (line, None)
 }
 
-/// Returns a line of the trace: the source with its annotation. An annotation that was read from a file keeps its
-/// original text if that text still has the same meaning.
-///
-/// `line` appends an annotation's text, without its `#`, to the source. Without an annotation, the source is returned,
-/// protected by a bare `#` if its own comment would be read as an annotation.
-pub(crate) fn write(
-    source: &str,
-    annotation: Option<&Annotation>,
-    line: impl Fn(&str) -> String,
-) -> String {
-    if let Some(annotation) = annotation {
-        let plain = write_plain(annotation);
-        let raw = annotation.raw.trim();
-        if !raw.is_empty() && raw != plain && !raw.chars().any(is_hidden) {
-            // Keep the original text only if the line reads back as the same source and annotation.
-            let as_written = line(raw);
-            let reads = split(&as_written);
-            if matches!(reads, (read, Some(said)) if read == source && said == *annotation) {
-                return as_written;
-            }
-        }
-        let written = line(&plain);
-        if matches!(split(&written), (read, Some(_)) if read == source) {
-            return written;
-        }
-    }
-    if stands_alone(source) {
-        source.to_owned()
-    } else {
-        line("").trim_end().to_owned()
-    }
-}
-
-/// Whether a source line without an annotation reads back unchanged, and so needs no bare `#` at its end.
-fn stands_alone(source: &str) -> bool {
-    matches!(split(source), (same, None) if same == source) && !elides(source)
-}
-
-/// Whether a line of a trace replaces several omitted lines, such as `...remaining stages...`. [`write`] adds a bare
-/// `#` to a line of a prompt that looks the same.
+/// Whether a line of a trace replaces several omitted lines, such as `...remaining stages...`.
 pub(crate) fn elides(line: &str) -> bool {
     let line = line.trim();
     (line.starts_with("...") || line.starts_with('…'))
         && (line.ends_with("...") || line.ends_with('…'))
 }
 
-fn write_plain(annotation: &Annotation) -> String {
-    if let Some(path) = annotation.path.as_deref().filter(|p| !p.is_empty()) {
-        let mut out = format!("--> {}", write_path(path));
-        if annotation.status.is_some() || annotation.attempt.is_some() {
-            out.push(' ');
-            out.push_str(&write_phrase(annotation));
-        }
-        return out;
-    }
-    if annotation.ahead {
-        return "[not yet entered]".to_owned();
-    }
-    if annotation.declared {
-        return "[registered]".to_owned();
-    }
-    match &annotation.status {
-        Some(Status::Waiting) if annotation.gate.as_deref().is_some_and(|g| !g.is_empty()) => {
-            let gate = annotation.gate.as_deref().unwrap_or_default();
-            let gate = match gate.starts_with(':') {
-                true => escape_first(gate, &['#', '"']),
-                false => escape_text(gate),
-            };
-            format!("<-- WAITING (gate {gate})")
-        }
-        Some(Status::Retry) => format!("<-- RETRYING{}", attempt_group(annotation)),
-        Some(
-            status @ (Status::Executing | Status::Waiting | Status::Started | Status::Iteration),
-        ) => {
-            let word = status.word().to_uppercase();
-            format!("<-- {word}{}", attempt_group(annotation))
-        }
-        Some(Status::Other(word)) if !word.is_empty() && !DECISIONS.contains(&&**word) => {
-            format!("<-- {}{}", write_word(word), attempt_group(annotation))
-        }
-        _ => write_phrase(annotation),
-    }
-}
-
-/// Writes the phrase in brackets: `(complete)`, `(complete, attempt 2/3)`, `(failed, attempt 3/3: message)`.
-fn write_phrase(annotation: &Annotation) -> String {
-    let word = match &annotation.status {
-        None | Some(Status::Completed) => "complete".to_owned(),
-        Some(Status::Other(word)) if word.is_empty() => "status".to_owned(),
-        Some(Status::Other(word)) if !DECISIONS.contains(&&**word) => {
-            format!("status {}", escape(word, &['#', '"', ',', ':', '(', ')']))
-        }
-        Some(status) => status.word().to_owned(),
-    };
-    let mut out = format!("({word}");
-    if let Some(attempt) = annotation.attempt {
-        out.push_str(", attempt ");
-        out.push_str(&write_attempt(attempt));
-    }
-    if let Some(error) = annotation.error.as_deref().filter(|e| !e.trim().is_empty()) {
-        out.push_str(": ");
-        out.push_str(&escape_text(error));
-    }
-    out.push(')');
-    out
-}
-
-fn attempt_group(annotation: &Annotation) -> String {
-    annotation
-        .attempt
-        .map(|a| format!(" (attempt {})", write_attempt(a)))
-        .unwrap_or_default()
-}
-
-fn write_attempt((attempt, most): (u32, Option<u32>)) -> String {
-    match most {
-        Some(most) => format!("{attempt}/{most}"),
-        None => attempt.to_string(),
-    }
-}
-
-/// Escapes a text for an annotation, so that a `#` in the text does not start a second comment.
-fn escape_text(text: &str) -> String {
-    let comment =
-        text.starts_with('#') || text.contains(|c: char| c.is_whitespace()) && text.contains('#');
-    escape(text, if comment { &['#', '"'] } else { &['"'] })
-}
-
-/// Writes a path. Blanks are written as references such as `&#32;`, because a blank would end the path.
-fn write_path(path: &str) -> String {
-    // A bracket at the path's end would be read as a status.
-    let bracketed = path.ends_with(')');
-    let apart =
-        |c: &char| c.is_whitespace() || matches!(c, '"' | '`' | ',') || bracketed && *c == '(';
-    let blanks: Vec<char> = path.chars().filter(apart).collect();
-    let written = escape(path, &blanks);
-    if written.starts_with(['(', '[', '`', '#']) || read_path(&written).as_deref() != Some(path) {
-        escape_first(path, &blanks)
-    } else {
-        written
-    }
-}
-
-/// Writes a status word unknown to OpenProse, escaped if it would be read as a known word.
-fn write_word(word: &str) -> String {
-    let written = escape(word, &['(', '#', '"']);
-    match marker_status(&written) {
-        Status::Other(read) if *read == *word => written,
-        _ => escape_first(word, &['(', '#', '"']),
-    }
-}
-
 /// The positions in a line at which an annotation may begin.
 struct Marks {
     /// Byte offsets of `#` after a blank or at the start, outside of quotes. If there are many, only the last are kept.
     hashes: Vec<usize>,
-    /// Whether the line ends with a `#` that has no comment.
-    bare_hash: bool,
     /// Possible starts of an annotation without `#`: an arrow, a check mark, a bracket, in this order.
     bare: [Option<usize>; 3],
 }
@@ -242,9 +90,6 @@ impl Marks {
             blank_before = c.is_whitespace();
         }
         Marks {
-            bare_hash: line.trim_start().len() > 1
-                && line.ends_with('#')
-                && all.last() == Some(&(line.len() - 1)),
             // A quote that is never closed is not a quotation, so every `#` of the line may begin a comment.
             hashes: if quoted { all } else { outside },
             bare,
@@ -360,30 +205,21 @@ fn marker_annotation(text: &str) -> Option<Annotation> {
         return None;
     }
     let mut annotation = Annotation {
-        status: Some(marker_status(word)),
+        status: Some(Status::parse(word)),
         ..Annotation::default()
     };
     if let Some(gate) = strip_word(group, "gate") {
         let gate = gate.strip_prefix(':').unwrap_or(gate).trim();
-        annotation.gate = Some(unescape(gate).into());
+        annotation.gate = Some(gate.into());
     } else if let Some(attempt) = strip_word(group, "attempt") {
         annotation.attempt = read_attempt(attempt).map(|(attempt, _)| attempt);
     }
     Some(annotation)
 }
 
-fn marker_status(word: &str) -> Status {
-    match Status::parse(&unescape(word)) {
-        // The writer escapes an unknown word that equals a known word, so an escaped word is never a known status.
-        Status::Other(other) => Status::Other(other),
-        known if known == Status::parse(word) => known,
-        _ => Status::Other(unescape(word).into()),
-    }
-}
-
 /// Status words of state files that rows do not have: a gate's decision, and `abandoned` for a statement that the
 /// run's end interrupted.
-const DECISIONS: [&str; 4] = ["approved", "rejected", "timed out", "abandoned"];
+pub(crate) const DECISIONS: [&str; 4] = ["approved", "rejected", "timed out", "abandoned"];
 
 /// Words in brackets that are not status words, as in `[not yet entered]`. Only punctuation or a small word such as
 /// `after` may follow such a word.
@@ -402,7 +238,6 @@ const PHRASES: &[(&str, Phrase)] = &[
     ("rejected", Phrase::Decision),
     ("timed out", Phrase::Decision),
     ("abandoned", Phrase::Decision),
-    ("status", Phrase::Word),
 ];
 
 #[derive(Clone, Copy)]
@@ -412,8 +247,6 @@ enum Phrase {
     Declared,
     /// One of the [`DECISIONS`].
     Decision,
-    /// The word `status`, followed by any word.
-    Word,
 }
 
 /// Parses the text inside brackets: a known word, optionally an attempt and a message.
@@ -426,18 +259,11 @@ fn phrase(inside: &str) -> Option<Annotation> {
         .chain(known)
         .find_map(|(name, kind)| Some((name, kind, strip_word(inside, name)?)))?;
     let mut annotation = Annotation::default();
-    let mut rest = rest;
     match kind {
         Phrase::Ahead => annotation.ahead = true,
         Phrase::Declared => annotation.declared = true,
         Phrase::Is(status) => annotation.status = Some(status.clone()),
         Phrase::Decision => annotation.status = Some(Status::Other(name.into())),
-        Phrase::Word => {
-            let end = rest.find([',', ':']).unwrap_or(rest.len());
-            let (word, tail) = rest.split_at(end);
-            annotation.status = Some(Status::Other(unescape(word.trim()).into()));
-            rest = tail;
-        }
     }
     let rest = rest.trim_start();
     if let Some(attempt) = rest
@@ -471,7 +297,7 @@ fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
         .trim();
     let speaks = annotation.status == Some(Status::Failed) || rest.starts_with(':');
     (speaks && !text.is_empty() && annotation.status != Some(Status::Completed))
-        .then(|| unescape(text).into())
+        .then(|| text.into())
 }
 
 /// Returns the status of a mark such as `✓` at the start of a text, and the text after the mark.
@@ -501,7 +327,7 @@ fn check_mark(raw: &str) -> Option<Annotation> {
         && annotation.error.is_none()
         && annotation.status != Some(Status::Failed)
     {
-        annotation.error = (!inside.is_empty()).then(|| unescape(inside).into());
+        annotation.error = (!inside.is_empty()).then(|| inside.into());
     }
     annotation.ahead = false;
     annotation.status = Some(status);

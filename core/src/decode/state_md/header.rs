@@ -1,11 +1,10 @@
 //! Parses the keys under the title of a state.md.
 
 use super::MOST_EXTRAS;
-use super::escape::{escape, escape_first, unescape};
 use super::read::{Reader, SHOWN};
 use super::table::cell_text;
 use crate::decode::head::unbold;
-use crate::decode::text::is_nothing;
+use crate::decode::text::{is_nothing, unescape};
 use crate::issue::Issue;
 use crate::model::{RunStatus, Text, words};
 use crate::text::short;
@@ -23,7 +22,7 @@ impl Reader<'_> {
         let item = unbold(item);
         let Some((key, value)) = item
             .split_once(':')
-            .filter(|(key, _)| !key.trim().is_empty() && unescape(key).len() <= LONGEST_KEY)
+            .filter(|(key, _)| !key.trim().is_empty() && key.len() <= LONGEST_KEY)
         else {
             self.keep(text);
             return;
@@ -96,14 +95,4 @@ pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
 /// Parses a run's status from the first words of a text. Other texts become [`RunStatus::Other`].
 pub(crate) fn run_status(raw: &str) -> RunStatus {
     words::leading_run_status(raw).unwrap_or_else(|| RunStatus::Other(cell_text(raw)))
-}
-
-/// Returns a status as a text that [`run_status`] reads back as the same status.
-pub(crate) fn write_run_status(status: &RunStatus) -> String {
-    let written = escape(status.word(), &[]);
-    if is_nothing(&written) || run_status(&written) != *status {
-        escape_first(status.word(), &[])
-    } else {
-        written
-    }
 }

@@ -16,10 +16,9 @@
 //! under its heading or as `Index (text)`. Parsing never fails, takes linear time, and cuts texts that are too long,
 //! with an issue.
 //!
-//! [`crate::render::state_md`] writes this format; `escape.rs` defines how any name is written on one line.
+//! [`crate::render::state_md`] writes this format.
 
 pub(crate) mod annotation;
-pub(crate) mod escape;
 pub(crate) mod header;
 pub(crate) mod lines;
 pub(crate) mod read;

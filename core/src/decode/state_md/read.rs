@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::annotation::{elides, read_number, split};
-use super::escape::unescape;
 use super::lines::{Lines, closes, fence, heading};
 use super::table::{
     AGENTS, BINDINGS, Column, STACK, Table, cell_text, cells, column, folded, is_rule,
 };
 use super::{MOST_EXTRAS, MOST_LINES, MOST_ROWS};
-use crate::decode::text::is_nothing;
+use crate::decode::text::{is_nothing, unescape};
 use crate::issue::{Issue, Issues};
 use crate::model::{LoopState, ParallelState, StateFile, Text, TraceLine};
 use crate::text::short;
@@ -90,11 +89,6 @@ impl Section {
     }
 }
 
-/// Whether a heading, as written, begins a known section.
-pub(crate) fn is_known_heading(raw: &str) -> bool {
-    Section::known(raw).is_some()
-}
-
 pub(super) struct Reader<'a> {
     lines: Lines<'a>,
     pub(super) file: StateFile,
@@ -104,8 +98,8 @@ pub(super) struct Reader<'a> {
     kept: Vec<(String, String)>,
     /// Index in `kept` of the unknown lines of each known section.
     leftovers: BTreeMap<&'static str, usize>,
-    /// The columns of the current table, with their headings.
-    pub(super) columns: Option<Vec<(Column, Text)>>,
+    /// The columns of the current table.
+    pub(super) columns: Option<Vec<Column>>,
     /// The open fence in an unknown section.
     fence: Option<(u8, usize)>,
     pub(super) seen: Seen,
@@ -271,16 +265,6 @@ impl<'a> Reader<'a> {
             },
         };
         if let Some((_, text)) = self.kept.get_mut(at) {
-            // `render::state_md::print` puts a backslash before a text line that looks like a heading. The backslash is
-            // removed here.
-            let line = match line.strip_prefix('\\') {
-                Some(rest)
-                    if self.fence.is_none() && rest.trim_start_matches('\\').starts_with('#') =>
-                {
-                    rest
-                }
-                _ => line,
-            };
             text.push_str(line);
             text.push('\n');
         }
@@ -335,7 +319,7 @@ impl<'a> Reader<'a> {
                 }
                 if section.is_none()
                     && heading(line)
-                        .is_some_and(|(level, name)| level == 2 && is_known_heading(name))
+                        .is_some_and(|(level, name)| level == 2 && Section::known(name).is_some())
                 {
                     section = Some(ahead.number);
                 }
@@ -428,8 +412,8 @@ impl<'a> Reader<'a> {
             if ruled || headings.iter().any(known) {
                 self.index_columns(&headings);
                 let table = self.section.table();
-                let columns = headings.into_iter();
-                self.columns = Some(columns.map(|name| (column(table, &name), name)).collect());
+                let columns = headings.iter().map(|name| column(table, name));
+                self.columns = Some(columns.collect());
                 return;
             }
             self.columns = Some(Vec::new());

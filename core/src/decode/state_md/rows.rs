@@ -1,10 +1,9 @@
 //! Parses the table rows and list items in the sections of a state.md.
 
 use super::annotation::read_number;
-use super::escape::{escape, escape_first, unescape};
 use super::read::{Reader, SHOWN, Section, item};
 use super::table::{BINDINGS, Column, cell_path, cell_text, column, folded};
-use crate::decode::text::is_nothing;
+use crate::decode::text::{is_nothing, unescape};
 use crate::issue::Issue;
 use crate::model::{
     AgentScope, BindingKind, CallFrame, IndexedAgent, IndexedBinding, Status, Text, words,
@@ -52,7 +51,6 @@ impl Reader<'_> {
             return false;
         }
         let name = cell_text(name);
-        let mut other = row.other();
         let execution_id = match row.get(Column::Frame).map(frame) {
             Some(Ok(id)) => id,
             Some(Err(raw)) => {
@@ -64,7 +62,6 @@ impl Reader<'_> {
                     Issue::warning("unreadable-frame", message)
                         .hint("The binding is treated as a binding of the root."),
                 );
-                other.push(("Execution ID as written".into(), unescape(raw).into()));
                 None
             }
             None => frame_of_path(&name, &path),
@@ -74,7 +71,6 @@ impl Reader<'_> {
             kind: row.text(Column::Kind).unwrap_or_default(),
             path,
             execution_id,
-            other,
         };
         self.hold(|file| &mut file.bindings, binding);
         true
@@ -90,7 +86,6 @@ impl Reader<'_> {
             name: cell_text(name),
             scope: row.text(Column::Scope).map(|word| AgentScope::parse(&word)),
             path,
-            other: row.other(),
         };
         self.hold(|file| &mut file.agents, agent);
         true
@@ -144,9 +139,10 @@ impl Reader<'_> {
         let Some(parallel) = self.file.parallels.last_mut() else {
             return false;
         };
-        if is_parallel_key(key) {
-            parallel.extra.push((cell_text(key), cell_text(said)));
-        } else if parallel.branches.len() < super::MOST_ROWS {
+        if PARALLEL_KEYS.contains(&key.to_lowercase().as_str()) {
+            return true;
+        }
+        if parallel.branches.len() < super::MOST_ROWS {
             parallel.branches.push((cell_text(key), read_status(said)));
         } else {
             self.cut();
@@ -174,10 +170,7 @@ impl Reader<'_> {
             ("condition", _) if state.condition.is_none() => {
                 state.condition = Some(cell_text(said)).filter(|c| !c.is_empty());
             }
-            _ if state.extra.len() < super::MOST_EXTRAS => {
-                state.extra.push((cell_text(key), cell_text(said)));
-            }
-            _ => return false,
+            _ => {}
         }
         true
     }
@@ -190,10 +183,6 @@ impl Reader<'_> {
         };
         let name = cell_text(raw_key);
         let bracketed = raw.strip_prefix('(').and_then(|r| r.strip_suffix(')'));
-        let mut other = Vec::new();
-        if let Some(bracketed) = bracketed.filter(|s| !is_nothing(s)) {
-            other.push(("Status".into(), unescape(bracketed).into()));
-        }
         let (path, note) = match raw.split_once(" (") {
             Some((path, note)) => (path.trim_end(), note.strip_suffix(')').unwrap_or(note)),
             None => (raw, ""),
@@ -205,33 +194,24 @@ impl Reader<'_> {
                 name,
                 scope: None,
                 path: path.filter(|p| !p.is_empty()),
-                other,
             };
             self.hold(|file| &mut file.agents, agent);
             return;
         }
         let path = path.unwrap_or_default();
         let is_kind = !matches!(BindingKind::parse(note), BindingKind::Other(_));
-        if !is_kind && bracketed.is_none() && !note.is_empty() {
-            other.push(("Note".into(), unescape(note).into()));
-        }
         let binding = IndexedBinding {
             execution_id: frame_of_path(&name, &path),
             name,
-            kind: if is_kind {
-                note.into()
-            } else {
-                Text::default()
-            },
+            kind: if is_kind { note } else { "" }.into(),
             path,
-            other,
         };
         self.hold(|file| &mut file.bindings, binding);
     }
 }
 
-/// The cells of a row: column, heading, and the cell as written.
-struct Row<'c>(Vec<(Column, Text, &'c str)>);
+/// The cells of a row as written, each with its column.
+struct Row<'c>(Vec<(Column, &'c str)>);
 
 impl<'c> Row<'c> {
     fn new(reader: &Reader<'_>, cells: &[&'c str]) -> Row<'c> {
@@ -241,20 +221,19 @@ impl<'c> Row<'c> {
             .as_deref()
             .filter(|columns| !columns.is_empty());
         let column = |at: usize| match named {
-            Some(columns) => columns.get(at).cloned(),
-            None => table.get(at).map(|(column, ..)| (*column, Text::default())),
+            Some(columns) => columns.get(at).copied(),
+            None => table.get(at).map(|(column, ..)| *column),
         };
-        let cells = cells.iter().enumerate().map(|(at, raw)| {
-            let (column, heading) = column(at).unwrap_or((Column::Other, Text::default()));
-            (column, heading, *raw)
-        });
-        Row(cells.collect())
+        let cells = cells.iter().enumerate();
+        Row(cells
+            .map(|(at, raw)| (column(at).unwrap_or(Column::Other), *raw))
+            .collect())
     }
 
     /// Returns a cell as written; `None` if it is missing or empty.
     fn get(&self, column: Column) -> Option<&'c str> {
-        let cell = self.0.iter().find(|(c, ..)| *c == column);
-        cell.map(|(.., raw)| *raw).filter(|raw| !raw.is_empty())
+        let cell = self.0.iter().find(|(c, _)| *c == column);
+        cell.map(|(_, raw)| *raw).filter(|raw| !raw.is_empty())
     }
 
     fn text(&self, column: Column) -> Option<Text> {
@@ -265,14 +244,6 @@ impl<'c> Row<'c> {
     fn path(&self) -> Option<Text> {
         let cell = self.get(Column::Path).filter(|raw| !is_nothing(raw));
         cell.map(cell_path)
-    }
-
-    fn other(&self) -> Vec<(Text, Text)> {
-        self.0
-            .iter()
-            .filter(|(c, _, raw)| *c == Column::Other && !is_nothing(raw))
-            .map(|(_, name, raw)| (name.clone(), cell_text(raw)))
-            .collect()
     }
 }
 
@@ -299,37 +270,4 @@ fn frame_of_path(name: &str, path: &str) -> Option<i64> {
 /// `complete (bindings/a.md)`.
 pub(crate) fn read_status(raw: &str) -> Status {
     words::leading_status(raw).unwrap_or_else(|| Status::Other(unescape(raw).as_ref().into()))
-}
-
-/// Returns a status as written under "Active Constructs" and in the call stack, where `complete` means completed.
-pub(crate) fn write_status(status: &Status, special: &[char]) -> String {
-    if *status == Status::Completed {
-        return "complete".to_owned();
-    }
-    let written = escape(status.word(), special);
-    if read_status(&written) == *status
-        && !(written.starts_with('|') || is_nothing(&written) && !written.is_empty())
-    {
-        written
-    } else {
-        escape_first(status.word(), special)
-    }
-}
-
-/// Whether a branch's name, as written, would be read as a key of the block, such as `strategy`.
-pub(crate) fn is_parallel_key(raw: &str) -> bool {
-    PARALLEL_KEYS.contains(&raw.to_lowercase().as_str())
-}
-
-/// Whether the key, as written, is a known key of a loop's section.
-pub(crate) fn is_loop_key(raw: &str) -> bool {
-    [
-        "status",
-        "iteration",
-        "round",
-        "max",
-        "max_iterations",
-        "condition",
-    ]
-    .contains(&raw.to_lowercase().as_str())
 }

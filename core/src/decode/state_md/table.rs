@@ -1,7 +1,6 @@
 //! Parses tables and lists of the index and the call stack.
 
-use super::escape::unescape;
-use crate::decode::text::is_nothing;
+use crate::decode::text::unescape;
 use crate::model::Text;
 
 /// Maximum number of cells in a row; the rest of a longer row becomes one more cell.
@@ -67,11 +66,6 @@ fn link(raw: &str) -> Option<(&str, &str)> {
     let (text, target) = raw.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
     (!text.is_empty() && !target.is_empty() && !target.contains(['(', ')']))
         .then_some((text, target))
-}
-
-/// Whether a cell written verbatim would be read as something other than its plain text.
-pub(crate) fn is_marked(raw: &str) -> bool {
-    is_nothing(raw) || raw.starts_with(['*', '`', '[']) || is_rule(&[raw])
 }
 
 /// The meaning of a table's column.

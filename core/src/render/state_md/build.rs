@@ -64,10 +64,6 @@ pub fn state_file_of(
         call_stack: call_stack(trace),
         ..StateFile::default()
     };
-    if let Some(kept) = &run.state_file {
-        file.extra.clone_from(&kept.extra);
-        file.sections.clone_from(&kept.sections);
-    }
     let trace_program;
     let mut lines = None;
     let listing = match program {
@@ -304,11 +300,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
                     let line = own.and_then(|own| marks.listing.branch_of(own, name));
                     line.unwrap_or(u32::MAX)
                 });
-                file.parallels.push(ParallelState {
-                    lines,
-                    branches,
-                    extra: Vec::new(),
-                });
+                file.parallels.push(ParallelState { lines, branches });
             }
             NodeKind::Loop => {
                 let round = children().filter_map(|child| match child.kind {
@@ -322,7 +314,6 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
             _ => {}
         }
     }
-    unplaced(marks, file);
     for at in &window.ahead {
         if let Some(statement) = marks.listing.get(*at).filter(|s| s.kind.is_loop()) {
             file.loops.push(looped(
@@ -334,33 +325,6 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
             ));
         }
     }
-}
-
-/// Keeps those constructs of the run's own state file whose block has several open frames. The file does not record to
-/// which of these frames a construct belongs, so the trace lacks the construct.
-fn unplaced(marks: &Marks<'_>, file: &mut StateFile) {
-    let own = marks.run.state_file.as_ref();
-    let Some(own) = own.filter(|_| !marks.run.recorded_in_rows()) else {
-        return;
-    };
-    let mut frames: BTreeMap<&str, usize> = BTreeMap::new();
-    for frame in &own.call_stack {
-        *frames.entry(&frame.block).or_default() += 1;
-    }
-    let shared = |lines: Lines| {
-        let at = lines.and_then(|(line, _)| marks.listing.statement_at(line));
-        let block = at.and_then(|at| marks.listing.get(marks.listing.block_of(at)?));
-        let name = block.and_then(|block| block.name.as_deref());
-        name.and_then(|name| frames.get(name))
-            .is_some_and(|n| *n > 1)
-    };
-    let keeps = |written: &[Lines], lines| shared(lines) && !written.contains(&lines);
-    let written: Vec<Lines> = file.parallels.iter().map(|p| p.lines).collect();
-    let kept = own.parallels.iter().filter(|p| keeps(&written, p.lines));
-    file.parallels.extend(kept.cloned());
-    let written: Vec<Lines> = file.loops.iter().map(|l| l.lines).collect();
-    let kept = own.loops.iter().filter(|l| keeps(&written, l.lines));
-    file.loops.extend(kept.cloned());
 }
 
 /// The first and last line of a construct.
@@ -390,7 +354,6 @@ fn looped(
         condition: property("condition")
             .filter(|c| !c.is_empty())
             .map(Text::from),
-        extra: Vec::new(),
     }
 }
 
@@ -401,7 +364,6 @@ fn bindings(run: &Run) -> Vec<IndexedBinding> {
         kind: binding.kind.word().into(),
         path: paths.of(binding),
         execution_id: binding.execution_id,
-        other: Vec::new(),
     };
     // Values of an imported run belong to the index in that run's own state file.
     let nested = |b: &crate::model::Binding| match &b.value {
@@ -431,10 +393,9 @@ fn agents(run: &Run, program: Option<&Listing>) -> Vec<IndexedAgent> {
         .filter_map(|s| s.name.as_deref())
         .chain(file.iter().flat_map(|f| f.agents.iter().map(|a| &*a.name)))
         .collect();
-    let told = program.is_some() || file.is_some();
     let own = |agent: &&crate::model::Agent| {
         let elsewhere = matches!(agent.scope, AgentScope::Project | AgentScope::User);
-        !elsewhere || !told || known.contains(&*agent.name)
+        !elsewhere || known.contains(&*agent.name)
     };
     let row = |agent: &crate::model::Agent| IndexedAgent {
         name: agent.name.clone(),
@@ -444,7 +405,6 @@ fn agents(run: &Run, program: Option<&Listing>) -> Vec<IndexedAgent> {
             AgentScope::User => format!("~/.prose/agents/{}/", agent.name).into(),
             _ => format!("agents/{}/", agent.name).into(),
         }),
-        other: Vec::new(),
     };
     run.agents.iter().filter(own).map(row).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use typed_index_collections::TiVec;
 
+use super::print::{NEXT, NOT_ENTERED};
 use crate::model::{Annotation, Binding, Run, Status, Text, TraceLine, ValueAt};
 use crate::program::{Listing, StatementKind, classify};
 use crate::render::binding_md::file_name;
@@ -16,9 +17,6 @@ pub(super) struct Marks<'a> {
     pub(super) listing: &'a Listing,
     /// The node of each statement, by the statement's index.
     pub(super) of: Vec<Option<NodeId>>,
-    /// The nodes of statements that completed in an open frame whose block was called again inside the frame, by
-    /// statement.
-    outer: BTreeMap<u32, NodeId>,
     /// The frame around each node.
     above: TiVec<NodeId, Option<NodeId>>,
     /// The block around each statement.
@@ -43,7 +41,6 @@ impl<'a> Marks<'a> {
             trace,
             listing,
             of: vec![None; listing.statements.len()],
-            outer: BTreeMap::new(),
             above: trace.frames(),
             block: blocks(listing),
             frame: BTreeMap::new(),
@@ -88,8 +85,6 @@ impl<'a> Marks<'a> {
                 {
                     *slot = Some(at);
                 }
-            } else if node.status == NodeStatus::Completed && marks.is_open(frame) {
-                marks.outer.insert(statement, at);
             }
         }
         for binding in run.bindings.iter().filter(|b| !b.superseded) {
@@ -141,38 +136,17 @@ impl<'a> Marks<'a> {
         current.is_none_or(|current| frame == Some(current))
     }
 
-    /// Assigns anonymous bindings to sessions: by the statement that a binding records, or else in order, if there are
-    /// as many bindings as sessions.
+    /// Assigns anonymous bindings to the statements that they record.
     fn tie_anonymous(&mut self) {
-        let unnamed: Vec<&Binding> = self
-            .run
-            .bindings
-            .iter()
-            .filter(|b| b.name.starts_with("anon_") && b.execution_id.is_none() && !b.superseded)
-            .collect();
-        if unnamed.is_empty() {
-            return;
-        }
         let mut ties = self.listing.ties();
-        for binding in &unnamed {
-            if let Some(tie) = binding.first_line().and_then(|first| ties.tie(first, None)) {
+        for binding in &self.run.bindings {
+            let unnamed = binding.name.starts_with("anon_") && binding.execution_id.is_none();
+            let first = binding
+                .first_line()
+                .filter(|_| unnamed && !binding.superseded);
+            if let Some(tie) = first.and_then(|first| ties.tie(first, None)) {
                 self.anonymous.insert(tie.statement, binding);
             }
-        }
-        let over = |at: &u32| {
-            let statement = self.listing.get(*at);
-            let session = statement.is_some_and(|s| {
-                matches!(s.kind, StatementKind::Session | StatementKind::Resume)
-                    && s.bound().is_none()
-            });
-            session
-                && self.node(*at).is_some_and(|n| {
-                    n.status == NodeStatus::Completed && !matches!(n.kind, NodeKind::Branch { .. })
-                })
-        };
-        let done: Vec<u32> = (0..self.of.len() as u32).filter(over).collect();
-        if self.anonymous.is_empty() && done.len() == unnamed.len() {
-            self.anonymous = done.into_iter().zip(unnamed).collect();
         }
     }
 
@@ -202,23 +176,12 @@ impl<'a> Marks<'a> {
         line.annotation.as_ref()?.path.clone()
     }
 
-    /// Returns the path of a value that an outer frame wrote, if the inner call of its block has not reached the
-    /// statement. The path contains the frame's id.
-    fn path_in_outer(&self, statement: u32) -> Option<Text> {
-        let at = *self.outer.get(&statement)?;
-        let frame = self.above.get(at).copied().flatten()?;
-        let id = self.trace.node(frame)?.id?;
-        let name = self.listing.get(statement)?.bound()?;
-        let binding = self.bindings.get(&(name, Some(id)))?;
-        Some(self.paths.of(binding))
-    }
-
     /// Returns the annotation for the line of a statement.
     pub(super) fn annotation(&self, statement: u32) -> Option<Annotation> {
         let kind = self.listing.get(statement)?.kind;
         let Some(node) = self.node(statement) else {
             let input = || (kind == StatementKind::Input).then(|| self.path(statement, None));
-            let path = self.path_in_outer(statement).or_else(|| input()?)?;
+            let path = input()??;
             return Some(Annotation {
                 path: Some(path),
                 ..Annotation::default()
@@ -305,9 +268,9 @@ impl<'a> Marks<'a> {
 /// Returns the annotation for a statement that comes next.
 pub(super) fn ahead(kind: StatementKind) -> Annotation {
     let raw = if kind.has_body() && kind != StatementKind::Do {
-        "[not yet entered]"
+        NOT_ENTERED
     } else {
-        "[...next...]"
+        NEXT
     };
     Annotation {
         ahead: true,

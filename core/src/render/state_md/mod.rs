@@ -1,7 +1,7 @@
 //! Writes state.md of form A for any run (docs/reference/formats.md).
 //!
-//! [`crate::decode::state_md`] reads the file back. Its run id, status, annotated source lines, open constructs, index
-//! and call stack survive that round trip. Rendering the parsed file again gives the same text.
+//! The file is a view: [`crate::decode::state_md`] reads its head, annotated lines, open constructs, index and call
+//! stack, and nothing else of the run is in it.
 
 mod build;
 mod keep;
@@ -12,4 +12,4 @@ mod tests;
 
 pub use build::{RenderOptions, from_run, state_file_of};
 pub use keep::rows_that_tell;
-pub use print::from_state_file;
+pub use print::{from_state_file, with_head};

@@ -1,26 +1,27 @@
 //! Prints a state file as Markdown.
+//!
+//! Names and messages are data: [`plain`], [`message`] and [`plain_path`] change the few characters with which such a
+//! text could look like another line, row or annotation.
 
-use crate::decode::state_md::annotation;
-use crate::decode::state_md::escape::{escape, escape_first};
-use crate::decode::state_md::header::{header_key, write_run_status};
-use crate::decode::state_md::lines::{closes, fence, heading};
-use crate::decode::state_md::read::is_known_heading;
-use crate::decode::state_md::rows::{is_loop_key, is_parallel_key, write_status};
-use crate::decode::state_md::table::{AGENTS, BINDINGS, Column, STACK, Table, column, is_marked};
+use crate::decode::state_md::annotation::{DECISIONS, split};
+use crate::decode::state_md::header::header_key;
+use crate::decode::state_md::lines::fence;
+use crate::decode::state_md::table::{AGENTS, BINDINGS, STACK, Table};
 use crate::model::{
-    Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile, Text,
-    TraceLine,
+    Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, RunStatus,
+    StateFile, Status, TraceLine,
 };
 use crate::render::binding_md::ticks;
-use crate::time::Stamp;
+use crate::text::{is_hazard, one_line};
 
 /// The column at which annotations begin, from 0. After a longer line, an annotation follows three blanks.
 const ANNOTATION_COLUMN: usize = 45;
 
-/// Prints a state file exactly like the sample in OpenProse's description.
-///
-/// Empty sections are left out, except Index. Annotations, header keys, columns and sections that were read from a file
-/// are printed unchanged, as long as they agree with the fields.
+/// The two annotations of a statement that was not reached: of a construct, and of any other statement.
+pub(super) const NOT_ENTERED: &str = "[not yet entered]";
+pub(super) const NEXT: &str = "[...next...]";
+
+/// Prints a state file exactly like the sample in OpenProse's description. Empty sections are left out, except Index.
 pub fn from_state_file(file: &StateFile) -> String {
     let mut out = String::from("# Execution State\n");
     header(&mut out, file);
@@ -30,60 +31,56 @@ pub fn from_state_file(file: &StateFile) -> String {
     bindings(&mut out, &file.bindings);
     agents(&mut out, &file.agents);
     call_stack(&mut out, &file.call_stack);
-    for (name, text) in &file.sections {
-        section(&mut out, name, text);
-    }
     out
 }
 
+/// Replaces the status and the time of the last update in the header of a state file; the rest of the text stays.
+pub fn with_head(text: &str, status: Option<&str>, updated: Option<&str>) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let is_head = |line: &String| !line.starts_with("## ") && fence(line).is_none();
+    let mut end = lines.iter().take_while(|line| is_head(line)).count();
+    for (key, value) in [("updated", updated), ("status", status)] {
+        let Some(value) = value else { continue };
+        let line = format!("{key}: {}", plain(value));
+        let key_of = |line: &String| header_key(line.split_once(':')?.0.trim_matches(OF_KEYS));
+        let head = lines.get(..end).unwrap_or_default();
+        if let Some(at) = head.iter().position(|line| key_of(line) == Some(key)) {
+            lines.splice(at..=at, [line]);
+            continue;
+        }
+        let last = head.iter().rposition(|line| key_of(line).is_some());
+        let at = last.map_or(end.min(1), |last| last + 1);
+        lines.insert(at, line);
+        end += 1;
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The characters around a header's key: those of a list item and of bold text.
+const OF_KEYS: [char; 3] = ['-', '*', ' '];
+
 fn header(out: &mut String, file: &StateFile) {
     let start = out.len();
-    for key in ["run", "program", "started", "updated", "status"] {
-        if let Some(said) = field(file, key) {
+    let status = file.status.as_ref().map(RunStatus::word);
+    for (key, said) in [
+        ("run", file.run.as_deref().map(plain)),
+        ("program", file.program.as_deref().map(plain)),
+        (
+            "started",
+            file.started.as_ref().map(|at| plain(&at.to_string())),
+        ),
+        (
+            "updated",
+            file.updated.as_ref().map(|at| plain(&at.to_string())),
+        ),
+        ("status", status.map(plain)),
+    ] {
+        if let Some(said) = said.filter(|said| !said.is_empty()) {
             out.push_str(&format!("{key}: {said}\n"));
         }
     }
-    for (key, said) in &file.extra {
-        // A key that OpenProse defines is escaped, unless its field is set. Otherwise the key would be read back as
-        // that field.
-        let key = guarded(key, &[':'], |raw| {
-            raw.is_empty()
-                || raw.starts_with(['#', '`', '~', '*', '-', '+', '|'])
-                || header_key(raw).is_some_and(|key| field(file, key).is_none())
-        });
-        out.push_str(format!("{key}: {}", value(said)).trim_end());
-        out.push('\n');
-    }
     if out.len() > start {
         out.insert(start, '\n');
-    }
-}
-
-/// Returns the printed value of one of the header keys that OpenProse defines.
-fn field(file: &StateFile, key: &str) -> Option<String> {
-    let time = |at: &Option<Stamp>| at.as_ref().map(|at| value(at.to_string().trim()));
-    let said = match key {
-        "run" => file.run.as_deref().map(value),
-        "program" => file.program.as_deref().map(value),
-        "started" => time(&file.started),
-        "status" => file.status.as_ref().map(write_run_status),
-        _ => time(&file.updated),
-    };
-    said.filter(|said| !said.is_empty())
-}
-
-fn value(text: &str) -> String {
-    guarded(text, &[], |raw| !raw.is_empty() && is_marked(raw))
-}
-
-/// Escapes a text. The first character becomes a reference, such as `&#35;`, if the text would otherwise be read as
-/// something else.
-fn guarded(text: &str, special: &[char], is_special: impl Fn(&str) -> bool) -> String {
-    let raw = escape(text, special);
-    if is_special(&raw) {
-        escape_first(text, special)
-    } else {
-        raw
     }
 }
 
@@ -91,32 +88,83 @@ fn trace(out: &mut String, lines: &[TraceLine]) {
     if lines.is_empty() {
         return;
     }
-    let ticks = ticks(lines.iter().flat_map(|line| line.text.split('\n')));
+    let ticks = ticks(lines.iter().map(|line| &*line.text));
     out.push_str(&format!("\n## Execution Trace\n\n{ticks}prose\n"));
     for line in lines {
-        // Without a program, a statement's text may have several lines, and only the first one is annotated.
-        let mut parts = line.text.split('\n').map(str::trim_end);
-        let first = parts.next().unwrap_or_default();
-        match line.line.is_none() && line.annotation.is_none() && annotation::elides(first) {
-            true => out.push_str(first),
-            false => out.push_str(&trace_line(first, line.annotation.as_ref())),
-        }
-        out.push('\n');
-        for more in parts {
-            out.push_str(&trace_line(more, None));
-            out.push('\n');
+        let source = line.text.trim_end();
+        match &line.annotation {
+            Some(said) => {
+                let width = source.chars().count();
+                let gap = ANNOTATION_COLUMN.saturating_sub(width).max(3);
+                out.push_str(&format!("{source}{:gap$}# {}\n", "", annotation(said)));
+            }
+            None => {
+                out.push_str(without_annotations(source));
+                out.push('\n');
+            }
         }
     }
     out.push_str(&ticks);
     out.push('\n');
 }
 
-fn trace_line(source: &str, annotation: Option<&Annotation>) -> String {
-    let width = source.chars().count();
-    let gap = ANNOTATION_COLUMN.saturating_sub(width).max(3);
-    annotation::write(source, annotation, |said| {
-        format!("{source}{:gap$}# {said}", "")
-    })
+/// Returns a source line without comments of its own that would be read as the run's annotations.
+fn without_annotations(mut source: &str) -> &str {
+    while let (rest, Some(_)) = split(source) {
+        source = rest;
+    }
+    source
+}
+
+fn annotation(said: &Annotation) -> String {
+    let attempt = said.attempt.map(|(attempt, most)| match most {
+        Some(most) => format!("attempt {attempt}/{most}"),
+        None => format!("attempt {attempt}"),
+    });
+    let group = |attempt: Option<String>| attempt.map_or(String::new(), |a| format!(" ({a})"));
+    let phrase = |word: &str| {
+        let attempt = attempt.as_ref().map(|a| format!(", {a}"));
+        let error = said
+            .error
+            .as_deref()
+            .map(message)
+            .filter(|error| !error.is_empty());
+        let error = error.map(|error| format!(": {error}"));
+        let (attempt, error) = (attempt.unwrap_or_default(), error.unwrap_or_default());
+        format!("({word}{attempt}{error})")
+    };
+    if let Some(path) = &said.path {
+        let word = said.status.as_ref().map(phrase_word);
+        let word = word.or(attempt.is_some().then_some("complete"));
+        let behind = word.map_or(String::new(), |word| format!(" {}", phrase(word)));
+        return format!("--> {}{behind}", plain_path(path));
+    }
+    if said.ahead {
+        let next = &*said.raw == NEXT;
+        return if next { NEXT } else { NOT_ENTERED }.to_owned();
+    }
+    match &said.status {
+        Some(Status::Waiting) if said.gate.is_some() => {
+            let gate = said.gate.as_deref().unwrap_or_default();
+            format!("<-- WAITING (gate {})", message(gate))
+        }
+        Some(Status::Retry) => format!("<-- RETRYING{}", group(attempt)),
+        Some(
+            status @ (Status::Executing | Status::Waiting | Status::Started | Status::Iteration),
+        ) => format!("<-- {}{}", status.word().to_uppercase(), group(attempt)),
+        Some(Status::Other(word)) if !DECISIONS.contains(&&**word) => {
+            format!("<-- {}{}", message(word), group(attempt))
+        }
+        status => phrase(status.as_ref().map_or("complete", phrase_word)),
+    }
+}
+
+/// Returns a status as the phrases in brackets spell it.
+fn phrase_word(status: &Status) -> &str {
+    match status {
+        Status::Completed => "complete",
+        status => status.word(),
+    }
 }
 
 fn constructs(out: &mut String, parallels: &[ParallelState], loops: &[LoopState]) {
@@ -126,39 +174,22 @@ fn constructs(out: &mut String, parallels: &[ParallelState], loops: &[LoopState]
     out.push_str("\n## Active Constructs\n");
     for parallel in parallels {
         construct_heading(out, "Parallel", parallel.lines);
-        for (key, said) in parallel
-            .extra
-            .iter()
-            .filter(|(key, _)| is_parallel_key(key))
-        {
-            item(out, &escape(key, &[':']), &value(said));
-        }
         for (branch, status) in &parallel.branches {
-            let name = guarded(branch, &[':'], |raw| {
-                is_parallel_key(raw) || !raw.is_empty() && is_marked(raw)
-            });
-            item(out, &name, &write_status(status, &[]));
+            let name = plain(branch).replace(':', "·");
+            item(out, &name, phrase_word(status));
         }
     }
     for state in loops {
         construct_heading(out, "Loop", state.lines);
-        if !state.status.is_empty() {
-            item(out, "status", &value(&state.status));
-        }
+        item(out, "status", &state.status);
         match (state.iteration, state.max) {
             (Some(n), Some(max)) => item(out, "iteration", &format!("{n}/{max}")),
             (Some(n), None) => item(out, "iteration", &n.to_string()),
             (None, Some(max)) => item(out, "max", &max.to_string()),
             (None, None) => {}
         }
-        if let Some(condition) = state.condition.as_deref().filter(|c| !c.is_empty()) {
-            item(out, "condition", &value(condition));
-        }
-        for (key, said) in &state.extra {
-            let key = guarded(key, &[':'], |raw| {
-                is_loop_key(raw) || !raw.is_empty() && is_marked(raw)
-            });
-            item(out, &key, &value(said));
+        if let Some(condition) = &state.condition {
+            item(out, "condition", condition);
         }
     }
 }
@@ -171,20 +202,18 @@ fn construct_heading(out: &mut String, word: &str, lines: Option<(u32, u32)>) {
 }
 
 fn item(out: &mut String, key: &str, said: &str) {
-    out.push_str(format!("- {key}: {said}").trim_end());
+    out.push_str(format!("- {key}: {}", plain(said)).trim_end());
     out.push('\n');
 }
 
 fn bindings(out: &mut String, rows: &[IndexedBinding]) {
     out.push_str("\n### Bindings\n\n");
-    let more = other_columns(rows.iter().map(|row| row.other.as_slice()));
-    table_head(out, BINDINGS, &more);
+    table_head(out, BINDINGS);
     for row in rows {
         let frame = row
             .execution_id
-            .map_or_else(|| "(root)".to_owned(), |id| id.to_string());
-        let cells = vec![cell(&row.name), cell(&row.kind), cell(&row.path), frame];
-        table_row(out, cells, &more, &row.other);
+            .map_or("(root)".to_owned(), |id| id.to_string());
+        table_row(out, &[&row.name, &row.kind, &row.path, &frame]);
     }
 }
 
@@ -193,16 +222,10 @@ fn agents(out: &mut String, rows: &[IndexedAgent]) {
         return;
     }
     out.push_str("\n### Agents\n\n");
-    let more = other_columns(rows.iter().map(|row| row.other.as_slice()));
-    table_head(out, AGENTS, &more);
+    table_head(out, AGENTS);
     for row in rows {
-        let scope = row
-            .scope
-            .as_ref()
-            .map(|scope| cell(scope.word()))
-            .unwrap_or_default();
-        let path = row.path.as_deref().map(cell).unwrap_or_default();
-        table_row(out, vec![cell(&row.name), scope, path], &more, &row.other);
+        let scope = row.scope.as_ref().map_or("", |scope| scope.word());
+        table_row(out, &[&row.name, scope, row.path.as_deref().unwrap_or("")]);
     }
 }
 
@@ -211,90 +234,60 @@ fn call_stack(out: &mut String, frames: &[CallFrame]) {
         return;
     }
     out.push_str("\n## Call Stack\n\n");
-    table_head(out, STACK, &[]);
+    table_head(out, STACK);
     for frame in frames {
         let depth = frame.depth.map(|d| d.to_string()).unwrap_or_default();
-        let cells = vec![
-            frame.execution_id.to_string(),
-            cell(&frame.block),
-            depth,
-            write_status(&frame.status, &['|']),
-        ];
-        table_row(out, cells, &[], &[]);
+        let id = frame.execution_id.to_string();
+        table_row(
+            out,
+            &[&id, &frame.block, &depth, phrase_word(&frame.status)],
+        );
     }
 }
 
-fn cell(text: &str) -> String {
-    guarded(text, &['|'], |raw| !raw.is_empty() && is_marked(raw))
+fn table_head(out: &mut String, table: &Table) {
+    let heads: Vec<&str> = table.iter().map(|(_, heading, _)| *heading).collect();
+    let rules: Vec<String> = heads.iter().map(|h| "-".repeat(h.len() + 2)).collect();
+    out.push_str(&format!(
+        "| {} |\n|{}|\n",
+        heads.join(" | "),
+        rules.join("|")
+    ));
 }
 
-/// Returns the columns that OpenProse does not define, in the order in which rows name them.
-fn other_columns<'a>(rows: impl Iterator<Item = &'a [(Text, Text)]>) -> Vec<Text> {
-    let mut seen = std::collections::BTreeSet::new();
-    let mut columns = Vec::new();
-    for (name, said) in rows.flatten() {
-        if !said.trim().is_empty() && seen.insert(name.clone()) {
-            columns.push(name.clone());
-        }
-    }
-    columns
-}
-
-fn table_head(out: &mut String, table: &Table, more: &[Text]) {
-    let own = table.iter().map(|(_, heading, _)| (*heading).to_owned());
-    let more = more.iter().map(|name| match column(table, name) {
-        Column::Other => cell(name),
-        _ => cell(&format!("other {name}")),
-    });
-    let heads: Vec<String> = own.chain(more).collect();
-    let rules: Vec<String> = heads
+fn table_row(out: &mut String, cells: &[&str]) {
+    let cells: Vec<String> = cells
         .iter()
-        .map(|h| "-".repeat(h.chars().count() + 2))
+        .map(|cell| plain(cell).replace('|', "¦"))
         .collect();
-    out.push_str(&format!("| {} |\n", heads.join(" | ")));
-    out.push_str(&format!("|{}|\n", rules.join("|")));
-}
-
-fn table_row(out: &mut String, mut cells: Vec<String>, more: &[Text], other: &[(Text, Text)]) {
-    cells.extend(more.iter().map(|name| {
-        let said = other
-            .iter()
-            .find(|(key, said)| key == name && !said.trim().is_empty());
-        said.map(|(_, said)| cell(said)).unwrap_or_default()
-    }));
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-/// Prints a section that OpenProse does not define. A heading in its text that would end the section is escaped.
-fn section(out: &mut String, name: &str, text: &str) {
-    let name = guarded(name, &[], is_known_heading);
-    out.push_str(format!("\n## {name}").trim_end());
-    out.push('\n');
-    let text = text.trim_matches(['\n', '\r']).trim_end();
-    if text.is_empty() {
-        return;
-    }
-    out.push('\n');
-    let mut open = None;
-    for line in text.split('\n').map(|line| line.trim_end_matches('\r')) {
-        match open {
-            Some((mark, count)) if closes(line, mark, count) => open = None,
-            Some(_) => {}
-            None => {
-                if let Some((mark, count, _)) = fence(line) {
-                    open = Some((mark, count));
-                } else if heading(line).is_some_and(|(level, _)| level <= 2)
-                    || line.starts_with('\\') && line.trim_start_matches('\\').starts_with('#')
-                {
-                    out.push('\\');
-                }
-            }
+/// Returns a text on one line that begins no HTML tag or comment, which could hide the lines after it.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in one_line(text).chars() {
+        if out.ends_with('<') && (c.is_ascii_alphabetic() || matches!(c, '!' | '/' | '?')) {
+            out.push(' ');
         }
-        out.push_str(line);
-        out.push('\n');
+        out.push(c);
     }
-    if let Some((mark, count)) = open {
-        out.push_str(&char::from(mark).to_string().repeat(count));
-        out.push('\n');
-    }
+    out
+}
+
+/// Returns a text for an annotation, in which no `#` begins another comment and no quotation mark hides one.
+fn message(text: &str) -> String {
+    let line = one_line(text).replace('"', "'");
+    let words = line
+        .split_whitespace()
+        .map(|word| word.trim_start_matches('#'));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a path in an annotation, as one word.
+fn plain_path(path: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || is_hazard(c) || "()\"`,#".contains(c);
+    path.chars()
+        .map(|c| if ends(c) { '_' } else { c })
+        .collect()
 }

@@ -295,7 +295,6 @@ impl Session {
                 kind: binding.kind.word().into(),
                 path: format!("bindings/{file}").into(),
                 execution_id: binding.execution_id,
-                other: Vec::new(),
             }
         });
         rows.collect()

@@ -73,7 +73,8 @@ pub(super) fn changes(
     let says_more = wanted.status.is_some();
     if head.takes_events(root).is_err() || (by_hand && !goes_on) {
         // In a state file of another writer, only the header changes.
-        let text = wanted.edited(&head.file, root)?;
+        let text = facts.text("state.md")?.unwrap_or_default();
+        let text = wanted.edited(&head.file, &text, root)?;
         let late_fault = commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
         files.keep();
         return Ok(late_fault.or(nested.keep()));
@@ -279,10 +280,9 @@ impl Wanted {
         Ok(())
     }
 
-    /// Returns the header of another writer's state file with the run's new status.
-    fn edited(&self, file: &StateFile, root: &Dir) -> Result<String, WriteError> {
-        let mut file = file.clone();
-        if file == StateFile::default() {
+    /// Returns another writer's state file with the run's new status in its header.
+    fn edited(&self, file: &StateFile, text: &str, root: &Dir) -> Result<String, WriteError> {
+        if *file == StateFile::default() {
             return Err(WriteError::refused(
                 "state-file-of-others",
                 format!(
@@ -292,9 +292,8 @@ impl Wanted {
                 "record the run's status with the program that began the run",
             ));
         }
-        file.status = self.status.as_deref().map(RunStatus::parse).or(file.status);
-        file.updated = self.updated.as_deref().map(Stamp::parse).or(file.updated);
-        Ok(state_md::from_state_file(&file))
+        let (status, updated) = (self.status.as_deref(), self.updated.as_deref());
+        Ok(state_md::with_head(text, status, updated))
     }
 
     /// Returns the operations in order: events and audit rows come before the changes that they record (errata G2, G7).
@@ -373,12 +372,6 @@ fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<R
         agents: agents(facts, wanted)?,
         gates,
         keeps_events: true,
-        // Keeps sections that OpenProse does not define.
-        state_file: Some(StateFile {
-            extra: file.extra.clone(),
-            sections: file.sections.clone(),
-            ..StateFile::default()
-        }),
         ..Run::default()
     })
 }
