@@ -108,14 +108,12 @@ fn keep_last(list: &mut Vec<usize>, at: usize) {
 fn parse(comment: &str, alone: bool) -> Option<Annotation> {
     let raw = comment.trim();
     // A comment on a line of its own belongs to the program, unless it begins with an arrow (`-->`, `<--`).
-    if alone && strip_any(raw, &["-->", "<--"]).is_none() {
+    if alone && !raw.starts_with("-->") && !raw.starts_with("<--") {
         return None;
     }
-    let mut annotation = if let Some(path) = strip_any(raw, &["-->", "--&gt;"]) {
+    let mut annotation = if let Some(path) = raw.strip_prefix("-->") {
         arrow(path)
-    } else if let Some(path) = strip_any(raw, &["⟶", "→"]) {
-        Some(arrow(path)).filter(|a| a.path.is_some())?
-    } else if let Some(marker) = strip_any(raw, &["<--", "&lt;--", "←", "⟵"]) {
+    } else if let Some(marker) = raw.strip_prefix("<--") {
         marker_annotation(marker)?
     } else if let Some(inside) = raw.strip_prefix('[').and_then(|r| r.strip_suffix(']')) {
         phrase(inside.trim_matches(|c: char| c == '.' || c == '…' || c.is_whitespace()))?
@@ -143,10 +141,6 @@ fn parse_bare(tail: &str) -> Option<Annotation> {
         return None;
     }
     parse(raw, false)
-}
-
-fn strip_any<'a>(text: &'a str, heads: &[&str]) -> Option<&'a str> {
-    heads.iter().find_map(|head| text.strip_prefix(head))
 }
 
 /// Parses an arrow, which means completed: `--> bindings/a.md (complete)`.
@@ -225,14 +219,8 @@ pub(crate) const DECISIONS: [&str; 4] = ["approved", "rejected", "timed out", "a
 /// `after` may follow such a word.
 const PHRASES: &[(&str, Phrase)] = &[
     ("not yet entered", Phrase::Ahead),
-    ("not yet reached", Phrase::Ahead),
-    ("not yet started", Phrase::Ahead),
-    ("not started", Phrase::Ahead),
-    ("not reached", Phrase::Ahead),
-    ("upcoming", Phrase::Ahead),
     ("next", Phrase::Ahead),
     ("registered", Phrase::Declared),
-    ("declared", Phrase::Declared),
     ("defined", Phrase::Declared),
     ("approved", Phrase::Decision),
     ("rejected", Phrase::Decision),

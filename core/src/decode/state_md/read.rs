@@ -56,11 +56,11 @@ impl Section {
                 .to_lowercase()
                 .as_str()
             {
-                "execution trace" | "trace" => Section::Trace,
+                "execution trace" => Section::Trace,
                 "active constructs" => Section::Constructs,
                 "index" => Section::Index,
-                "bindings" | "binding index" => Section::Bindings,
-                "agents" | "agent index" => Section::Agents,
+                "bindings" => Section::Bindings,
+                "agents" => Section::Agents,
                 "call stack" => Section::Stack,
                 _ => return None,
             },
@@ -493,7 +493,6 @@ fn line_range(heading: &str) -> Option<(u32, u32)> {
     let tail = tail.strip_prefix('s').unwrap_or(tail).trim_start();
     let (first, rest) = read_number(tail)?;
     let rest = rest.trim_start().trim_start_matches(['-', '–', '—']);
-    let rest = rest.strip_prefix("to").unwrap_or(rest).trim_start();
     let last = read_number(rest).map_or(first, |(last, _)| last);
     Some((first, last))
 }

@@ -2,7 +2,7 @@
 
 use super::annotation::read_number;
 use super::read::{Reader, SHOWN, Section, item};
-use super::table::{BINDINGS, Column, cell_path, cell_text, column, folded};
+use super::table::{BINDINGS, Column, cell_text, column, folded};
 use crate::decode::text::{is_nothing, unescape};
 use crate::issue::Issue;
 use crate::model::{
@@ -11,9 +11,7 @@ use crate::model::{
 use crate::text::short;
 
 /// Keys of a parallel block's section that are not the names of branches.
-const PARALLEL_KEYS: [&str; 6] = [
-    "strategy", "on-fail", "on_fail", "count", "branches", "lines",
-];
+const PARALLEL_KEYS: [&str; 4] = ["strategy", "on-fail", "on_fail", "count"];
 
 impl Reader<'_> {
     /// Sets the current section from a table's headings. A table directly under "Index" lists agents if it has a column
@@ -46,7 +44,7 @@ impl Reader<'_> {
 
     fn binding(&mut self, row: &Row<'_>) -> bool {
         let name = row.get(Column::Name).unwrap_or_default();
-        let path = row.path().unwrap_or_default();
+        let path = row.text(Column::Path).unwrap_or_default();
         if name.is_empty() && path.is_empty() {
             return false;
         }
@@ -78,7 +76,7 @@ impl Reader<'_> {
 
     fn agent(&mut self, row: &Row<'_>) -> bool {
         let name = row.get(Column::Name).unwrap_or_default();
-        let path = row.path();
+        let path = row.text(Column::Path);
         if name.is_empty() && path.is_none() {
             return false;
         }
@@ -188,7 +186,7 @@ impl Reader<'_> {
             None => (raw, ""),
         };
         let path = Some(path).filter(|path| bracketed.is_none() && !is_nothing(path));
-        let path = path.map(cell_path);
+        let path = path.map(cell_text);
         if self.section == Section::Agents {
             let agent = IndexedAgent {
                 name,
@@ -239,11 +237,6 @@ impl<'c> Row<'c> {
     fn text(&self, column: Column) -> Option<Text> {
         let cell = self.get(column).filter(|raw| !is_nothing(raw));
         cell.map(cell_text)
-    }
-
-    fn path(&self) -> Option<Text> {
-        let cell = self.get(Column::Path).filter(|raw| !is_nothing(raw));
-        cell.map(cell_path)
     }
 }
 

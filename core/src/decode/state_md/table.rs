@@ -36,20 +36,12 @@ pub(super) fn is_rule(cells: &[&str]) -> bool {
     !cells.is_empty() && cells.iter().all(dashes)
 }
 
-/// Returns a cell's text without markup around it: `code`, **bold**, a link's text.
+/// Returns a cell's text without markup around it: `code`, **bold**.
 pub(super) fn cell_text(raw: &str) -> Text {
     unescape(unwrap(raw)).into()
 }
 
-/// Returns a cell's path: a link's target, otherwise the text.
-pub(super) fn cell_path(raw: &str) -> Text {
-    unescape(link(raw).map_or_else(|| unwrap(raw), |(_, target)| target)).into()
-}
-
 fn unwrap(raw: &str) -> &str {
-    if let Some((text, _)) = link(raw) {
-        return text;
-    }
     for mark in ["**", "`"] {
         if let Some(inside) = raw.strip_prefix(mark).and_then(|r| r.strip_suffix(mark))
             && !inside.trim().is_empty()
@@ -59,13 +51,6 @@ fn unwrap(raw: &str) -> &str {
         }
     }
     raw
-}
-
-/// Splits a link, `[text](target)`.
-fn link(raw: &str) -> Option<(&str, &str)> {
-    let (text, target) = raw.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
-    (!text.is_empty() && !target.is_empty() && !target.contains(['(', ')']))
-        .then_some((text, target))
 }
 
 /// The meaning of a table's column.
@@ -146,16 +131,14 @@ mod tests {
 
     #[test]
     fn reads_cells_through_their_marks() {
-        for (raw, text, path) in [
-            ("`bindings/a.md`", "bindings/a.md", "bindings/a.md"),
-            ("**a**", "a", "a"),
-            ("[a](bindings/a.md)", "a", "bindings/a.md"),
-            (r"result\_\_43", "result__43", "result__43"),
-            ("`", "`", "`"),
-            ("****", "****", "****"),
+        for (raw, text) in [
+            ("`bindings/a.md`", "bindings/a.md"),
+            ("**a**", "a"),
+            (r"result\_\_43", "result__43"),
+            ("`", "`"),
+            ("****", "****"),
         ] {
             assert_eq!(&*cell_text(raw), text);
-            assert_eq!(&*cell_path(raw), path);
         }
     }
 }

@@ -301,7 +301,7 @@ fn reads_indexes_of_other_columns_and_lists() {
     let (file, issues) = parse(concat!(
         "# Execution State\n## Index\n### Bindings\n",
         "| Name | Kind | Path | Status |\n|---|---|---|---|\n",
-        "| a | let | `bindings/a.md` | written |\n| result\\_\\_x | let | [here](bindings/r.md) |\n",
+        "| a | let | `bindings/a.md` | written |\n| result\\_\\_x | let | `bindings/r.md` |\n",
         "| deep | let | bindings/deep__7.md | |\n",
         "\n- spec: bindings/spec.md\n- round1: (pending)\n- **out**: bindings/out.md (output)\n",
         "### Agents\n| Name | Model | Prompt |\n|---|---|---|\n| reviewer | sonnet | \"You \\| are\" |\n",
