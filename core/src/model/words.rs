@@ -233,7 +233,7 @@ fn begins(text: &str, word: &str) -> bool {
 
 /// Removes Markdown and check marks around a word.
 fn plain(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || "*`✓✔✅☑✗✘❌✖\u{fe0f}".contains(c))
+    text.trim_matches(|c: char| c.is_whitespace() || "*`✓✅✗❌\u{fe0f}".contains(c))
 }
 
 #[cfg(test)]

@@ -4,30 +4,28 @@
 use crate::model::Status;
 
 /// The arrows between a statement's number and its event.
-pub(crate) const ARROWS: &[&str] = &["→", "->", "-->", "⟶", "➜", "➔", "=>", "–>", "—>"];
+pub(crate) const ARROWS: &[&str] = &["→", "->"];
 
 /// The marks before the events of a parallel block: `∥start`, `∥done`.
-pub(crate) const PARALLEL: &[&str] = &["∥", "‖", "||"];
+pub(crate) const PARALLEL: &[&str] = &["∥"];
 
 /// The keywords before the number of a loop's round, as in `loop:2/5`.
-pub(crate) const LOOP: &[&str] = &["loop", "repeat", "while", "for", "round", "iteration"];
+pub(crate) const LOOP: &[&str] = &["loop"];
 
 /// The keywords before a block's name, as in `block:implement#1`.
-pub(crate) const BLOCK: &[&str] = &["block", "do", "call"];
+pub(crate) const BLOCK: &[&str] = &["block"];
 
 /// The keywords before a gate's name, as in `gate:tests`.
-pub(crate) const GATE: &[&str] = &["gate", "approve"];
+pub(crate) const GATE: &[&str] = &["gate"];
 
 /// The keywords before a condition, as in `if(false) skip`.
-pub(crate) const CONDITIONS: &[&str] = &["if", "elif", "elseif", "else if", "else", "option"];
+pub(crate) const CONDITIONS: &[&str] = &["if", "elif", "else", "option"];
 
 /// The words which record that a body did not run, whatever text follows them.
 pub(crate) const PASSED_OVER: &[&str] = &[
     "not executed",
     "not taken",
-    "not entered",
     "not run",
-    "not met",
     "skipped",
     "skip",
     "⊘",
@@ -36,13 +34,9 @@ pub(crate) const PASSED_OVER: &[&str] = &[
 /// The values of a condition and the words about its body, each with whether the body ran.
 pub(crate) const HELD: &[(&str, bool)] = &[
     ("false", false),
-    ("no", false),
     ("executed", true),
     ("taken", true),
-    ("entered", true),
-    ("met", true),
     ("true", true),
-    ("yes", true),
 ];
 
 /// The keys of lines that are remarks, as in `note: the cache was cold`.
@@ -54,11 +48,11 @@ pub(crate) const TRAILER: &str = "---";
 /// Returns the status that a mark after a statement means.
 pub(crate) fn mark(c: char) -> Option<Status> {
     Some(match c {
-        '✓' | '✔' | '☑' | '✅' => Status::Completed,
-        '✗' | '✘' | '✖' | '❌' | '☒' => Status::Failed,
-        '⊘' | '⏭' => Status::Skipped,
-        '⏳' | '⌛' | '⏸' | '⇒' => Status::Waiting,
-        '⟳' | '↻' | '▶' => Status::Executing,
+        '✓' | '✅' => Status::Completed,
+        '✗' | '❌' => Status::Failed,
+        '⊘' => Status::Skipped,
+        '⏳' | '⇒' => Status::Waiting,
+        '⟳' => Status::Executing,
         _ => return None,
     })
 }
