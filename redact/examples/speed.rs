@@ -74,11 +74,11 @@ fn main() {
         let cut = shapes
             .clone()
             .filter_map(|text| text.get(..text.len() - 1).map(str::to_owned));
-        let keywords = rule.keywords().iter().map(|keyword| (*keyword).to_owned());
+        let keywords = rule.keywords.iter().cloned();
         for text in keywords.chain(shapes.clone()).chain(cut) {
             let repeated = text.repeat(100_000 / text.len().max(1));
             let (_, spent) = spent(|| all.scan(&repeated, &mut Names::new()));
-            slow.push((spent, rule.id, text));
+            slow.push((spent, &rule.id, text));
         }
     }
     slow.sort();

@@ -18,7 +18,7 @@ pub struct Exact {
     pub(crate) word: bool,
     pub(crate) asked: bool,
     /// The id of the rule that first found the value; `None` if no rule found it.
-    pub(crate) rule: Option<&'static str>,
+    pub(crate) rule: Option<String>,
 }
 
 impl Exact {

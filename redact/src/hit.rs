@@ -10,7 +10,7 @@ pub struct Hit {
     /// The range of bytes to replace.
     pub range: Range<usize>,
     /// The id of the rule that found the hit; `exact` for an exact value, `pattern` for a user's pattern.
-    pub rule: &'static str,
+    pub rule: String,
     /// Whether the hit is a secret or personal data.
     pub kind: Kind,
     /// The secret's name in the whole file, without brackets: `github-token #1`.

@@ -1,13 +1,13 @@
 //! Finds secrets in texts and replaces them. Does no I/O: a caller passes texts, and gets hits and redacted texts.
 //!
-//! - [`Rules`] contains the rules of one share: the table ([`rules`]), exact values ([`Exact`], [`variables`]), the
-//!   user's patterns, and exceptions.
+//! - [`Rules`] contains the rules of one share: the table of `rules.toml` ([`rules`]), the user's patterns, exact
+//!   values ([`Exact`], [`variables`]), and exceptions.
 //! - [`Rules::scan`] returns the [`Hit`]s of one text, named by [`Names`]; [`replace`] returns the text without them.
 //! - [`Remains`] searches the bytes of the written file for every secret that was replaced.
 //! - [`Rules::learn`] adds the secrets found so far as exact values, so that a second scan also finds them bare,
 //!   encoded or split. Redacting a file takes four steps: scan all texts, learn, scan them again and replace, search
 //!   the written file.
-//! - [`hints`] finds texts that are merely random; [`not_found`] lists what the rules cannot find.
+//! - [`hints`] finds texts that are merely random.
 //!
 //! # Why a rule table of our own
 //!
@@ -29,10 +29,10 @@
 //! of nothing but secrets, at most 6 s for a text that repeats the beginning of a token.
 
 mod exact;
+mod find;
 mod forms;
 mod hints;
 mod hit;
-mod limits;
 mod merge;
 mod names;
 mod needles;
@@ -40,7 +40,6 @@ mod pattern;
 mod plausible;
 mod remains;
 mod rule;
-mod rules;
 mod scan;
 pub mod shape;
 mod table;
@@ -50,11 +49,10 @@ mod words;
 pub use exact::{ASKED, Exact, SHORTEST, Variable, variables};
 pub use hints::hints;
 pub use hit::{Hit, replace, surroundings};
-pub use limits::not_found;
 pub use names::Names;
 pub use pattern::Refused;
 pub use remains::{Place, Remains};
 pub use rule::{Kind, Rule};
-pub use rules::rules;
 pub use scan::Rules;
+pub use table::rules;
 pub use words::names_secret;

@@ -11,7 +11,7 @@ use crate::rule::Kind;
 #[derive(Clone)]
 pub(crate) struct Raw<'a> {
     pub(crate) range: Range<usize>,
-    pub(crate) rule: &'static str,
+    pub(crate) rule: &'a str,
     pub(crate) stem: &'a str,
     pub(crate) kind: Kind,
     pub(crate) rank: u8,

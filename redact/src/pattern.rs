@@ -1,14 +1,16 @@
-//! Compiles the patterns that a user passes as `--redact /regex/`, within limits of size.
-
-use std::fmt;
+//! Compiles the patterns of rules, and those that a user passes as `--redact /regex/`, within limits of size.
 
 use regex_lite::{Regex, RegexBuilder};
 
 /// The longest pattern that is accepted, in bytes.
 const LONGEST: usize = 1000;
-/// The largest compiled pattern, in bytes. `regex-lite` does not backtrack, so a search takes time proportional to this
-/// size and to the length of the text: the limit bounds time too.
-const LARGEST: usize = 16 << 10;
+/// The number of bytes of a compiled pattern for each of its steps, about.
+const STEP: usize = 64;
+/// The largest pattern that searches a whole text, in steps. `regex-lite` does not backtrack, so a search takes time
+/// proportional to this number and to the length of the text: the limit bounds time too.
+pub(crate) const ASKED: usize = 256;
+/// The largest pattern of a rule, in steps. It searches the text after its keywords only.
+pub(crate) const OF_RULE: usize = 1024;
 
 /// The reason why a pattern or an exact value is rejected, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,9 +22,9 @@ pub enum Refused {
     NoPattern(String),
     /// The pattern is too long, or too large once its repetitions are unrolled.
     #[error(
-        "the pattern is too large: at most {LONGEST} bytes, and about 250 steps with all repetitions written out, are allowed. Next: shorten repetitions such as {{1,500}}"
+        "the pattern is too large: at most {LONGEST} bytes, and about {0} steps with all repetitions written out, are allowed. Next: shorten repetitions such as {{1,500}}"
     )]
-    TooLarge,
+    TooLarge(usize),
     /// The pattern matches the empty text, so it would match everywhere.
     #[error(
         "the pattern matches the empty text, so it would match everywhere. Next: write a pattern that matches at least one character"
@@ -36,37 +38,23 @@ pub enum Refused {
     TooShort,
 }
 
-/// A compiled pattern.
-#[derive(Clone)]
-pub(crate) struct Pattern(pub(crate) Regex);
-
-impl Pattern {
-    pub(crate) fn new(pattern: &str) -> Result<Self, Refused> {
-        if pattern.len() > LONGEST {
-            return Err(Refused::TooLarge);
-        }
-        let built = RegexBuilder::new(pattern)
-            .size_limit(LARGEST)
-            .nest_limit(50)
-            .build();
-        let regex = built.map_err(|e| {
-            let why = e.to_string();
-            if why.contains("size") {
-                Refused::TooLarge
-            } else {
-                Refused::NoPattern(why)
-            }
-        })?;
-        if regex.is_match("") {
-            Err(Refused::Empty)
-        } else {
-            Ok(Pattern(regex))
-        }
+/// Compiles a pattern of at most this number of steps.
+pub(crate) fn compile(pattern: &str, steps: usize) -> Result<Regex, Refused> {
+    if pattern.len() > LONGEST {
+        return Err(Refused::TooLarge(steps));
     }
+    let mut builder = RegexBuilder::new(pattern);
+    let built = builder.size_limit(steps * STEP).nest_limit(50).build();
+    built.map_err(|e| match e.to_string() {
+        why if why.contains("size") => Refused::TooLarge(steps),
+        why => Refused::NoPattern(why),
+    })
 }
 
-impl fmt::Debug for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pattern({})", self.0.as_str())
+/// Returns the pattern unless it matches the empty text.
+pub(crate) fn unless_empty(pattern: Regex) -> Result<Regex, Refused> {
+    match pattern.is_match("") {
+        true => Err(Refused::Empty),
+        false => Ok(pattern),
     }
 }

@@ -1,5 +1,7 @@
 //! Decides whether a value can be a secret or is a placeholder.
 
+use serde::Deserialize;
+
 /// Words that examples contain in place of a secret.
 const PLACEHOLDERS: [&str; 24] = [
     "example",
@@ -66,22 +68,34 @@ const ORDINARY: [&str; 34] = [
     "password123",
 ];
 
-/// Accepts every match, for rules that need no check.
-pub(crate) fn any(_: &str) -> bool {
-    true
+/// How plausible the match of a pattern must be. `rules.toml` names the checks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Check {
+    /// Rejects a token that looks like an example: few different characters, `EXAMPLE`, `xxxxxx`, a replacement.
+    #[default]
+    Token,
+    /// Rejects a placeholder: for places where a secret is expected.
+    Value,
+    Random,
+    Any,
 }
 
-/// Accepts a token unless it looks like an example: few different characters, `EXAMPLE`, `xxxxxx`, a replacement.
-pub(crate) fn token(value: &str) -> bool {
-    distinct(value) >= 8
-        && !value.contains("EXAMPLE")
-        && !value.to_ascii_lowercase().contains("xxxxxx")
-        && !marked(value)
-}
-
-/// Accepts a value unless it is a placeholder: for places where a secret is expected.
-pub(crate) fn value(value: &str) -> bool {
-    !placeholder(value)
+impl Check {
+    pub(crate) fn accepts(self, value: &str) -> bool {
+        match self {
+            Check::Token => {
+                distinct(value) >= 8
+                    && !value.contains("EXAMPLE")
+                    && !value.to_ascii_lowercase().contains("xxxxxx")
+                    && !marked(value)
+            }
+            Check::Value => !placeholder(value),
+            // A `!` can end a sentence.
+            Check::Random => random(value.trim_end_matches('!')),
+            Check::Any => true,
+        }
+    }
 }
 
 /// Accepts a value that looks random: its characters often change between small letters, capitals and digits.

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::OnceLock;
 
+use regex_lite::Regex;
+
 use crate::exact::{ASKED, Exact};
 use crate::hit::Hit;
 use crate::merge::{Raw, back, inside_marker, merged, without};
 use crate::names::Names;
 use crate::needles::Needles;
-use crate::pattern::{Pattern, Refused};
+use crate::pattern::{self, Refused};
 use crate::rule::Kind;
-use crate::rules::rules;
-use crate::table::TABLE;
+use crate::table::{BUILT_IN, rules};
 
 /// The most times that a text with hits is scanned again.
 const ROUNDS: usize = 4;
@@ -29,10 +30,10 @@ const ROUNDS: usize = 4;
 /// ```
 #[derive(Default)]
 pub struct Rules {
-    off: BTreeSet<&'static str>,
+    off: BTreeSet<String>,
     exact: Vec<Exact>,
     needles: OnceLock<Needles>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<Regex>,
     kept_names: BTreeSet<String>,
     kept_secrets: BTreeSet<String>,
     kept_places: BTreeSet<(String, String)>,
@@ -46,18 +47,19 @@ impl Rules {
 
     /// Switches off all rules of a kind; exact values are still replaced.
     pub fn without(mut self, kind: Kind) -> Self {
-        self.off
-            .extend(rules().filter(|rule| rule.kind == kind).map(|rule| rule.id));
+        let of_kind = rules().filter(|rule| rule.kind == kind);
+        let ids: Vec<_> = of_kind.map(|rule| rule.id.clone()).collect();
+        self.off.extend(ids);
         self
     }
 
     /// Switches off one rule; returns false if no rule has this id.
     pub fn without_rule(&mut self, id: &str) -> bool {
-        let rule = rules().find(|rule| rule.id == id);
-        rule.is_some_and(|rule| {
-            self.off.insert(rule.id);
-            true
-        })
+        let known = rules().any(|rule| rule.id == id);
+        if known {
+            self.off.insert(id.to_owned());
+        }
+        known
     }
 
     /// Adds a value to replace wherever it occurs.
@@ -86,7 +88,8 @@ impl Rules {
             .filter(|pattern| !pattern.is_empty())
         {
             Some(pattern) => {
-                self.patterns.push(Pattern::new(pattern)?);
+                let pattern = pattern::compile(pattern, pattern::ASKED)?;
+                self.patterns.push(pattern::unless_empty(pattern)?);
                 Ok(())
             }
             None => self.exact(Exact::secret(ASKED, text).asked()),
@@ -120,7 +123,7 @@ impl Rules {
             let rule = rules().find(|rule| rule.id == stem);
             if rule.is_none_or(|rule| rule.kind == Kind::Secret) {
                 let known = Exact {
-                    rule: rule.map(|rule| rule.id),
+                    rule: rule.map(|rule| rule.id.clone()),
                     ..Exact::secret(stem, secret)
                 };
                 let _ = self.exact(known);
@@ -165,11 +168,10 @@ impl Rules {
 
     /// Returns the hits of each rule, value and pattern in one pass.
     fn once<'a>(&'a self, text: &str) -> Vec<Raw<'a>> {
-        let mut raws = TABLE.find(text, &self.off);
+        let mut raws = BUILT_IN.find(text, &self.off);
         self.by_values(text, &mut raws);
         for pattern in &self.patterns {
             let found = pattern
-                .0
                 .find_iter(text)
                 .filter(|found| !found.range().is_empty());
             raws.extend(found.map(|found| Raw {
@@ -205,7 +207,7 @@ impl Rules {
             names.replaced(secret);
             hits.push(Hit {
                 range: raw.range,
-                rule: raw.rule,
+                rule: raw.rule.to_owned(),
                 kind: raw.kind,
                 name,
                 form: raw.form,
@@ -230,7 +232,7 @@ impl Rules {
             let exact = &self.exact[found.value];
             raws.push(Raw {
                 range: found.range,
-                rule: exact.rule.unwrap_or("exact"),
+                rule: exact.rule.as_deref().unwrap_or("exact"),
                 stem: &exact.stem,
                 kind: exact.kind,
                 rank: if exact.rule.is_some() { 0 } else { 5 },

@@ -1,18 +1,18 @@
-//! Searches a text with the table of rules: a prefilter finds keywords, and a pattern runs only at its own keywords.
+//! Searches a text with a table of rules: a prefilter finds keywords, and a pattern runs only at its own keywords.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use aho_corasick::automaton::{Automaton, OverlappingState};
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, Input};
 use regex_lite::Regex;
+use serde::Deserialize;
 
 use crate::hit::floor;
 use crate::merge::Raw;
-use crate::rule::{How, Rule};
-use crate::rules::rules;
+use crate::rule::{Rule, Word};
 
 /// The number of bytes after a keyword that a pattern searches. A longer token extends over all following base64
 /// characters.
@@ -22,59 +22,56 @@ const AHEAD: usize = 400;
 const STEPS_A_BYTE: usize = 8;
 const STEPS: usize = 256 << 10;
 
-/// The only table: all callers share it, and each pattern is compiled when its keyword first occurs.
-pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
+/// The built-in rules. All callers share them, and each pattern is compiled when its keyword first occurs.
+pub(crate) static BUILT_IN: LazyLock<Table> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct File {
+        rule: Vec<Rule>,
+    }
+    // `build.rs` writes this file from `rules.toml`.
+    let text = include_str!(concat!(env!("OUT_DIR"), "/rules.json"));
+    let file: File = serde_json::from_str(text).expect("the tests parse this file");
+    Table::new(file.rule)
+});
 
-/// All rules and the automaton of their keywords.
-pub(crate) struct Table {
-    prefilter: Option<NFA>,
-    /// For each keyword, the indices of its rules in `compiled`.
-    owners: Vec<Vec<usize>>,
-    compiled: Vec<Compiled>,
+/// Returns every built-in rule, in the order of `rules.toml`.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    BUILT_IN.rules.iter()
 }
 
-struct Compiled {
-    rule: &'static Rule,
-    regex: OnceLock<Option<Regex>>,
+/// Rules and the automaton of their keywords.
+pub(crate) struct Table {
+    pub(crate) rules: Vec<Rule>,
+    prefilter: Option<NFA>,
+    /// For each keyword, the indices of its rules.
+    owners: Vec<Vec<usize>>,
 }
 
 impl Table {
-    fn new() -> Self {
-        let ready = |rule| Compiled {
-            rule,
-            regex: OnceLock::new(),
-        };
-        let compiled: Vec<_> = rules().map(ready).collect();
-        let mut keywords: Vec<String> = Vec::new();
-        let mut owners: Vec<Vec<usize>> = Vec::new();
-        for (index, compiled) in compiled.iter().enumerate() {
-            for keyword in compiled.rule.keywords {
+    pub(crate) fn new(rules: Vec<Rule>) -> Self {
+        let mut owners: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, rule) in rules.iter().enumerate() {
+            for keyword in &rule.keywords {
                 let keyword = keyword.to_ascii_lowercase();
-                match keywords.iter().position(|known| *known == keyword) {
-                    Some(at) => owners[at].push(index),
-                    None => {
-                        keywords.push(keyword);
-                        owners.push(vec![index]);
-                    }
-                }
+                owners.entry(keyword).or_default().push(index);
             }
         }
         let mut builder = NFA::builder();
         let builder = builder.ascii_case_insensitive(true).prefilter(false);
         Table {
-            prefilter: builder.build(&keywords).ok(),
-            owners,
-            compiled,
+            prefilter: builder.build(owners.keys()).ok(),
+            owners: owners.into_values().collect(),
+            rules,
         }
     }
 
     /// Returns the hits of all rules except those that are switched off.
-    pub(crate) fn find(&self, text: &str, off: &BTreeSet<&'static str>) -> Vec<Raw<'static>> {
+    pub(crate) fn find(&self, text: &str, off: &BTreeSet<String>) -> Vec<Raw<'_>> {
         let mut raws = Vec::new();
         let Some(prefilter) = &self.prefilter else {
             return raws;
         };
-        let mut done = vec![0; self.compiled.len()];
+        let mut done = vec![0; self.rules.len()];
         let mut budget = text
             .len()
             .saturating_mul(STEPS_A_BYTE)
@@ -86,12 +83,15 @@ impl Table {
                 break;
             };
             for index in &self.owners[keyword.pattern().as_usize()] {
-                let compiled = &self.compiled[*index];
-                let rule = compiled.rule;
-                if keyword.start() < done[*index] || off.contains(rule.id) {
+                let rule = &self.rules[*index];
+                if keyword.start() < done[*index] || off.contains(&rule.id) {
                     continue;
                 }
-                let found = compiled.find(text, keyword.start()..keyword.end(), &mut budget);
+                let keyword = keyword.start()..keyword.end();
+                let found = match rule.find {
+                    Some(find) => find.at(text, keyword),
+                    None => Ok(rule.by_pattern(text, keyword, &mut budget)),
+                };
                 if let Err(skip) = found {
                     done[*index] = skip;
                 }
@@ -102,17 +102,14 @@ impl Table {
                 else {
                     continue;
                 };
-                let real = (rule.check)(&text[range.clone()]);
-                if real || matches!(rule.how, How::Pattern(_)) {
-                    done[*index] = range.end;
-                }
-                if real {
+                done[*index] = range.end;
+                if rule.accepts(&text[range.clone()]) {
                     raws.push(Raw {
                         range,
-                        rule: rule.id,
-                        stem: rule.id,
+                        rule: &rule.id,
+                        stem: &rule.id,
                         kind: rule.kind,
-                        rank: rule.rank,
+                        rank: rule.rank(),
                         form: "plain",
                         value: None,
                     });
@@ -123,35 +120,21 @@ impl Table {
     }
 }
 
-impl Compiled {
-    fn find(
-        &self,
-        text: &str,
-        keyword: Range<usize>,
-        budget: &mut usize,
-    ) -> Result<Option<Range<usize>>, usize> {
-        match self.rule.how {
-            How::Pattern(pattern) => Ok(self.by_pattern(pattern, text, keyword, budget)),
-            How::Code(find) => find(text, keyword),
-        }
-    }
-
+impl Rule {
     /// Finds the secret at this keyword. `budget` is the number of bytes that patterns may still search in this text.
     fn by_pattern(
         &self,
-        pattern: &str,
         text: &str,
         keyword: Range<usize>,
         budget: &mut usize,
     ) -> Option<Range<usize>> {
-        let rule = self.rule;
         // Most keywords occur inside words, so checking the boundary first saves most pattern searches.
-        let starts = rule
-            .back
+        let starts = self
+            .before
             .iter()
-            .filter_map(|back| keyword.start.checked_sub(*back));
+            .filter_map(|before| keyword.start.checked_sub(*before));
         let mut starts = starts.filter(|start| {
-            text.is_char_boundary(*start) && (rule.inside || boundary(text, *start))
+            text.is_char_boundary(*start) && (self.word.is_none() || boundary(text, *start))
         });
         let first = starts.next()?;
         let to = floor(text, keyword.end.saturating_add(AHEAD));
@@ -164,8 +147,7 @@ impl Compiled {
             return Some(keyword.start..keyword.end + rest);
         }
         *budget -= cost;
-        let anchored = || Regex::new(&format!("^(?:{pattern})")).ok();
-        let regex = self.regex.get_or_init(anchored).as_ref()?;
+        let regex = &self.compiled()?.pattern;
         let (from, found) = std::iter::once(first).chain(starts).find_map(|from| {
             let found = matched(regex, &text[from..to])?;
             (keyword.end <= from + found.0).then_some((from, found.1))
@@ -177,7 +159,7 @@ impl Compiled {
         }
         let behind = text.as_bytes().get(end);
         let cut = behind.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-        (rule.open || !cut).then_some(from + found.start..end)
+        (self.word != Some(Word::Whole) || !cut).then_some(from + found.start..end)
     }
 }
 
@@ -220,21 +202,5 @@ fn boundary(text: &str, at: usize) -> bool {
         [.., b'%', a, b] => hex(&[*a, *b]),
         [.., b'\\', b'u', a, b, c, d] => hex(&[*a, *b, *c, *d]),
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pattern_compiles() {
-        assert!(TABLE.prefilter.is_some());
-        for rule in rules() {
-            if let How::Pattern(pattern) = rule.how {
-                let built = Regex::new(pattern);
-                assert!(built.is_ok(), "{}: {:?}", rule.id, built.err());
-            }
-        }
     }
 }

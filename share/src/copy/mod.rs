@@ -261,8 +261,8 @@ impl Redactor {
             // A hit of an exact value or a pattern is reported under the rule that first found the secret: the name
             // `github-token #1` gives `github-token`. Texts and patterns that the user gave are all reported as
             // `asked`.
-            let rule = match hit.rule {
-                "exact" | "pattern" => hit.name.split(" #").next().unwrap_or(hit.rule),
+            let rule = match hit.rule.as_str() {
+                "exact" | "pattern" => hit.name.split(" #").next().unwrap_or(&hit.rule),
                 rule => rule,
             };
             let key = (rule.to_owned(), hit.kind.name(), place.of.to_owned());

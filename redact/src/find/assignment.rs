@@ -1,32 +1,11 @@
-//! Rules for values that are assigned to a name for secrets, in any notation: `TOKEN=…`, `"password": "…"`,
-//! `api_key: …`, `<password>…</password>`, `--token …`, also in JSON inside a JSON string.
+//! Finds the value that is assigned to a name for secrets, in any notation: `TOKEN=…`, `"password": "…"`, `api_key: …`,
+//! `<password>…</password>`, `--token …`, also in JSON inside a JSON string.
 
 use std::ops::Range;
 
 use crate::plausible;
-use crate::rule::Rule;
 use crate::value_place::Place;
 use crate::words::{Says, says};
-
-pub(super) const RULES: &[Rule] = &[
-    Rule::code(
-        "secret",
-        "Values whose names say that they are secret: TOKEN=…, \"password\": \"…\", api_key: …, --token …",
-        &["password", "passwd", "pwd", "passphrase", "passcode", "_pass", "secret", "token", "key", "credential", "creds", "auth"],
-        assigned,
-        ["MY_SERVICE_TOKEN=⟦{A:30}⟧", "{\"user\": \"x\", \"password\": \"⟦{p:14}⟧\"}"],
-        ["max_tokens = 4096", "{\"password\": \"<your password>\", \"token\": process.env.TOKEN}"],
-    ),
-    Rule::place(
-        "told-secret",
-        "Passwords and keys in a sentence: the password is …",
-        &["password is", "passphrase is", "token is", "api key is", "secret is", "password:", "api key:", "access key:", "secret key:"],
-        r#"(?i)(?:password|passphrase|token|api key|access key|secret key|secret)(?: is:?|:) {1,2}[`"']?([^\s`"'<>\[\]{}()\\]{7,200}[^\s`"'<>\[\]{}()\\.,;:?])"#,
-        ["The password is ⟦{A:14}⟧, please log in.", "API key: `⟦{A:32}⟧`"],
-        ["The password is required.", "The token is stored in the keychain"],
-    )
-    .check(secret_in_sentence),
-];
 
 /// The longest part of a name on each side of its keyword, in bytes.
 const NAME: usize = 64;
@@ -36,7 +15,7 @@ const LONG: usize = 512;
 
 /// Returns the value of the name that contains the keyword, if the value can be a secret. The error is the end of a
 /// long value that is rejected.
-fn assigned(text: &str, keyword: Range<usize>) -> Result<Option<Range<usize>>, usize> {
+pub(super) fn value(text: &str, keyword: Range<usize>) -> Result<Option<Range<usize>>, usize> {
     let Some((name, says)) = named(text, keyword) else {
         return Ok(None);
     };
@@ -232,15 +211,4 @@ fn describes_secret(value: &str) -> bool {
     ]
     .iter()
     .any(|word| lower.contains(word))
-}
-
-/// Returns whether a value in a sentence can be a secret: a digit and a letter occur, and the value looks random.
-fn secret_in_sentence(value: &str) -> bool {
-    let value = value.trim_end_matches(['.', ',', ';', ':', '!', '?']);
-    !plausible::placeholder(value)
-        && !path(value)
-        && !code(value)
-        && value.bytes().any(|b| b.is_ascii_digit())
-        && value.bytes().any(|b| b.is_ascii_alphabetic())
-        && plausible::random(value)
 }

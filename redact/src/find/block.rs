@@ -1,70 +1,16 @@
-//! Rules for keys in blocks of several lines: PEM (RFC 7468), OpenSSH, SSH2 (RFC 4716), OpenPGP (RFC 9580), PuTTY; and
-//! for JWT (RFC 7519).
+//! Finds keys in blocks of several lines.
 
 use std::ops::Range;
 
 use crate::hit::floor;
 use crate::plausible;
-use crate::rule::Rule;
-
-pub(super) const RULES: &[Rule] = &[
-    Rule::code(
-        "private-key",
-        "Private keys in PEM, OpenSSH, SSH2 and OpenPGP blocks, complete or truncated",
-        &["PRIVATE KEY"],
-        |text, keyword| Ok(block(text, keyword)),
-        [
-            "-----BEGIN RSA PRIVATE KEY-----\n{line:3}{b:30}==\n-----END RSA PRIVATE KEY-----",
-            "\"⟦-----BEGIN PRIVATE KEY-----\\n{b:64}\\n{b:64}\\n-----END PRIVATE KEY-----⟧\\n\"",
-        ],
-        [
-            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
-            "-----BEGIN PUBLIC KEY-----\n{line:3}-----END PUBLIC KEY-----",
-        ],
-    ),
-    Rule::code(
-        "putty-key",
-        "Private parts of PuTTY's key files",
-        &["Private-Lines:"],
-        |text, keyword| Ok(putty(text, keyword)),
-        [
-            "Public-Lines: 1\n{line:1}⟦Private-Lines: 1\n{b:60}==\nPrivate-MAC: {h:64}⟧\n",
-            "⟦Private-Lines: 2\n{line:2}Private-MAC: {h:40}⟧",
-        ],
-        [
-            "Private-Lines: says how many lines follow",
-            "Private-Lines:",
-        ],
-    ),
-    Rule::token(
-        "jwt",
-        "JSON Web Tokens, and session tokens that are signed in the same way",
-        &["eyJ"],
-        r"eyJ[\w-]{8,}\.(?:eyJ[\w-]{8,}|[\w-]{20,})(?:\.[\w-]*)*",
-        [
-            "eyJ{A:33}.eyJ{A:60}.{w:43}",
-            "Bearer eyJ{A:33}.eyJ{A:60}.{w:43}",
-        ],
-        ["eyJ{A:33}", "eyJ.eyJ.x"],
-    )
-    .begin(),
-    Rule::token(
-        "jwt-payload",
-        "A payload of a JSON Web Token without its header",
-        &["eyJzdWIi", "eyJpc3Mi", "eyJhdWQi", "eyJleHAi"],
-        r"eyJ(?:zdWIi|pc3Mi|hdWQi|leHAi)[\w-]{30,}(?:\.[\w-]*)*",
-        ["eyJzdWIi{A:60}", "payload eyJpc3Mi{A:60}"],
-        ["eyJzdWIi", "eyJuYW1l{A:60}"],
-    )
-    .begin(),
-];
 
 /// The longest block to search for, in bytes: an RSA key of 16384 bits has 13 KB.
 const LONGEST: usize = 64 << 10;
 
 /// Returns the range from `-----BEGIN …` to `-----END …-----`. Without an end, the range extends as far as the text can
 /// belong to a key.
-fn block(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn key(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let line = floor(text, keyword.start.saturating_sub(60));
     let before = &text[line..keyword.start];
     let begin = before.rfind("BEGIN ")?;
@@ -149,7 +95,7 @@ fn cut(text: &str) -> usize {
 }
 
 /// Returns the range from `Private-Lines: n` to the line of `Private-MAC`, or over n lines if that line is missing.
-fn putty(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn putty(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let window = &text[keyword.start..floor(text, keyword.start + LONGEST)];
     let mut lines = window.split_inclusive('\n');
     let first = lines.next()?;
