@@ -25,7 +25,6 @@ const REPAIRED: &[&str] = &[
     "duplicate-binding",
     "duplicate-id",
     "foreign-code",
-    "foreign-trigger",
     "gate-allow-unreadable",
     "gate-twice",
     "malformed-json",

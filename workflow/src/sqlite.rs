@@ -4,8 +4,8 @@
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use prosescope_core::schema::WORKFLOWS_SQL;
-use prosescope_core::sqlite::{LookedAt, guard};
+use prosescope_core::schema::{OF_WORKFLOWS, WORKFLOWS_SQL};
+use prosescope_core::sqlite::{fit_for_writing, guard};
 
 use super::{
     Barrier, Column, Dialect, Facts, Filter, Row, Rows, Select, Shape, Statement, Table,
@@ -23,7 +23,6 @@ const SHOWN: usize = 64 << 10;
 pub struct SqliteTables {
     conn: Connection,
     shape: Shape,
-    looked_at: LookedAt,
 }
 
 impl SqliteTables {
@@ -34,11 +33,7 @@ impl SqliteTables {
     /// The fault of the database.
     pub fn new(conn: Connection) -> Result<SqliteTables, Fault> {
         let shape = discover(&conn)?;
-        let mut tables = SqliteTables {
-            conn,
-            shape,
-            looked_at: LookedAt::default(),
-        };
+        let mut tables = SqliteTables { conn, shape };
         tables.learn()?;
         Ok(tables)
     }
@@ -99,8 +94,8 @@ impl SqliteTables {
         work: impl FnOnce(&mut SqliteTables) -> Result<T, E>,
     ) -> Result<T, E> {
         self.conn.execute_batch("BEGIN IMMEDIATE").map_err(fault)?;
-        let done = work(self);
-        let done = done.and_then(|done| {
+        let done = self.require_fit().map_err(E::from);
+        let done = done.and_then(|()| work(self)).and_then(|done| {
             self.conn.execute_batch("COMMIT").map_err(fault)?;
             Ok(done)
         });
@@ -109,6 +104,17 @@ impl SqliteTables {
             let _ = self.conn.execute_batch("ROLLBACK");
         }
         done
+    }
+
+    /// Refuses tables on which something is that may not be there.
+    fn require_fit(&self) -> Result<(), Fault> {
+        let damaged = |message: String| Fault::new(FaultKind::Damaged, message);
+        match fit_for_writing(&self.conn, &OF_WORKFLOWS, true) {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(unfit)) => Err(damaged(format!("{unfit}, so it is not recorded into"))
+                .hint("remove from the table what is named, or record into another database")),
+            Err(error) => Err(damaged(error.to_string())),
+        }
     }
 
     /// Calls `work` for the changes and applies them, inside the transaction that the caller began and ends. Returns
@@ -194,17 +200,6 @@ impl SqliteTables {
     }
 
     fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
-        // `looked_at` refuses a statement that would run code of the schema, such as a trigger. A SELECT of this module
-        // runs no such code, because it never selects a computed column.
-        if statement.sql.starts_with("SELECT") {
-            return self.rows(statement);
-        }
-        let rows = || self.rows(statement);
-        let rows = self.looked_at.run(&self.conn, &statement.sql, rows);
-        rows.map_err(fault)?
-    }
-
-    fn rows(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
         let mut prepared = self.conn.prepare_cached(&statement.sql).map_err(fault)?;
         let mut found = prepared
             .query(params_from_iter(&statement.values))

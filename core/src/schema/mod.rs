@@ -3,17 +3,20 @@
 //! Prosescope's writer creates [`STATE_SQL`] and [`AGENTS_SQL`]; [`check`] reports where an existing database differs
 //! from OpenProse. Reading does not depend on the schema, because columns are discovered ([`crate::sqlite`]).
 
+mod allowed;
 mod check;
 mod names;
+mod sql;
 mod triggers;
 
+pub use allowed::{CHECKS, Named, OF_RUNS, OF_WORKFLOWS, allows_default, judge};
 pub use check::{check, check_agents};
 pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EXECUTION,
     FRAME_AROUND, GATE_AUDIT_LOG, GATES, IMPORTS, RUN, TABLES, TableSpec, known_column,
     known_table, table_spec,
 };
-pub use triggers::{audit_triggers, is_audit_trigger};
+pub use triggers::{audit_triggers, is_own_trigger};
 
 /// SQL with the corrected schema of a `state.db` (errata S1, G1, G7), and with history tables for earlier values and
 /// memories (errata B6, A1). Executing this SQL again changes nothing.

@@ -2,8 +2,6 @@
 
 use rusqlite::Connection;
 
-use super::foreign::LookedAt;
-
 /// The tables with rows about an agent, each with the column that contains the agent's name. Rows are deleted in this
 /// order: tables that refer to others come first.
 const TABLES: [(&str, &str); 3] = [
@@ -37,10 +35,8 @@ pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
 pub fn delete(conn: &Connection, name: &str) -> rusqlite::Result<()> {
     // `secure_delete` overwrites the deleted content; otherwise the content would remain readable in the file.
     conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;
-    let looked_at = LookedAt::default();
     for (table, column) in existing_tables(conn)? {
-        let sql = format!("DELETE FROM {table} WHERE {column} = ?1");
-        looked_at.run(conn, &sql, || conn.execute(&sql, [name]))??;
+        conn.execute(&format!("DELETE FROM {table} WHERE {column} = ?1"), [name])?;
     }
     conn.execute_batch("COMMIT")
 }

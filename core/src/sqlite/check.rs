@@ -1,10 +1,11 @@
 use prosescope_authorizer::authorize_during;
 use rusqlite::Connection;
 
-use super::foreign::{foreign_triggers, is_written, odd_schema, refusals};
+use super::foreign::{judged, odd_schema};
 use super::shape::{discover, quoted};
 use crate::database::DecodeError;
 use crate::issue::Issue;
+use crate::schema::OF_RUNS;
 
 /// Returns the defects of a database: those of its schema, and those that `PRAGMA quick_check` finds in the file.
 /// `name` is the file's name in the issues.
@@ -14,22 +15,20 @@ pub(super) fn check_database(conn: &Connection, name: &str) -> Vec<Issue> {
             "No tool writes such a schema, so it was changed by hand. Do not trust this file.",
         )
     };
-    let trigger = |trigger: String| {
-        Issue::warning("foreign-trigger", format!("{name} has {trigger}"))
-            .hint("The trigger runs when other programs write, and may change their records, even a gate's decision. `prosescope` does not run it, and refuses to write to this database.")
-    };
     let code = |why: String| {
-        Issue::warning("foreign-code", format!("cannot record in {name}: {why}"))
-            .hint("Such code may never end, or change the records, so `prosescope` refuses to write to this database. `prosescope check RUN --fix` writes a copy without the code.")
+        Issue::warning("foreign-code", format!("{name} is not recorded into: {why}"))
+            .hint("What is on a table may change what is recorded, even a gate's decision: other programs run it. `prosescope convert RUN --to filesystem` makes a copy without it.")
     };
     let mut issues = Vec::new();
-    for found in [
-        odd_schema(conn).map(|found| found.map(odd).into_iter().collect()),
-        foreign_triggers(conn).map(|found| found.into_iter().map(trigger).collect()),
-        refusals(conn).map(|found| found.into_iter().map(code).collect()),
-    ] {
-        issues.extend(found.unwrap_or_else(|error| vec![not_checked(&error)]));
-    }
+    let found = odd_schema(conn).and_then(|found| match found {
+        Some(found) => Ok(vec![odd(found)]),
+        None => Ok(judged(conn, &OF_RUNS, false)?
+            .1
+            .into_iter()
+            .map(code)
+            .collect()),
+    });
+    issues.extend(found.unwrap_or_else(|error| vec![not_checked(&error)]));
     let checked = quick_check(conn);
     issues.extend(checked.found.into_iter().map(|found| {
         Issue::error("database-damaged", found)
@@ -95,7 +94,7 @@ pub(super) fn quick_check(conn: &Connection) -> QuickCheck {
         checks(true)?;
         for table in tables.iter().filter(|table| table.is_table()) {
             let name = &table.info.name;
-            let other = !is_written(table);
+            let other = !OF_RUNS.iter().any(|name| name.eq_ignore_ascii_case(&table.info.name));
             others += usize::from(other);
             match table.computed.first() {
                 // Checking would compute the column with the file's own code. The table is skipped, and reported at the

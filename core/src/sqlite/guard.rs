@@ -208,7 +208,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
 
 /// Maximum bytes of a statement, and of an object's definition in a schema. OpenProse's longest definition has 1 KB.
 /// Longer texts are refused, because SQLite's compile time can grow with the square of the length.
-pub(super) const LONGEST_SQL: i32 = 128 << 10;
+const LONGEST_SQL: i32 = 128 << 10;
 
 /// Maximum bytes of a value that is read in one piece. A longer value is listed with its length, and read in parts.
 pub(super) const LONGEST_VALUE: i32 = 64 << 20;
@@ -240,7 +240,12 @@ pub(super) const NOT_FUNCTIONS: &[&str] = &[
 const PRAGMAS: &[&str] = &["encoding", "page_count", "page_size", "schema_version"];
 
 /// Pragmas whose argument is a table's name.
-const TABLE_PRAGMAS: &[&str] = &["quick_check", "table_list", "table_xinfo"];
+const TABLE_PRAGMAS: &[&str] = &[
+    "foreign_key_list",
+    "quick_check",
+    "table_list",
+    "table_xinfo",
+];
 
 /// Returns whether a writer's own statement may do an action that readers are refused. For example, `VACUUM` reads from
 /// a database that it attaches.

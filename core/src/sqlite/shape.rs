@@ -83,6 +83,14 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// Returns the names in lower case of all tables and views except SQLite's own, each with its kind.
+pub(super) fn tables(conn: &Connection) -> Result<Vec<(String, String)>, DecodeError> {
+    let listed = list(conn)?.into_iter();
+    Ok(listed
+        .map(|listed| (listed.name.to_ascii_lowercase(), listed.kind))
+        .collect())
+}
+
 struct Listed {
     name: String,
     kind: String,
@@ -164,7 +172,8 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
     })
 }
 
-fn lossy(value: rusqlite::types::ValueRef<'_>) -> String {
+/// Returns a text or a BLOB as text, with invalid bytes replaced.
+pub(super) fn lossy(value: rusqlite::types::ValueRef<'_>) -> String {
     value
         .as_bytes_or_null()
         .ok()

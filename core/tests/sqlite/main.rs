@@ -10,6 +10,7 @@
 mod damage;
 mod dialects;
 mod documents;
+mod foreign;
 mod large;
 mod lists;
 mod oddities;

@@ -1,5 +1,5 @@
-//! Tests of databases of other programs: a database whose tables would run foreign code is refused, a database whose
-//! tables only differ is written.
+//! Tests of databases of other programs: a database with foreign code on our tables is refused, a database whose tables
+//! only differ is written.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn database(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     (aside, dir)
 }
 
-/// Each of these tables would write, discard rows or never end. The refusal names the table, and nothing is written.
+/// Each of these objects would write, discard rows or never end. The refusal names it, and nothing is written.
 #[test]
 fn what_would_write_or_swallow_is_refused_by_name() {
     for (odd, named) in [
@@ -68,7 +68,7 @@ fn what_would_write_or_swallow_is_refused_by_name() {
              CREATE VIEW execution AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
                 SELECT id, id AS statement_index, '' AS statement_text, 'x' AS status, NULL AS parent_id,
                        NULL AS started_at, NULL AS completed_at, NULL AS error_message, NULL AS metadata FROM n",
-            "view execution",
+            "execution is a view",
         ),
     ] {
         let aside = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ fn what_would_write_or_swallow_is_refused_by_name() {
     }
 }
 
-/// A foreign table's own conflict clause would delete a row; the write is refused instead.
+/// A foreign table's own conflict clause would delete a row; the database is refused instead.
 #[test]
 fn a_conflict_deletes_nothing() {
     let (_aside, dir) = database(
@@ -96,7 +96,10 @@ fn a_conflict_deletes_nothing() {
          INSERT INTO bindings (name, kind, value) VALUES ('first', 'let', '1')",
     );
     let refused = step(&dir, "put second: 2").unwrap_err();
-    assert!(refused.contains("bindings.kind"), "{refused}");
+    assert!(
+        refused.contains("table bindings has an ON CONFLICT"),
+        "{refused}"
+    );
     assert_eq!(
         count(&dir, "SELECT count(*) FROM bindings WHERE name = 'first'"),
         1

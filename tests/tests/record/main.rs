@@ -10,7 +10,6 @@ mod documents;
 mod faults;
 mod fewer;
 mod full;
-mod functions;
 mod growth;
 mod inject;
 mod kill;

@@ -1,5 +1,6 @@
-//! Tests a `state.db` from someone else whose schema hides objects or runs code. Every command refuses the database, or
-//! does exactly what the command reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
+//! Tests a `state.db` from someone else whose schema hides objects or runs code. A database with anything on our tables
+//! that is not on the list (`core/src/schema/allowed.rs`) is not recorded into. Every other command does exactly what it
+//! reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,14 @@ macro_rules! replaced {
 /// Each case: a name, and SQL that changes the schema of a run's database with `writable_schema` on. Only code in the
 /// schema writes to the table `stolen`, so a row in `stolen` proves that such code ran.
 const SCHEMAS: &[(&str, &str)] = &[
+    // The next cases are recorded into: the examples of sqlite.md, and what others have in the same database.
+    ("the document's extensions", "CREATE TABLE x_metrics (execution_id INTEGER REFERENCES execution(id), metric_name TEXT,
+        metric_value REAL, recorded_at TEXT DEFAULT (datetime('now'))); ALTER TABLE bindings ADD COLUMN token_count INTEGER;
+        CREATE INDEX idx_execution_status ON execution(status)"),
+    ("what others have", "CREATE TABLE x_t (a CHECK (instr(zeroblob(20000000), a)), b AS (hex(zeroblob(480000000))));
+        CREATE INDEX x_i ON x_t(instr(zeroblob(20000000), a)); CREATE VIEW x_v AS SELECT hex(zeroblob(480000000)) AS a FROM bindings;
+        CREATE TRIGGER x_g AFTER INSERT ON x_t BEGIN INSERT INTO stolen VALUES (1); END;
+        CREATE TRIGGER x_h INSTEAD OF INSERT ON x_v BEGIN UPDATE gates SET status = 'approved'; END"),
     // The next cases add triggers, visible and hidden.
     ("a trigger", trigger!("")),
     ("a trigger of another case", trigger!("UPDATE sqlite_schema SET type = 'TRIGGER' WHERE name = 'evil'")),
@@ -137,6 +146,20 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("a column in the rowid's place", "ALTER TABLE bindings ADD COLUMN oid_ DEFAULT 7; UPDATE sqlite_schema SET sql = replace(sql, 'oid_', 'rowid') WHERE name = 'bindings'"),
     ("2,000 objects", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
         INSERT INTO sqlite_schema SELECT 'trigger', 't' || i, 'gates', 0, 'CREATE TRIGGER t' || i || ' AFTER UPDATE ON gates BEGIN UPDATE gates SET status = ''approved''; END' FROM n"),
+];
+
+/// The cases of [`SCHEMAS`] that are recorded into, or fail by themselves: what they change is a type, a row, or in
+/// other tables.
+const RECORDED: [&str; 9] = [
+    "the document's extensions",
+    "what others have",
+    "a child that is followed",
+    "a type that makes numbers",
+    "a type that makes numbers of comments",
+    "strict types",
+    "ids that are used up",
+    "ids that are no numbers",
+    "a column in the rowid's place",
 ];
 
 /// Commands, each with its standard input, and SQL whose result must be true afterwards if the command reports success.
@@ -290,7 +313,7 @@ fn limited_once(project: &Project, args: &[&str], input: &[u8], seconds: f64) ->
 }
 
 #[test]
-fn a_disguised_schema_is_refused_or_does_no_harm() {
+fn a_hostile_schema_is_not_recorded_into_or_does_no_harm() {
     let Some((project, run, bytes)) = base() else {
         return;
     };
@@ -302,10 +325,15 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
         disguised(&bytes, sql, &path).unwrap_or_else(|error| panic!("{name}: {error}"));
         let hostile = fs::read(&path).expect("a file");
         assert!(hostile != bytes, "{name} changes nothing");
+        let is_recorded = RECORDED.contains(name);
         // Some changes of a schema also change rows. A condition that is false before any command is not checked.
         let kept: Vec<&str> = KEPT.into_iter().filter(|sql| is_true(&path, sql)).collect();
-        for (args, input, holds) in COMMANDS {
-            let began = std::time::Instant::now();
+        for (n, (args, input, holds)) in COMMANDS.iter().enumerate() {
+            let writes = *holds != "SELECT 1";
+            // A database that is not recorded into is refused before a command is planned, so two writers are enough.
+            if writes && !is_recorded && n > 0 && args[0] != "approve" {
+                continue;
+            }
             fresh(&path, &hostile);
             let args: Vec<&str> = args
                 .iter()
@@ -313,11 +341,6 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
                 .collect();
             let input = if *input == "LARGE" { &large } else { *input };
             let out = limited(&project, &args, input.as_bytes());
-            eprintln!(
-                "{name} {args:?} {:?} {:?}",
-                out.status.code(),
-                began.elapsed()
-            );
             let what = format!(
                 "{name}, {args:?}: {:?}\n{}{}",
                 out.status,
@@ -328,16 +351,31 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
                 // Code 7: the command recorded, but a later step failed. In these tests, the step shrinks the file.
                 Some(0 | 1 | 7) => {
                     done += 1;
+                    if writes && !is_recorded {
+                        odd.push(format!("recorded into: {what}"));
+                    }
                     odd.extend(harm(&path, &kept, holds).map(|harm| format!("{harm}: {what}")));
                 }
                 Some(3..=6) => {
                     refused += 1;
+                    if writes && is_recorded == what.contains("is not recorded into") {
+                        odd.push(format!("another refusal: {what}"));
+                    }
                     if fs::read(&path).expect("a file") != hostile {
                         odd.push(format!("refused, and changed: {what}"));
                     }
                 }
                 _ => odd.push(what),
             }
+        }
+        fresh(&path, &hostile);
+        let check = limited(&project, &["check", &run], b"");
+        let said = text(&check.stdout);
+        let is_named = ["foreign-code", "disguised-schema"]
+            .iter()
+            .any(|rule| said.contains(rule));
+        if is_named == is_recorded {
+            odd.push(format!("{name}: {said}{}", text(&check.stderr)));
         }
     }
     assert!(
@@ -348,9 +386,60 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
         odd.join("\n")
     );
     assert!(
-        SCHEMAS.len() >= 40 && done > 100 && refused > 100,
+        SCHEMAS.len() >= 40 && done > 100 && refused > 60,
         "{done} done, {refused} refused"
     );
+}
+
+/// Checks schema texts that take long to compile, or long to run without a jump. SQLite can interrupt only at a jump.
+#[test]
+fn however_long_a_schema_is_each_command_ends() {
+    let Some((project, run, bytes)) = base() else {
+        return;
+    };
+    let path = project.run_dir(&run).join("state.db");
+    let terms = |count: usize, term: &dyn Fn(usize) -> String| -> String {
+        let mut terms: Vec<String> = (0..count).map(term).collect();
+        // The terms are joined to a balanced tree, because SQLite limits the depth of an expression.
+        while terms.len() > 1 {
+            let pairs = terms.chunks(2).map(|two| format!("({})", two.join(" + ")));
+            terms = pairs.collect();
+        }
+        terms.remove(0)
+    };
+    let cases: Vec<String> = (0..3_000).map(|n| format!("WHEN {n} THEN 1")).collect();
+    for expression in [
+        terms(30_000, &|n| format!("abs({n})")),
+        terms(5_000, &|_| "(value = value)".to_owned()),
+        terms(700, &|_| "(value = value COLLATE NOCASE)".to_owned()),
+        format!("CASE value {} END", cases.join(" ")),
+        format!("rtrim('{}', value)", "a".repeat(300_000)),
+    ] {
+        for (made, object) in [
+            (
+                "ALTER TABLE bindings ADD COLUMN extra CHECK (1)",
+                "bindings",
+            ),
+            ("ALTER TABLE bindings ADD COLUMN extra AS (1)", "bindings"),
+            ("CREATE INDEX evil ON bindings(1)", "evil"),
+        ] {
+            let expression = expression.replace('\'', "''");
+            let sql = format!(
+                "{made}; UPDATE sqlite_schema SET sql = replace(sql, '(1)', '({expression})') WHERE name = '{object}'"
+            );
+            disguised(&bytes, &sql, &path).expect(made);
+            for args in [
+                &["put", "Note", "--run", &run][..],
+                &["show", &run],
+                &["check", &run],
+            ] {
+                let out = limited(&project, args, b"007");
+                let code = out.status.code();
+                assert!(matches!(code, Some(0..=7)), "{made}, {args:?}: {out:?}");
+                assert!(args[0] != "put" || code == Some(5), "{made}: {out:?}");
+            }
+        }
+    }
 }
 
 /// Each case: a name, and rows in OpenProse's own schema that are larger than those of real runs.

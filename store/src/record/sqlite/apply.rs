@@ -2,11 +2,10 @@
 
 use prosescope_core::write::Change;
 use rusqlite::types::Value;
-use rusqlite::{params, params_from_iter};
+use rusqlite::{Connection, Params, params, params_from_iter};
 
 use super::columns::{self, Stored, json};
 use super::rows;
-use super::statements::{Statements, Unwritten};
 
 /// An SQL expression for the column `metadata` as a JSON object to which keys can be added, even if the column is NULL
 /// (errata X12). A value that is not a JSON object is kept under the key `x_malformed`.
@@ -15,19 +14,16 @@ const KEPT: &str = "CASE WHEN metadata IS NULL OR trim(metadata) = '' THEN '{}'
                          ELSE json_object('x_malformed', metadata) END";
 
 /// Writes one change in the open transaction.
-pub(super) fn row(
-    statements: &Statements<'_>,
-    run: &str,
-    change: &Change,
-) -> Result<(), Unwritten> {
+pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Result<()> {
     let Some(stored) = columns::of(run, change) else {
         return Ok(());
     };
     let changed = match change {
         Change::Attachment(_) => return Ok(()),
-        Change::Run(_) | Change::Import(_) | Change::Agent(_) => put(statements, &stored)?,
-        Change::Execution(_) | Change::Gate(_) | Change::Audit(_) => insert(statements, &stored)?,
-        Change::UpdateExecution(row) => statements.run(
+        Change::Run(_) | Change::Import(_) | Change::Agent(_) => put(conn, &stored)?,
+        Change::Execution(_) | Change::Gate(_) | Change::Audit(_) => insert(conn, &stored)?,
+        Change::UpdateExecution(row) => execute(
+            conn,
             &format!(
                 "UPDATE OR ABORT execution SET status = ifnull(?2, status),
                         completed_at = iif(?3, ?4, completed_at), error_message = iif(?5, ?6, error_message),
@@ -47,36 +43,40 @@ pub(super) fn row(
         // The earlier value stays as history (errata B6). Copying the value needs neither a key nor an index, so tables
         // of any shape are accepted.
         Change::Binding(row) => {
-            statements.run(
+            execute(
+            conn,
                 "INSERT OR ABORT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at,
                                                          replaced_at, attachment_path, value)
                  SELECT name, execution_id, kind, source_statement, created_at, updated_at, nullif(?3, ''), attachment_path, value
                  FROM bindings WHERE name = ?1 AND execution_id IS ?2",
                 params![row.name, row.execution_id, row.at],
             )?;
-            put(statements, &stored)?
+            put(conn, &stored)?
         }
         Change::Memory(row) => {
-            statements.run(
+            execute(
+            conn,
                 "INSERT OR ABORT INTO x_agent_memory_history (agent_name, updated_at, replaced_at, memory)
                  SELECT name, updated_at, nullif(?2, ''), memory FROM agents WHERE name = ?1 AND memory IS NOT NULL",
                 params![row.agent, row.at],
             )?;
-            put(statements, &stored)?
+            put(conn, &stored)?
         }
         Change::Segment(row) => {
             // The agent's row must exist before its first segment (errata A1).
-            statements.run(
+            execute(
+            conn,
                 "INSERT OR ABORT INTO agents (name, scope, created_at, updated_at)
                  SELECT ?1, ?2, nullif(?3, ''), nullif(?3, '') WHERE NOT EXISTS (SELECT 1 FROM agents WHERE name = ?1)",
                 params![row.agent, row.scope, row.at],
             )?;
-            insert(statements, &stored)?
+            insert(conn, &stored)?
         }
         // The statement decides only a pending gate, although the plan has checked that too (errata G3). A gate whose
         // `run_id` is not in the table `run` becomes this run's gate, like its log rows; a NULL stays NULL (errata
         // G11).
-        Change::ResolveGate(row) => statements.run(
+        Change::ResolveGate(row) => execute(
+            conn,
             &format!(
                 "UPDATE OR ABORT gates SET status = ?3, resolved_at = nullif(?4, ''), resolved_by = nullif(?5, ''), resolution_comment = ?6,
                         metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7)),
@@ -108,15 +108,20 @@ pub(super) fn row(
             | Change::Agent(_)
             | Change::Memory(_),
         ) => Ok(()),
-        (other, _) => Err(rusqlite::Error::StatementChangedRows(other).into()),
+        (other, _) => Err(rusqlite::Error::StatementChangedRows(other)),
     }
 }
 
+fn execute(conn: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
+    conn.prepare_cached(sql)?.execute(params)
+}
+
 /// Updates a row, or inserts it if it does not exist.
-fn put(statements: &Statements<'_>, row: &Stored) -> Result<usize, Unwritten> {
+fn put(conn: &Connection, row: &Stored) -> rusqlite::Result<usize> {
     let set: Vec<String> = named(row.columns.iter(), row.key.len() + 1, "=");
     let of: Vec<String> = named(row.key.iter(), 1, "IS");
-    let updated = statements.run(
+    let updated = execute(
+        conn,
         &format!(
             "UPDATE OR ABORT {} SET {} WHERE {}",
             row.table,
@@ -126,16 +131,17 @@ fn put(statements: &Statements<'_>, row: &Stored) -> Result<usize, Unwritten> {
         params_from_iter(row.key.iter().chain(&row.columns).map(|(_, value)| value)),
     )?;
     match updated {
-        0 => insert(statements, row),
+        0 => insert(conn, row),
         updated => Ok(updated),
     }
 }
 
-fn insert(statements: &Statements<'_>, row: &Stored) -> Result<usize, Unwritten> {
+fn insert(conn: &Connection, row: &Stored) -> rusqlite::Result<usize> {
     let all = || row.key.iter().chain(&row.columns).chain(&row.first);
     let names: Vec<&str> = all().map(|(name, _)| *name).collect();
     let places: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
-    statements.run(
+    execute(
+        conn,
         &format!(
             "INSERT OR ABORT INTO {} ({}) VALUES ({})",
             row.table,

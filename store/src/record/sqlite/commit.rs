@@ -5,7 +5,7 @@ use prosescope_core::write::{Change, Fault, FaultKind};
 use rusqlite::{Connection, ErrorCode};
 
 use super::readback;
-use super::statements::Unwritten;
+use super::readback::Unwritten;
 use crate::dir::Dir;
 use crate::record::{fault, held};
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `Clock` | stops a transaction at its limits of elapsed time and processor time |
 //! | `settings`, `own` | apply the limits of reading, disable the file's triggers, and set foreign keys and syncing |
-//! | `tables` | refuses a schema that could approve a gate, run forever or discard rows |
+//! | `tables` | refuses a database with anything on our tables that is not on the list of `prosescope_core::schema` |
 //! | `complete` | creates missing tables with their indexes and triggers |
 //! | `version`, `by_coming` | read the schema's version, and how rows are ordered by insertion |
 
@@ -25,9 +25,6 @@ pub(crate) const TIME: Duration = Duration::from_secs(60);
 
 /// Limit for the processor time that one transaction spends on this thread.
 const WORK: Duration = Duration::from_secs(10);
-
-/// The history tables that Prosescope adds to those of OpenProse.
-const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
 
 /// A clock that stops the transactions of a connection at their time limits. Each transaction runs on the thread that
 /// starts it.
@@ -115,21 +112,19 @@ pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.query_row("PRAGMA schema_version", [], |row| row.get(0))
 }
 
-/// Returns the existing tables with OpenProse's names, in lower case.
+/// Returns the existing tables with OpenProse's names, in lower case. `deletes` is whether rows are also deleted.
 ///
 /// # Errors
-/// A fault if another kind of object has such a name, or if a foreign trigger is attached to one of the tables.
-pub(super) fn tables(conn: &Connection, path: &Path) -> Result<Vec<String>, Fault> {
-    let damaged = |message: String| {
-        Fault::new(
-            FaultKind::Damaged,
-            format!("{} {message}: nothing was written", path.display()),
-        )
-    };
-    match fit_for_writing(conn) {
+/// A fault if something is on one of the tables that may not be there.
+pub(super) fn tables(conn: &Connection, path: &Path, deletes: bool) -> Result<Vec<String>, Fault> {
+    match fit_for_writing(conn, &schema::OF_RUNS, deletes) {
         Ok(Ok(there)) => Ok(there),
-        Ok(Err(unfit)) => Err(damaged(format!("has {unfit}"))
-            .hint("`prosescope check RUN --fix` writes a copy with OpenProse's tables alone")),
+        Ok(Err(unfit)) => {
+            let message = format!("{} is not recorded into: {unfit}", path.display());
+            Err(Fault::new(FaultKind::Damaged, message).hint(
+                "nothing was recorded; make a copy in Prosescope's own form: `prosescope convert RUN --to filesystem`; or remove from the table what is named",
+            ))
+        }
         Err(error) => Err(fault::decode(path, &error)),
     }
 }
@@ -138,8 +133,7 @@ pub(super) fn tables(conn: &Connection, path: &Path) -> Result<Vec<String>, Faul
 /// S1). Existing tables stay unchanged.
 pub(super) fn complete(conn: &Connection, there: &[String]) -> rusqlite::Result<()> {
     let missing = |table: &str| !there.iter().any(|name| name == table);
-    let known = schema::TABLES.iter().map(|table| table.name);
-    if !known.chain(HISTORY).any(missing) {
+    if !schema::OF_RUNS.into_iter().any(missing) {
         return Ok(());
     }
     let whole = Connection::open_in_memory()?;

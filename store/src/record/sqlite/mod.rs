@@ -10,7 +10,6 @@ mod facts;
 mod guard;
 mod readback;
 mod rows;
-mod statements;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +20,7 @@ use std::time::Duration;
 use prosescope_core::decode::rows::dialect_of;
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
-use prosescope_core::sqlite::{Program, program_of};
+use prosescope_core::sqlite::unfit_for_vacuum;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
@@ -34,7 +33,7 @@ use commit::Ended;
 use facts::SqliteFacts;
 pub(crate) use guard::Clock;
 pub(crate) use guard::TIME;
-use statements::{Statements, Unwritten};
+use readback::Unwritten;
 
 /// How long SQLite waits for writers that do not use the lock file (`sqlite3`).
 const BUSY: Duration = Duration::from_secs(30);
@@ -88,7 +87,7 @@ impl SqliteStore {
         // All checks run in one transaction, so that they see one state and lock the database only once.
         conn.execute_batch("BEGIN").map_err(wrong)?;
         let version = guard::version(&conn).map_err(wrong)?;
-        let there = guard::tables(&conn, &path)?;
+        let there = guard::tables(&conn, &path, false)?;
         if there.is_empty() {
             let message = format!("there is no run in {}", path.display());
             return Err(Fault::new(FaultKind::Damaged, message)
@@ -154,7 +153,7 @@ impl SqliteStore {
         let wrong = |error| fault::sqlite(&path, &error);
         // Checks and writes in one transaction, so that a trigger cannot be added in between.
         conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
-        guard::tables(&conn, &path)?;
+        guard::tables(&conn, &path, false)?;
         conn.execute_batch(schema::AGENTS_SQL)
             .and_then(|()| conn.execute_batch("COMMIT"))
             .map_err(wrong)?;
@@ -178,19 +177,12 @@ impl SqliteStore {
     /// A [`Fault`]; the data is unchanged.
     pub fn vacuum(&mut self) -> Result<(), Fault> {
         let _lock = lock(&self.dir)?;
-        // VACUUM rebuilds every index, and so evaluates expressions of the schema. A schema with expressions of its own
-        // is refused.
-        let program = program_of(&self.conn, "REINDEX");
-        let program = program.map_err(|error| fault::sqlite(&self.path, &error))?;
-        let foreign = match program {
-            Program::Own => None,
-            Program::Bounded => Some("expressions".to_owned()),
-            Program::Foreign(foreign) => Some(foreign),
-        };
-        if let Some(foreign) = foreign {
+        let unfit = unfit_for_vacuum(&self.conn);
+        if let Some(unfit) = unfit.map_err(|error| fault::decode(&self.path, &error))? {
             let name = self.path.display();
-            let message =
-                format!("{name} was not made smaller: that would run {foreign} of its schema");
+            let message = format!(
+                "{name} was not made smaller, because that runs code of its schema: {unfit}"
+            );
             return Err(Fault::new(FaultKind::Damaged, message)
                 .hint("the records are unchanged; leave out --vacuum"));
         }
@@ -251,7 +243,7 @@ impl SqliteStore {
             Some((version, there)) if guard::version(&self.conn).map_err(wrong)? == version => {
                 there
             }
-            _ => guard::tables(&self.conn, &self.path)?,
+            _ => guard::tables(&self.conn, &self.path, false)?,
         };
         if !self.run.is_empty() {
             // If the command writes nothing, the new tables are rolled back with the transaction.
@@ -281,9 +273,8 @@ impl SqliteStore {
             .iter()
             .partition(|change| matches!(change, Change::Run(_)));
         let unwritten = |error: Unwritten| error.into_command_error(&self.path);
-        let statements = Statements::new(&self.conn);
         for change in run.into_iter().chain(rest) {
-            apply::row(&statements, &self.run, change).map_err(unwritten)?;
+            apply::row(&self.conn, &self.run, change).map_err(|error| unwritten(error.into()))?;
             readback::row(&self.conn, &self.run, change).map_err(unwritten)?;
         }
         held::stays(&self.dir, &self.name)?;
@@ -403,7 +394,7 @@ pub(crate) fn connect_agents(dir: &Dir, name: &str) -> Result<Connection, Fault>
     let clock = Clock::default();
     clock.start(guard::TIME);
     let conn = connect(dir, name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
-    guard::tables(&conn, &dir.shown(name))?;
+    guard::tables(&conn, &dir.shown(name), true)?;
     Ok(conn)
 }
 

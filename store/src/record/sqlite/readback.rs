@@ -2,13 +2,44 @@
 //! names that differ only in case), and a command must report success only if its data is stored exactly.
 
 use std::collections::HashSet;
+use std::path::Path;
 
-use prosescope_core::write::Change;
+use prosescope_core::write::{Change, WriteError};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::columns::{self, Columns, Stored};
-use super::statements::Unwritten;
+use crate::record::fault;
+
+/// The reason why a change was not written.
+#[derive(Debug)]
+pub(super) enum Unwritten {
+    /// An error of SQLite.
+    Sqlite(rusqlite::Error),
+    /// The stored row differs from the written one; the text is a sentence about the difference.
+    Otherwise(String),
+}
+
+impl From<rusqlite::Error> for Unwritten {
+    fn from(error: rusqlite::Error) -> Unwritten {
+        Unwritten::Sqlite(error)
+    }
+}
+
+impl Unwritten {
+    /// Returns the error of the command, whose transaction is rolled back.
+    pub(super) fn into_command_error(self, path: &Path) -> WriteError {
+        match self {
+            Unwritten::Sqlite(error) => WriteError::Fault(fault::sqlite(path, &error)),
+            Unwritten::Otherwise(what) => WriteError::refused(
+                "written-otherwise",
+                format!("{} was not written: {what}", path.display()),
+                "nothing was recorded; `prosescope check RUN` shows what is odd about the database, \
+                 `prosescope check RUN --fix` writes a copy with OpenProse's tables alone",
+            ),
+        }
+    }
+}
 
 /// Compares a stored row with the change that was just written.
 ///

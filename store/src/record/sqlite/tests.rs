@@ -222,7 +222,7 @@ fn agents_are_written_where_nothing_else_writes() {
             .to_string(),
         SqliteStore::open_agents(&path).unwrap_err().to_string(),
     ] {
-        assert!(said.contains("the trigger t on agents"), "{said}");
+        assert!(said.contains("table agents has the trigger t"), "{said}");
     }
     assert_eq!(rows(&store, "agents"), 1);
     other.execute_batch("DROP TRIGGER t").unwrap();
