@@ -20,14 +20,14 @@ pub(crate) struct Step<'a> {
     pub(crate) bound: Vec<Bound<'a>>,
     /// The number of rows that the statement must change; `None` allows any number.
     pub(crate) rows: Option<u64>,
-    /// The check that the statement makes, if any: for foreign code, or of the values of a row.
+    /// The check that the statement makes, if any: of the tables, or of the values of a row.
     pub(crate) check: Option<Check>,
 }
 
 /// The check that a statement makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Fails by a division by zero if there is foreign code on the tables; see [`crate::foreign`].
+    /// Fails by a division by zero if something is on the tables that may not be there; see [`crate::foreign`].
     NoCode,
     /// Returns one row with a truth value for each compared column; see [`crate::readback`].
     Row {

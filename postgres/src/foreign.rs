@@ -1,12 +1,11 @@
-//! Detects foreign code on the tables that are written: triggers, rules, CHECKs, defaults, generated columns, indexes,
-//! domains and casts that call other functions.
+//! Judges whether a database is recorded into: whether the tables that we write have nothing but what OpenProse's and
+//! Prosescope's schemas have, further plain columns, and indexes over plain columns.
 //!
-//! Foreign code would run with the rights of the writer, and could change the written or other rows. PostgreSQL cannot
-//! disable it for one session, so a database with such code is not written. This module does not parse definitions: an
-//! expression is judged by the functions in its stored expression tree.
+//! Anything else would run with the rights of the writer, and PostgreSQL cannot disable it for one session. Other
+//! tables, views, functions and triggers are left alone.
 
 use prosescope_core::issue::Issue;
-use prosescope_core::schema::POSTGRES_SQL;
+use prosescope_core::schema::{CHECKS, POSTGRES_SQL};
 use prosescope_core::write::WriteError;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
@@ -15,7 +14,7 @@ use crate::address::Address;
 use crate::apply::{Check, Step, any};
 use crate::fault;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, bool_of, text, texts};
+use crate::server::{Bound, Lost, Server, bool_of, owned, text, texts};
 use crate::shape::quoted;
 
 /// The tables that Prosescope writes: first two tables for its own use, then the tables with rows of runs.
@@ -40,104 +39,124 @@ pub(crate) const WRITTEN: [&str; 15] = [
 /// The tables of [`WRITTEN`] that contain rows of runs.
 pub(crate) const OF_RUNS: &[&str] = WRITTEN.split_at(2).1;
 
-/// Finds foreign code on the tables `$1`. If `$2` is true, also searches the tables whose rows change by a foreign key
-/// when rows of `$1` are deleted. Returns the kind of code, and the table. `$3` is the body of Prosescope's own trigger
-/// function, which is allowed: it keeps the audit log append-only (errata G7). `$4` is [`TAME`].
-///
-/// An expression may call functions of PostgreSQL, or C functions of an extension, if these functions read nothing. Of
-/// the functions that read something, only [`TAME`] is allowed: others, such as `table_to_xml` of a view, may run any
-/// statement. Most expressions call no function, which one search by a pattern shows quickly.
-const FOUND: &str = r"
-    WITH RECURSIVE named AS (
-        SELECT c.oid, c.relkind, c.relhassubclass FROM pg_class AS c
+/// A regular expression for a constant of a type of PostgreSQL, as the server prints it. The name of another type has a
+/// schema, because the search path is `pg_catalog`.
+macro_rules! constant {
+    () => {
+        r"('([^']|'')*'::[a-z0-9 ]+(\([0-9,]+\)[a-z ]*)?(\[\])?|-?[0-9.]+|true|false|NULL(::[a-z ]+)?)"
+    };
+}
+
+/// A regular expression for the name of a column.
+macro_rules! column {
+    () => {
+        r#"([a-z_][a-z0-9_]*|"([^"]|"")+")"#
+    };
+}
+
+/// The allowed defaults.
+const DEFAULT: &str = concat!(
+    r"^(now\(\)|CURRENT_TIMESTAMP|gen_random_uuid\(\)|nextval\(",
+    constant!(),
+    r"\)|",
+    constant!(),
+    ")$"
+);
+
+/// The allowed expressions of an index.
+const TERMS: &str = concat!(
+    r#"^("left"\(id, 15\)|COALESCE\("#,
+    column!(),
+    ", ",
+    constant!(),
+    r"\)(, )?)+$"
+);
+
+/// The allowed conditions of an index.
+const CONDITION: &str = concat!(
+    r"^\(?(\(",
+    column!(),
+    r" IS( NOT)? NULL\)|\((",
+    column!(),
+    r"|\(",
+    column!(),
+    r"\)::text) = ",
+    constant!(),
+    r#"\)|\(id !?~ \('\^\[0-9]\{8}-\[0-9]\{6}-'::text COLLATE "C"\)\)|( AND ))+\)?$"#
+);
+
+/// Finds what is not allowed on the tables `$1`. If `$2` is true, also searches the tables whose rows change by a foreign
+/// key when rows of `$1` are deleted: for triggers and rules if these rows are deleted too. Returns a clause, such as
+/// `has the trigger t`, and the table. `$3` is the body of Prosescope's own trigger function, which is allowed: it keeps
+/// the audit log append-only (errata G7). `$4` are the allowed CHECKs, `$5` is [`DEFAULT`], `$6` [`TERMS`], `$7`
+/// [`CONDITION`].
+const FOUND: &str = "
+    WITH RECURSIVE reached AS (
+        SELECT c.oid, true AS whole FROM pg_class AS c
         WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relname = ANY($1)
         UNION
-        SELECT c.oid, c.relkind, c.relhassubclass
-        FROM named JOIN pg_inherits AS i ON named.relhassubclass AND i.inhparent = named.oid JOIN pg_class AS c ON c.oid = i.inhrelid
+        SELECT k.conrelid, k.confdeltype <> 'c' FROM reached JOIN pg_constraint AS k
+        ON $2 AND k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND k.confrelid = reached.oid
     ), ours AS MATERIALIZED (
-        SELECT oid, relkind FROM named
+        SELECT c.oid, c.relkind, c.relrowsecurity, bool_or(reached.whole) AS whole
+        FROM reached JOIN pg_class AS c ON c.oid = reached.oid GROUP BY c.oid, c.relkind, c.relrowsecurity
+    ), whole AS MATERIALIZED (SELECT * FROM ours WHERE whole)
+    SELECT found.what, found.rel::regclass::text FROM (
+        SELECT CASE relkind WHEN 'p' THEN 'is partitioned' WHEN 'f' THEN 'is a table of another server' ELSE 'is a view' END AS what,
+               oid AS rel FROM whole WHERE relkind <> 'r'
         UNION ALL
-        SELECT c.oid, c.relkind FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid
-        WHERE $2 AND k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND k.confrelid = ANY(ARRAY(SELECT oid FROM named))
-          AND k.conrelid <> ALL(ARRAY(SELECT oid FROM named))
-    ), typed AS MATERIALIZED (
-        SELECT a.attrelid, a.attname, t.oid AS type, t.typtype, t.typdefaultbin FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
-        WHERE a.attrelid = ANY(ARRAY(SELECT oid FROM ours)) AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid >= 16384
-    ), code AS (
-        SELECT 'the CHECK ' || k.conname AS what, k.conrelid AS rel, k.conbin::text AS tree
-        FROM pg_constraint AS k WHERE k.contype = 'c' AND k.conrelid = ANY(ARRAY(SELECT oid FROM ours))
+        SELECT 'is inherited by ' || i.inhrelid::regclass, i.inhparent FROM pg_inherits AS i
+        WHERE i.inhparent = ANY(ARRAY(SELECT oid FROM whole))
         UNION ALL
-        SELECT CASE a.attgenerated WHEN '' THEN 'the default of column ' ELSE 'the generated column ' END || a.attname,
-               d.adrelid, d.adbin::text
-        FROM pg_attrdef AS d JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-        WHERE d.adrelid = ANY(ARRAY(SELECT oid FROM ours))
-        UNION ALL
-        SELECT 'the index ' || (SELECT relname FROM pg_class WHERE oid = i.indexrelid), i.indrelid,
-               concat(i.indexprs::text, i.indpred::text)
-        FROM pg_index AS i WHERE i.indrelid = ANY(ARRAY(SELECT oid FROM ours))
-          AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
-        UNION ALL
-        SELECT 'the partitioning', p.partrelid, p.partexprs::text FROM pg_partitioned_table AS p
-        WHERE p.partrelid = ANY(ARRAY(SELECT oid FROM ours)) AND p.partexprs IS NOT NULL
-        UNION ALL
-        SELECT 'the domain of column ' || typed.attname, typed.attrelid, concat(typed.typdefaultbin::text, k.conbin::text)
-        FROM typed LEFT JOIN pg_constraint AS k ON k.contypid = typed.type WHERE typed.typtype = 'd'
-    ), calls AS (
-        SELECT code.what, code.rel, call[1] AS of, call[2]::oid AS id
-        FROM (SELECT * FROM code OFFSET 0) AS code,
-             LATERAL regexp_matches(code.tree, ':(funcid|opfuncid|resulttype) ([0-9]+)', 'g') AS call
-        WHERE code.tree ~ ':(funcid (?!(480|1254|1256|1299|1574|3060|3432) )|(opfuncid|resulttype) [0-9]{5})'
-    )
-    SELECT found.what, c.oid::regclass::text FROM (
-        SELECT 'the trigger ' || t.tgname AS what, t.tgrelid AS rel FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid
+        SELECT 'has the trigger ' || t.tgname, t.tgrelid FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid
         WHERE t.tgrelid = ANY(ARRAY(SELECT oid FROM ours)) AND NOT t.tgisinternal AND t.tgenabled <> 'D'
           AND NOT (p.pronamespace = to_regnamespace('openprose')::oid AND p.proname = 'x_audit_append_only'
                    AND p.prosrc = $3 AND NOT p.prosecdef AND p.proconfig = ARRAY['search_path=pg_catalog'])
         UNION ALL
-        SELECT 'the rule ' || r.rulename, r.ev_class FROM pg_rewrite AS r
+        SELECT 'has the rule ' || r.rulename, r.ev_class FROM pg_rewrite AS r
         WHERE r.ev_class = ANY(ARRAY(SELECT oid FROM ours)) AND r.ev_enabled <> 'D' AND r.rulename <> '_RETURN'
         UNION ALL
-        SELECT CASE relkind WHEN 'f' THEN 'the table of another server' ELSE 'a view' END, oid
-        FROM ours WHERE relkind NOT IN ('r', 'p')
+        SELECT 'has the policy ' || p.polname, p.polrelid FROM pg_policy AS p
+        WHERE p.polrelid = ANY(ARRAY(SELECT oid FROM whole WHERE relrowsecurity))
         UNION ALL
-        SELECT 'a cast to the type of column ' || typed.attname, typed.attrelid FROM typed
-        JOIN pg_cast AS k ON k.casttarget = typed.type JOIN pg_proc AS p ON p.oid = k.castfunc
-        WHERE p.oid >= 16384 AND p.prolang NOT IN (12, 13)
+        SELECT 'has the constraint ' || k.conname, k.conrelid FROM pg_constraint AS k
+        WHERE k.conrelid = ANY(ARRAY(SELECT oid FROM whole)) AND CASE k.contype
+            WHEN 'c' THEN pg_get_expr(k.conbin, k.conrelid) <> ALL(string_to_array($4, chr(10)))
+            WHEN 'f' THEN k.confrelid <> ALL(ARRAY(SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('openprose')::oid))
+            ELSE k.contype = 'x' END
         UNION ALL
-        SELECT calls.what || ', which calls ' || p.oid::regprocedure::text, calls.rel
-        FROM calls JOIN pg_proc AS p ON calls.of <> 'resulttype' AND p.oid = calls.id
-        WHERE (p.oid >= 16384 AND p.prolang NOT IN (12, 13))
-           OR (p.provolatile <> 'i' AND calls.of = 'funcid' AND NOT (p.oid < 16384 AND p.proname = ANY($4)))
+        SELECT CASE a.attgenerated WHEN '' THEN 'has a default that is computed, of column ' ELSE 'has the generated column ' END
+               || a.attname, d.adrelid
+        FROM pg_attrdef AS d JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+        WHERE d.adrelid = ANY(ARRAY(SELECT oid FROM whole))
+          AND (a.attgenerated <> '' OR pg_get_expr(d.adbin, d.adrelid) !~ $5)
         UNION ALL
-        SELECT calls.what || ', which uses the domain ' || t.typname, calls.rel
-        FROM calls JOIN pg_type AS t ON calls.of = 'resulttype' AND t.oid = calls.id WHERE t.typtype = 'd' AND t.oid >= 16384
-    ) AS found JOIN pg_class AS c ON c.oid = found.rel";
+        SELECT 'has the index ' || i.indexrelid::regclass || ', which is not over plain columns', i.indrelid FROM pg_index AS i
+        WHERE i.indrelid = ANY(ARRAY(SELECT oid FROM whole))
+          AND (pg_get_expr(i.indexprs, i.indrelid) !~ $6 OR pg_get_expr(i.indpred, i.indrelid) !~ $7)
+        UNION ALL
+        SELECT 'has a type of its own in column ' || a.attname, a.attrelid FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+        WHERE a.attrelid = ANY(ARRAY(SELECT oid FROM whole)) AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid >= 16384
+          AND (t.typtype <> 'b' OR t.typelem <> 0)
+    ) AS found";
 
-/// Allowed functions that read the clock, a setting or a sequence, and execute nothing.
-const TAME: [&str; 22] = [
-    "age",
-    "clock_timestamp",
-    "concat",
-    "concat_ws",
-    "current_setting",
-    "date",
-    "date_trunc",
-    "format",
-    "gen_random_uuid",
-    "json_build_object",
-    "jsonb_build_object",
-    "nextval",
-    "now",
-    "random",
-    "statement_timestamp",
-    "timestamp",
-    "timestamptz",
-    "timezone",
-    "to_char",
-    "to_jsonb",
-    "to_timestamp",
-    "transaction_timestamp",
-];
+/// Returns the allowed CHECKs, as the server prints them for a column of either type of text.
+fn checks() -> Vec<String> {
+    let each = CHECKS.iter().flat_map(|(column, words)| {
+        let list = |of: &str| {
+            let words: Vec<String> = words.iter().map(|word| format!("'{word}'::{of}")).collect();
+            words.join(", ")
+        };
+        [
+            format!("({column} = ANY (ARRAY[{}]))", list("text")),
+            format!(
+                "(({column})::text = ANY ((ARRAY[{}])::text[]))",
+                list("character varying")
+            ),
+        ]
+    });
+    each.collect()
+}
 
 /// Returns the body of the trigger function `x_audit_append_only`, as Prosescope's schema creates it.
 fn append_only() -> &'static str {
@@ -151,19 +170,21 @@ fn bound<'a>(tables: &[&'a str], deletes: bool) -> Vec<Bound<'a>> {
         texts(tables.iter().map(|table| Some(*table))),
         bool_of(deletes),
         text(append_only()),
-        texts(TAME.iter().map(|name| Some(*name))),
+        owned(checks().join("\n")),
+        text(DEFAULT),
+        text(TERMS),
+        text(CONDITION),
     ]
 }
 
-/// Returns the statements that must precede a write to these tables. They lock the tables, so that no code can be added
-/// until the transaction ends. They fail if there is foreign code already; later statements of the transaction then do
-/// not run. `deletes` is whether rows are also deleted.
+/// Returns the statements that must precede a write to these tables. They lock the tables, so that nothing can be added
+/// until the transaction ends. They fail if [`FOUND`] finds something; later statements of the transaction then do not
+/// run. `deletes` is whether rows are also deleted.
 pub(crate) fn guard<'a>(tables: &[&'a str], deletes: bool) -> [Step<'a>; 2] {
     let all: Vec<String> = tables
         .iter()
         .map(|table| format!("openprose.{}", quoted(table)))
         .collect();
-    // This statement also locks the tables that inherit from these, and their partitions.
     let lock = format!("LOCK TABLE {} IN ROW EXCLUSIVE MODE", all.join(", "));
     let none = format!("SELECT 1 / (count(*) = 0)::int FROM ({FOUND}) AS found");
     let none = Step {
@@ -178,7 +199,7 @@ pub(crate) fn is_of_guard(lost: &Lost) -> bool {
     matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
 }
 
-/// Executes [`guard`] and waits for its answers; fails with the error of [`is_of_guard`] if there is foreign code.
+/// Executes [`guard`] and waits for its answers; fails with the error of [`is_of_guard`] if [`FOUND`] finds something.
 pub(crate) fn guarded(server: &Server, tables: &[&str], deletes: bool) -> Result<(), Lost> {
     for step in guard(tables, deletes) {
         server.rows(&step.sql, &step.bound)?;
@@ -186,44 +207,42 @@ pub(crate) fn guarded(server: &Server, tables: &[&str], deletes: bool) -> Result
     Ok(())
 }
 
-/// Returns the kind and the table of each piece of foreign code. Must be called outside a transaction.
-pub(crate) fn found(server: &Server) -> Result<Vec<(String, String)>, Lost> {
+/// Returns a sentence about everything that is not allowed on the tables. Must be called outside a transaction.
+pub(crate) fn found(server: &Server) -> Result<Vec<String>, Lost> {
     named(&server.ask(FOUND, &bound(&WRITTEN, true))?)
 }
 
-fn named(rows: &[Row]) -> Result<Vec<(String, String)>, Lost> {
-    let found = rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
+fn named(rows: &[Row]) -> Result<Vec<String>, Lost> {
+    let found = rows.iter().map(|row| {
+        let (what, table): (&str, &str) = (get(row, 0)?, get(row, 1)?);
+        Ok(format!("{table} {what}"))
+    });
     Ok(found.collect::<Result<_, tokio_postgres::Error>>()?)
 }
 
-/// Ends the transaction of a command that [`guard`] stopped; returns the refusal, which describes the foreign code.
+/// Ends the transaction of a command that [`guard`] stopped; returns the refusal, which says what was found.
 pub(crate) fn refusal(server: &Server) -> WriteError {
     let address = server.address();
     if let Err(lost) = server.batch("ROLLBACK") {
         return fault::unwritten(address, &lost).into();
     }
-    let what = match found(server) {
-        Ok(found) => found
-            .first()
-            .map(|(what, table)| format!("{what} on {table}")),
-        Err(lost) => return fault::unwritten(address, &lost).into(),
-    };
-    match what {
-        Some(what) => refused(address, &what),
-        // No foreign code is found. So a written row differed when it was read back, or the code was removed
-        // meanwhile.
-        None => otherwise(address, "the stored row differs from the written one"),
+    match found(server) {
+        Ok(found) => match found.first() {
+            Some(what) => refused(address, what),
+            // Nothing is found. So a written row differed when it was read back, or what was found was removed
+            // meanwhile.
+            None => otherwise(address, "the stored row differs from the written one"),
+        },
+        Err(lost) => fault::unwritten(address, &lost).into(),
     }
 }
 
-/// Returns the refusal of a database with foreign code on its tables.
+/// Returns the refusal of a database whose tables have something that is not allowed; `what` is a sentence.
 pub(crate) fn refused(address: &Address, what: &str) -> WriteError {
     WriteError::refused(
         "foreign-code",
-        format!(
-            "{address} was not written: the database's schema would run {what} with each write"
-        ),
-        "nothing was recorded; `prosescope check RUN` lists the code that others added to the tables of `openprose`: remove this code, or disable it (`ALTER TABLE … DISABLE TRIGGER …`), or keep the run in a file: `prosescope pull RUN`",
+        format!("{address} is not recorded into: {what}"),
+        "nothing was recorded; make a copy in Prosescope's own schema: `prosescope convert RUN --to sqlite`; or remove from the table what is named (`prosescope check RUN` lists all of it)",
     )
 }
 
@@ -243,7 +262,7 @@ const TYPES: &str = "
     WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
     ORDER BY c.relname, a.attnum";
 
-/// Returns issues on foreign code, and on columns with wrong types. Must be called inside a transaction.
+/// Returns issues on what is not allowed on the tables, and on columns with wrong types. Must be called inside a transaction.
 pub(crate) fn check_database(server: &Server, name: &str) -> Vec<Issue> {
     let looked = server
         .rows(FOUND, &bound(&WRITTEN, true))
@@ -260,13 +279,9 @@ pub(crate) fn check_database(server: &Server, name: &str) -> Vec<Issue> {
             ];
         }
     };
-    let code = found.iter().map(|(what, table)| {
-        let rule = match what.starts_with("the trigger ") {
-            true => "foreign-trigger",
-            false => "foreign-code",
-        };
-        Issue::warning(rule, format!("{name} has {what} on {table}")).hint(
-            "This code runs when other programs write, and may change what they record, even a decision. `prosescope` refuses to write while the code is there.",
+    let code = found.iter().map(|what| {
+        Issue::warning("foreign-code", format!("{name} is not recorded into: {what}")).hint(
+            "What is on a table may change what is recorded, even a gate's decision: other programs run it. `prosescope convert RUN --to sqlite` makes a copy without it.",
         )
     });
     let types = types.into_iter().map(|(column, is, wanted)| {
@@ -320,7 +335,7 @@ fn is_same(is: &str, wanted: &str) -> bool {
 /// Fails if a relation with the name of an OpenProse table is not a table: reading a view executes its definition.
 pub(crate) const NO_TABLES: &str = "
     SELECT 1 / (count(*) = 0)::int FROM pg_class AS c
-    WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relname = ANY($1) AND c.relkind NOT IN ('r', 'p')";
+    WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relname = ANY($1) AND c.relkind <> 'r'";
 
 /// Returns the value that [`NO_TABLES`] binds to `$1`: the names of the written tables.
 pub(crate) fn no_tables<'a>() -> Bound<'a> {

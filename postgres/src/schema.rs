@@ -20,7 +20,7 @@ pub(crate) const OLDEST: i64 = 150_000;
 /// Creates the schema if it is missing, and completes an older one.
 ///
 /// # Errors
-/// A refusal if there is foreign code on the tables; the server's fault.
+/// A refusal if something is on the tables that may not be there; the server's fault.
 pub(crate) fn complete(server: &Server) -> Result<(), WriteError> {
     match look(server, "SELECT", &[])?.0 {
         true => Ok(()),
@@ -86,8 +86,8 @@ fn look(
 fn make(server: &Server) -> Result<(), WriteError> {
     let address = server.address();
     let there = foreign::found(server).map_err(|lost| fault::unwritten(address, &lost))?;
-    if let Some((what, table)) = there.first() {
-        return Err(foreign::refused(address, &format!("{what} on {table}")));
+    if let Some(what) = there.first() {
+        return Err(foreign::refused(address, what));
     }
     server.script(POSTGRES_SQL).map_err(|lost| {
         // An unanswered COMMIT leaves open only whether the tables were created. The command itself was not recorded.
