@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use futures_util::future::join3;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 use prosescope_workflow::{
-    Barrier, Dialect, Filter, Kind, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
+    Barrier, Filter, Kind, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
     TurnStatus, Value, Waiting, Work, WorkflowStatus,
 };
 
@@ -28,7 +28,7 @@ use crate::hidden::all_rows;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, owned, text};
 use crate::settle::settled;
-use crate::store::{DELETE_OF_WORKFLOWS, OF_WORKFLOWS};
+use crate::store::DELETE_OF_WORKFLOWS;
 use barrier::Sequence;
 use discover::Postgres;
 pub use listen::Listener;
@@ -231,18 +231,25 @@ impl Tables for PostgresTables {
                 .sql
                 .replacen("DELETE", "SELECT 1 / (count(*) = 0)::int", 1);
             let values = || bound(&statement.values);
-            let rows = self.written(
-                DELETE_OF_WORKFLOWS,
-                (&sql, &values()),
-                (&none, &values()),
-                &|address| {
+            // Deletes in a transaction of its own. The query `none` divides by zero if a row is still there.
+            let delete = |server: &Server| {
+                server.batch(DELETE_OF_WORKFLOWS)?;
+                let rows = server.rows_long(&sql, &values())?;
+                server.batch(readback::AT_ONCE)?;
+                server.rows_long(&none, &values())?;
+                server.commit()?;
+                Ok(rows)
+            };
+            let rows = self.repeated(delete, &|address, lost| match send::is_check(lost) {
+                true => {
                     let message = format!(
                         "{address} was not written: events that were deleted are still there"
                     );
                     Fault::new(FaultKind::Damaged, message)
                         .hint("look for rules and triggers on the table of events")
-                },
-            )?;
+                }
+                false => unwritten(address, lost),
+            })?;
             let count = rows.first().map(|row| get::<i64>(row, 0)).transpose();
             let count = count.map_err(|error| unwritten(&self.address, &error.into()))?;
             removed += u64::try_from(count.unwrap_or_default()).unwrap_or_default();
@@ -250,35 +257,6 @@ impl Tables for PostgresTables {
                 return Ok(removed);
             }
         }
-    }
-}
-
-/// A statement with its bound values.
-type Bounded<'s, 'v> = (&'s str, &'s [Bound<'v>]);
-
-impl PostgresTables {
-    /// Executes an idempotent statement in a transaction of its own, and repeats it once if the connection was lost.
-    /// The query `look` divides by zero unless the statement had its effect; `otherwise` returns the fault in that
-    /// case.
-    fn written(
-        &self,
-        begin: &str,
-        (sql, values): Bounded<'_, '_>,
-        (look, looked): Bounded<'_, '_>,
-        otherwise: &dyn Fn(&Address) -> Fault,
-    ) -> Result<Vec<tokio_postgres::Row>, Fault> {
-        let write = |server: &Server| {
-            server.batch(begin)?;
-            let rows = server.rows_long(sql, values)?;
-            server.batch(readback::AT_ONCE)?;
-            server.rows_long(look, looked)?;
-            server.commit()?;
-            Ok(rows)
-        };
-        self.repeated(write, &|address, lost| match send::is_check(lost) {
-            true => otherwise(address),
-            false => unwritten(address, lost),
-        })
     }
 }
 

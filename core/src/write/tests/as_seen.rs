@@ -214,7 +214,7 @@ fn a_log_without_seals_has_no_head_to_compare() {
         ..run_with_gate(Style::AppendOnly).gates[0].clone()
     };
     run.gates.push(gate);
-    let page = on_page(&run, approve("deploy", "raymond"));
+    let page = on_page(&run, approve("by-hand", "raymond"));
     assert_eq!(page.seen.head, None);
     let mut sealed = run.clone();
     sealed.at(NOON, &deploy()).unwrap();
