@@ -58,10 +58,24 @@ const QUICK: &[&str] = &[
     "trace",
 ];
 
-/// The end-to-end tests of the quick half: the documents' own SQL, and a walk through each shell.
+/// The end-to-end tests of the quick half: the documents' own SQL, a walk through each shell, and rules about sources and
+/// generated pages.
 const WALKS: &[(&str, &[&str])] = &[
     ("record", &["documents::"]),
-    ("e2e", &["walk::", "shells::", "json::", "examples::"]),
+    (
+        "e2e",
+        &[
+            "cli::",
+            "examples::",
+            "json::",
+            "pkg::node::",
+            "pkg::types::",
+            "purity::",
+            "rules::",
+            "shells::",
+            "viewer::tasks::",
+        ],
+    ),
 ];
 
 #[derive(clap::Args, Default)]
