@@ -552,3 +552,40 @@ fn a_database_is_built_anew() {
     let refused = project.refused(4, "share r -o r.db");
     assert!(refused.contains("not a single database"), "{refused}");
 }
+
+#[test]
+fn rules_of_a_file_are_applied_and_a_wrong_file_is_refused() {
+    let project = Project::recorded("sqlite");
+    let rule = "[[rule]]\nid = \"bird\"\ntitle = \"Birds\"\nkeywords = [\"notes\"]\npattern = '/(notes)'\n\
+                check = \"any\"\nfound = [\"/⟦notes⟧\"]\nkept = [\"notes\"]\n";
+    fs::write(project.at("own.toml"), rule).expect("written");
+    let said = project.done("share r -o own.zip --rules own.toml");
+    assert!(
+        said.contains("bird") && said.contains("github-token"),
+        "{said}"
+    );
+    let value = project.done("get draft --run own.zip");
+    assert!(value.contains("/[bird #1]"), "{value}");
+    let shown = project.done("show r --for-model --size 128 --rules own.toml");
+    assert!(shown.contains("/[bird #1]"), "{shown}");
+    project.done("share r -o kept.zip --rules own.toml --keep bird");
+    let value = project.done("get draft --run kept.zip");
+    assert!(value.contains("/notes"), "{value}");
+    let wrong = rule.replace("\"bird\"", "\"github-token\"");
+    fs::write(project.at("own.toml"), format!("# Birds\n{wrong}")).expect("written");
+    let refused = project.refused(2, "share r -o wrong.zip --rules own.toml");
+    assert!(
+        refused.contains(
+            "--rules own.toml: line 2, rule github-token: another rule has this id. Next: choose"
+        ),
+        "{refused}"
+    );
+    fs::write(project.at("own.toml"), b"[[rule]]\n\xff").expect("written");
+    let refused = project.refused(2, "share r -o wrong.zip --rules own.toml");
+    assert!(
+        refused.contains("line 2: the file is not UTF-8"),
+        "{refused}"
+    );
+    project.refused(3, "share r -o wrong.zip --rules none.toml");
+    assert!(!project.at("wrong.zip").exists());
+}

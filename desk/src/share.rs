@@ -10,6 +10,7 @@ use prosescope_share::copy::Shared;
 use prosescope_share::file::{Form, file};
 use prosescope_share::model::{Asked, for_model};
 use prosescope_share::pack::{Databases, Made, ShareError};
+use prosescope_share::redact::Rules;
 use prosescope_share::sharing::Sharing;
 use prosescope_share::wishes::Wishes;
 
@@ -113,7 +114,7 @@ fn shared<T>(
     watch: Watch,
     then: impl FnOnce(&mut Sharing<'_>, &dyn DeskSource) -> Result<T, ShareError>,
 ) -> Result<T, Trouble> {
-    let redactor = wishes.redactor(source.known());
+    let redactor = wishes.redactor(Rules::new(), source.known());
     let redactor = redactor.map_err(|(text, refused)| {
         Trouble::new(
             format!("“{text}” cannot be searched for: {refused}"),

@@ -11,7 +11,7 @@ use prosescope_core::view::SecretFound;
 use prosescope_share::copy::{Redactor, Shared};
 use prosescope_share::file::{Form, Shareable as _, file};
 use prosescope_share::pack::{Databases, Made, ShareError};
-use prosescope_share::redact::{Exact, Kind, SHORTEST};
+use prosescope_share::redact::{Exact, Kind, Rules, SHORTEST};
 use prosescope_share::sharing::Sharing;
 use prosescope_share::text::redacted;
 use prosescope_share::wishes::{Known, Wishes};
@@ -164,11 +164,13 @@ impl Asked {
                 kind: Kind::Secret,
             });
         }
-        self.wishes.redactor(known).map_err(|(_, refused)| {
-            let why = refused.to_string();
-            let (why, next) = why.split_once(". Next: ").unwrap_or((&why, ""));
-            Problem::usage("bad-argument", format!("redact: {why}"), next)
-        })
+        self.wishes
+            .redactor(Rules::new(), known)
+            .map_err(|(_, refused)| {
+                let why = refused.to_string();
+                let (why, next) = why.split_once(". Next: ").unwrap_or((&why, ""));
+                Problem::usage("bad-argument", format!("redact: {why}"), next)
+            })
     }
 }
 

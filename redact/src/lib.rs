@@ -1,7 +1,7 @@
 //! Finds secrets in texts and replaces them. Does no I/O: a caller passes texts, and gets hits and redacted texts.
 //!
-//! - [`Rules`] contains the rules of one share: the table of `rules.toml` ([`rules`]), the user's patterns, exact
-//!   values ([`Exact`], [`variables`]), and exceptions.
+//! - [`Rules`] contains the rules of one share: the table of `rules.toml` ([`rules`]), the user's own rules and patterns,
+//!   exact values ([`Exact`], [`variables`]), and exceptions.
 //! - [`Rules::scan`] returns the [`Hit`]s of one text, named by [`Names`]; [`replace`] returns the text without them.
 //! - [`Remains`] searches the bytes of the written file for every secret that was replaced.
 //! - [`Rules::learn`] adds the secrets found so far as exact values, so that a second scan also finds them bare,
@@ -29,6 +29,8 @@
 //! of nothing but secrets, at most 6 s for a text that repeats the beginning of a token.
 
 mod exact;
+#[cfg(not(target_arch = "wasm32"))]
+mod file;
 mod find;
 mod forms;
 mod hints;
@@ -47,6 +49,8 @@ mod value_place;
 mod words;
 
 pub use exact::{ASKED, Exact, SHORTEST, Variable, variables};
+#[cfg(not(target_arch = "wasm32"))]
+pub use file::{LONGEST_FILE, WrongFile};
 pub use hints::hints;
 pub use hit::{Hit, replace, surroundings};
 pub use names::Names;

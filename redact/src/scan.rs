@@ -7,13 +7,15 @@ use std::sync::OnceLock;
 use regex_lite::Regex;
 
 use crate::exact::{ASKED, Exact};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::file::{self, WrongFile};
 use crate::hit::Hit;
 use crate::merge::{Raw, back, inside_marker, merged, without};
 use crate::names::Names;
 use crate::needles::Needles;
 use crate::pattern::{self, Refused};
-use crate::rule::Kind;
-use crate::table::{BUILT_IN, rules};
+use crate::rule::{Kind, Rule};
+use crate::table::{BUILT_IN, Table};
 
 /// The most times that a text with hits is scanned again.
 const ROUNDS: usize = 4;
@@ -31,6 +33,8 @@ const ROUNDS: usize = 4;
 #[derive(Default)]
 pub struct Rules {
     off: BTreeSet<String>,
+    /// The rules of the user's files.
+    added: Vec<Table>,
     exact: Vec<Exact>,
     needles: OnceLock<Needles>,
     patterns: Vec<Regex>,
@@ -45,9 +49,27 @@ impl Rules {
         Rules::default()
     }
 
+    /// Adds the rules of a user's file, which has the form of `rules.toml`.
+    ///
+    /// # Errors
+    /// [`WrongFile`] if a rule is not valid, does not find what its examples mark, or has the id of another rule.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn add_file(&mut self, bytes: &[u8]) -> Result<(), WrongFile> {
+        let ids: BTreeSet<_> = self.rules().map(|rule| rule.id.as_str()).collect();
+        let table = file::read(bytes, &ids)?;
+        self.added.push(table);
+        Ok(())
+    }
+
+    /// Returns the built-in rules and those of the user's files.
+    fn rules(&self) -> impl Iterator<Item = &Rule> {
+        let added = self.added.iter().flat_map(|table| &table.rules);
+        BUILT_IN.rules.iter().chain(added)
+    }
+
     /// Switches off all rules of a kind; exact values are still replaced.
     pub fn without(mut self, kind: Kind) -> Self {
-        let of_kind = rules().filter(|rule| rule.kind == kind);
+        let of_kind = self.rules().filter(|rule| rule.kind == kind);
         let ids: Vec<_> = of_kind.map(|rule| rule.id.clone()).collect();
         self.off.extend(ids);
         self
@@ -55,7 +77,7 @@ impl Rules {
 
     /// Switches off one rule; returns false if no rule has this id.
     pub fn without_rule(&mut self, id: &str) -> bool {
-        let known = rules().any(|rule| rule.id == id);
+        let known = self.rules().any(|rule| rule.id == id);
         if known {
             self.off.insert(id.to_owned());
         }
@@ -120,7 +142,7 @@ impl Rules {
     pub fn learn(&mut self, names: &Names) {
         for (secret, name) in names.replacements() {
             let stem = name.split(" #").next().unwrap_or_default();
-            let rule = rules().find(|rule| rule.id == stem);
+            let rule = self.rules().find(|rule| rule.id == stem);
             if rule.is_none_or(|rule| rule.kind == Kind::Secret) {
                 let known = Exact {
                     rule: rule.map(|rule| rule.id.clone()),
@@ -169,6 +191,9 @@ impl Rules {
     /// Returns the hits of each rule, value and pattern in one pass.
     fn once<'a>(&'a self, text: &str) -> Vec<Raw<'a>> {
         let mut raws = BUILT_IN.find(text, &self.off);
+        for table in &self.added {
+            raws.extend(table.find(text, &self.off));
+        }
         self.by_values(text, &mut raws);
         for pattern in &self.patterns {
             let found = pattern

@@ -29,6 +29,9 @@ const BASE64: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 /// Characters that people choose for passwords.
 const PASSWORD: &str = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789!#%*_-";
 
+/// The largest length of a field: a user's file of rules can name any length.
+const LONGEST: usize = 10_000;
+
 /// Fills the fields of a shape with characters that depend only on `seed`.
 ///
 /// Classes: `d` digits, `h` and `H` hexadecimal, `l` small letters, `L` letters, `a` small letters and digits, `U`
@@ -49,7 +52,11 @@ pub fn fill(shape: &str, seed: u64) -> String {
         rest = &rest[at + 1..];
         let field = rest.split_once('}').and_then(|(field, after)| {
             let (class, length) = field.split_once(':')?;
-            Some((class, length.parse::<usize>().ok()?, after))
+            let length = length
+                .parse::<usize>()
+                .ok()
+                .filter(|length| *length <= LONGEST)?;
+            Some((class, length, after))
         });
         match field {
             Some((class, length, after)) => {

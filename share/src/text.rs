@@ -39,7 +39,7 @@ pub fn redacted(
 
 #[cfg(test)]
 mod tests {
-    use prosescope_redact::{Kind, shape};
+    use prosescope_redact::{Kind, Rules, shape};
 
     use super::redacted;
     use crate::wishes::{Known, Wishes};
@@ -54,7 +54,7 @@ mod tests {
             value: "hunter2hunter2".to_owned(),
             kind: Kind::Secret,
         };
-        let mut redactor = Wishes::default().redactor([known]).unwrap();
+        let mut redactor = Wishes::default().redactor(Rules::new(), [known]).unwrap();
         let (redacted, found) = redacted(&text, &mut redactor).unwrap();
         assert_eq!(
             redacted,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prosescope_redact::{Exact, Kind, Refused, Rules, Variable, rules, variables};
+use prosescope_redact::{Exact, Kind, Refused, Rules, Variable, variables};
 use serde::{Deserialize, Serialize};
 
 use crate::copy::Redactor;
@@ -57,24 +57,22 @@ pub fn in_env(text: &str) -> impl Iterator<Item = Known> + use<> {
 }
 
 impl Wishes {
-    /// Creates a redactor that follows these choices.
+    /// Creates a redactor that applies these rules and follows these choices.
     ///
     /// # Errors
     /// A text of [`Wishes::redact`] that is not a valid pattern, and the reason.
     pub fn redactor(
         &self,
+        rules: Rules,
         known: impl IntoIterator<Item = Known>,
     ) -> Result<Redactor, (String, Refused)> {
         let mut table = match self.personal {
-            true => Rules::new().without(Kind::Personal),
-            false => Rules::new(),
+            true => rules.without(Kind::Personal),
+            false => rules,
         };
         for name in &self.keep {
-            match rules().any(|rule| rule.id == name.as_str()) {
-                true => {
-                    table.without_rule(name);
-                }
-                false => table.keep_name(name),
+            if !table.without_rule(name) {
+                table.keep_name(name);
             }
         }
         for Known { name, value, kind } in known {

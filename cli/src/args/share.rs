@@ -43,7 +43,7 @@ pub(crate) struct ShareArgs {
     #[arg(long)]
     pub(crate) report: bool,
     #[command(flatten)]
-    wishes: WishArgs,
+    pub(crate) wishes: WishArgs,
     /// Do not ask before writing
     #[arg(long)]
     pub(crate) yes: bool,
@@ -72,11 +72,14 @@ pub(crate) struct WishArgs {
     /// Also replace this text everywhere; a text between slashes is a regular expression
     #[arg(long, value_name = "TEXT")]
     redact: Vec<String>,
+    /// Also apply the rules of this TOML file; docs/reference/sharing.md explains its form
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
     /// Leave out values and files that are longer than SIZE: `500k`, `2M`
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_value: Option<u64>,
     /// Replace nothing and leave nothing out; the output lists the secrets in the file
-    #[arg(long, conflicts_with_all = ["without", "with", "keep", "redact", "max_value"])]
+    #[arg(long, conflicts_with_all = ["without", "with", "keep", "redact", "rules", "max_value"])]
     raw: bool,
 }
 

@@ -40,7 +40,7 @@ pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"));
     };
     let node = node(session, args)?;
-    let redactor = share::redactor(&wishes, &opened)?;
+    let redactor = share::redactor(&args.wishes, &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
     let asked = Asked { node, size, now };
     let text = for_model(&mut sharing, disk, &share::made(false), asked);

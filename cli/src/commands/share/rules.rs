@@ -1,23 +1,42 @@
-//! Collects the secrets and names that `share` replaces: from `.env` files, environment variables, and this machine.
+//! Reads the rules of `--rules FILE`, and collects the secrets and names that `share` replaces: from `.env` files,
+//! environment variables, and this machine.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use prosescope_share::copy::Redactor;
-use prosescope_share::redact::{Kind, names_secret};
-use prosescope_share::wishes::{Known, LONGEST, Wishes, in_env};
+use prosescope_share::redact::{Kind, LONGEST_FILE, Rules, names_secret};
+use prosescope_share::wishes::{Known, LONGEST, in_env};
 
 use super::runs::Runs;
+use crate::args::share::WishArgs;
 use crate::error::CliError;
-use crate::locate;
+use crate::{input, locate};
 
-/// Returns a redactor for the texts of `--redact`, and for the secrets and names of this machine and the runs'
-/// projects.
-pub(in crate::commands) fn redactor(wishes: &Wishes, runs: &Runs) -> Result<Redactor, CliError> {
-    wishes
-        .redactor(known(runs.folders()))
-        .map_err(|(text, refused)| CliError::usage(format!("--redact {text}: {refused}")))
+/// Returns a redactor for the rules and texts that the options name, and for the secrets and names of this machine and
+/// the runs' projects.
+pub(in crate::commands) fn redactor(args: &WishArgs, runs: &Runs) -> Result<Redactor, CliError> {
+    let rules = rules(args.rules.as_deref())?;
+    let redactor = args.wishes().redactor(rules, known(runs.folders()));
+    redactor.map_err(|(text, refused)| CliError::usage(format!("--redact {text}: {refused}")))
+}
+
+/// Returns the built-in rules and those of the file.
+fn rules(file: Option<&Path>) -> Result<Rules, CliError> {
+    let mut rules = Rules::new();
+    if let Some(path) = file {
+        let mut bytes = Vec::new();
+        // `add_file` refuses a longer file.
+        let read = input::file(path)?
+            .take(LONGEST_FILE + 1)
+            .read_to_end(&mut bytes);
+        read.map_err(|cause| input::unread(&path.display().to_string(), &cause))?;
+        let added = rules.add_file(&bytes);
+        added.map_err(|wrong| CliError::usage(format!("--rules {}: {wrong}", path.display())))?;
+    }
+    Ok(rules)
 }
 
 /// Returns the secrets in `.env` files and environment variables, and the names of the user and of this machine.
