@@ -82,11 +82,6 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns a text on one line, with a blank for each control or invisible character.
-pub(crate) fn one_line(text: &str) -> String {
-    text.replace(is_hazard, " ").trim().to_owned()
-}
-
 /// Returns the first `most` lines of a text.
 pub(crate) fn first_lines(text: &str, most: usize) -> &str {
     let mut ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');

@@ -2,7 +2,6 @@
 //! "bindings/{name}.md"; errata F2).
 
 use crate::change::BindingRow;
-use crate::text::one_line;
 
 /// Returns the file's name below `bindings/`: `result.md` at the root, `result__43.md` in frame 43.
 pub fn file_name(name: &str, frame: Option<i64>) -> String {
@@ -18,10 +17,10 @@ pub fn file_name(name: &str, frame: Option<i64>) -> String {
 /// OpenProse's header has no times. Prosescope adds `created:` and `updated:`, because the times of a file are lost
 /// when a run is copied. Line breaks at the end of the source are dropped.
 pub fn write(row: &BindingRow, created: Option<&str>) -> String {
-    let mut out = format!("# {}\n\n", one_line(&row.name));
+    let mut out = format!("# {}\n\n", on_one_line(&row.name));
     let mut field = |key: &str, value: Option<&str>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            out.push_str(&format!("{key}: {}\n", one_line(value)));
+            out.push_str(&format!("{key}: {}\n", on_one_line(value)));
         }
     };
     let number = |id: Option<i64>| id.map(|id| id.to_string());
@@ -43,6 +42,11 @@ pub fn write(row: &BindingRow, created: Option<&str>) -> String {
     out.push_str("\n---\n\n");
     out.push_str(&row.value);
     out
+}
+
+/// Returns a text without the characters that would end its line in a header.
+fn on_one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// Returns a fence of backticks that is longer than every fence in the lines, so that no line closes it.

@@ -12,7 +12,7 @@ use crate::model::{
     StateFile, Status, TraceLine,
 };
 use crate::render::binding_md::ticks;
-use crate::text::{is_hazard, one_line};
+use crate::text::is_hazard;
 
 /// The column at which annotations begin, from 0. After a longer line, an annotation follows three blanks.
 const ANNOTATION_COLUMN: usize = 45;
@@ -261,6 +261,11 @@ fn table_row(out: &mut String, cells: &[&str]) {
         .map(|cell| plain(cell).replace('|', "¦"))
         .collect();
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
+}
+
+/// Returns a text on one line, with a blank for each control or invisible character.
+fn one_line(text: &str) -> String {
+    text.replace(is_hazard, " ").trim().to_owned()
 }
 
 /// Returns a text on one line that begins no HTML tag or comment, which could hide the lines after it.
