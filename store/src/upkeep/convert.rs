@@ -7,9 +7,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use prosescope_core::decode::state_md;
-use prosescope_core::model::StateFile;
-use prosescope_core::render::state_md::from_state_file;
+use prosescope_core::render::state_md::with_head;
 use prosescope_core::session::{Left, Session, weight};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
@@ -294,11 +292,7 @@ impl Conversion<'_> {
             |cause: std::io::Error| fault::io(&dir.shown(path), "cannot be written", &cause);
         let text = dir.read(path).map_err(wrong)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
-        let file = StateFile {
-            status: None,
-            ..state_md::parse(&text).0
-        };
-        let text = from_state_file(&file);
+        let text = with_head(&text, Some(""), None);
         put(dir, path, text.as_bytes()).map_err(wrong)
     }
 

@@ -34,24 +34,21 @@ pub fn from_state_file(file: &StateFile) -> String {
     out
 }
 
-/// Replaces the status and the time of the last update in the header of a state file; the rest of the text stays.
+/// Sets the status and the time of the last update in the header of a state file; the rest of the text stays. An empty
+/// value removes its line.
 pub fn with_head(text: &str, status: Option<&str>, updated: Option<&str>) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let is_head = |line: &String| !line.starts_with("## ") && fence(line).is_none();
-    let mut end = lines.iter().take_while(|line| is_head(line)).count();
+    let is_head = |line: &&String| !line.starts_with("## ") && fence(line).is_none();
+    let key_of = |line: &String| header_key(line.split_once(':')?.0.trim_matches(OF_KEYS));
     for (key, value) in [("updated", updated), ("status", status)] {
         let Some(value) = value else { continue };
-        let line = format!("{key}: {}", plain(value));
-        let key_of = |line: &String| header_key(line.split_once(':')?.0.trim_matches(OF_KEYS));
-        let head = lines.get(..end).unwrap_or_default();
-        if let Some(at) = head.iter().position(|line| key_of(line) == Some(key)) {
-            lines.splice(at..=at, [line]);
-            continue;
-        }
-        let last = head.iter().rposition(|line| key_of(line).is_some());
-        let at = last.map_or(end.min(1), |last| last + 1);
-        lines.insert(at, line);
-        end += 1;
+        let head: Vec<_> = lines.iter().take_while(is_head).map(key_of).collect();
+        let old = head.iter().position(|of| *of == Some(key));
+        let last = head.iter().rposition(Option::is_some);
+        let at = old.or(last.map(|last| last + 1));
+        let at = at.unwrap_or(head.len().min(1));
+        let new = (!value.is_empty()).then(|| format!("{key}: {}", plain(value)));
+        lines.splice(at..at + usize::from(old.is_some()), new);
     }
     lines.join("\n") + "\n"
 }

@@ -224,6 +224,10 @@ fn a_status_is_set_in_the_header_of_a_file_by_hand() {
         with_head("# Execution State\n", Some("failed"), None),
         "# Execution State\nstatus: failed\n"
     );
+    assert_eq!(
+        with_head(file, Some(""), None),
+        file.replace("**Status:** running\n", "")
+    );
 }
 
 /// Opens a folder with a state file, a program and other files, and renders the run.
