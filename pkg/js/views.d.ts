@@ -438,7 +438,7 @@ export type GateView = {
   history: Array<AuditRow>;
   /** The column `metadata`, as recorded, if any. */
   metadata: string | null;
-  /** The gate's content. A decision that was made elsewhere is recorded only if its author saw the same content. `null` after the decision, or if `allow` cannot be read. */
+  /** The gate's content. `view --allow-decisions` records a decision only if its page shows the present content. `null` after the decision, or if `allow` cannot be read. */
   seen: Seen | null;
   /** The command that records the time-out; `null` unless the gate is overdue. An overdue gate is not decided. */
   expire_command: string | null;
