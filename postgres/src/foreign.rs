@@ -281,7 +281,7 @@ pub(crate) fn check_database(server: &Server, name: &str) -> Vec<Issue> {
     };
     let code = found.iter().map(|what| {
         Issue::warning("foreign-code", format!("{name} is not recorded into: {what}")).hint(
-            "What is on a table may change what is recorded, even a gate's decision: other programs run it. `prosescope convert RUN --to sqlite` makes a copy without it.",
+            "Other programs run what is on a table: it may change what they record, even a gate's decision.",
         )
     });
     let types = types.into_iter().map(|(column, is, wanted)| {

@@ -17,7 +17,7 @@ pub(super) fn check_database(conn: &Connection, name: &str) -> Vec<Issue> {
     };
     let code = |why: String| {
         Issue::warning("foreign-code", format!("{name} is not recorded into: {why}"))
-            .hint("What is on a table may change what is recorded, even a gate's decision: other programs run it. `prosescope convert RUN --to filesystem` makes a copy without it.")
+            .hint("Other programs run what is on a table: it may change what they record, even a gate's decision.")
     };
     let mut issues = Vec::new();
     let found = odd_schema(conn).and_then(|found| match found {
