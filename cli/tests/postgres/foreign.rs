@@ -99,7 +99,6 @@ const REFUSED: &[&str] = &[
     "ALTER TABLE openprose.bindings ADD EXCLUDE USING btree (public.f(value) WITH =)",
     "CREATE DOMAIN public.d AS text CHECK (public.yes(VALUE)); ALTER TABLE openprose.bindings ALTER COLUMN value TYPE public.d",
     "CREATE DOMAIN public.d AS text CHECK (public.yes(VALUE)); ALTER TABLE openprose.bindings ADD CHECK (length(value::public.d) >= 0)",
-    "CREATE TYPE public.e AS ENUM ('pending', 'approved', 'rejected'); DROP INDEX openprose.idx_gates_pending; ALTER TABLE openprose.gates ALTER COLUMN status DROP DEFAULT; ALTER TABLE openprose.gates ALTER COLUMN status TYPE public.e USING status::public.e",
     "CREATE TYPE public.e AS ENUM ('x'); CREATE FUNCTION public.c(text) RETURNS public.e LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.ran VALUES ('cast'); RETURN 'x'; END $$; CREATE CAST (text AS public.e) WITH FUNCTION public.c(text) AS ASSIGNMENT; ALTER TABLE openprose.bindings ALTER COLUMN value TYPE public.e USING NULL",
     "ALTER TABLE openprose.gates RENAME TO kept; CREATE VIEW openprose.gates AS SELECT * FROM openprose.kept WHERE length(id) > 0",
     "ALTER TABLE openprose.bindings RENAME TO kept; CREATE VIEW openprose.bindings AS SELECT * FROM openprose.kept; CREATE TRIGGER t INSTEAD OF INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.evil()",
@@ -121,6 +120,7 @@ const VALUES: &[&str] = &[
 
 /// Types that PostgreSQL converts to, or refuses.
 const EITHER: &[&str] = &[
+    "CREATE TYPE public.e AS ENUM ('pending', 'approved', 'rejected'); DROP INDEX openprose.idx_gates_pending; ALTER TABLE openprose.gates ALTER COLUMN status DROP DEFAULT; ALTER TABLE openprose.gates ALTER COLUMN status TYPE public.e USING status::public.e",
     "ALTER TABLE openprose.bindings ALTER COLUMN value TYPE char(300)",
     "ALTER TABLE openprose.gates ALTER COLUMN resolved_by TYPE \"char\" USING NULL",
     "ALTER TABLE openprose.bindings ALTER COLUMN value TYPE varchar(5) USING 'x'",
