@@ -1,4 +1,4 @@
-//! Tests of workflows on the command line: the lifecycle, output for scripts, followers, and killed writers.
+//! Tests of workflows on the command line: the lifecycle, output for scripts, the stream of events, and killed writers.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};

@@ -171,7 +171,6 @@ const READERS: &[(&str, bool)] = &[
     ("agent segment get writer --run postgres:r1", false),
     ("agent delete kept --scope project --postgres", false),
     ("brief --execution {E} --run postgres:r1", false),
-    ("narrate postgres:r1", false),
     ("resume postgres:r1 --prompt", false),
     ("search draft --run postgres:r1", true),
     ("check postgres:r1", true),

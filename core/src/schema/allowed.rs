@@ -22,12 +22,7 @@ pub const OF_RUNS: [&str; 10] = [
 ];
 
 /// The tables of workflows that we write.
-pub const OF_WORKFLOWS: [&str; 4] = [
-    "workflows",
-    "workflow_runs",
-    "workflow_events",
-    "x_workflow_followers",
-];
+pub const OF_WORKFLOWS: [&str; 3] = ["workflows", "workflow_runs", "workflow_events"];
 
 /// The allowed CHECKs: a column, and the words that it may contain. postgres.md has them as CHECKs, sqlite.md as
 /// comments, and the tables of workflows have them in either spelling (errata M1).
