@@ -556,7 +556,7 @@ fn a_database_is_built_anew() {
 #[test]
 fn rules_of_a_file_are_applied_and_a_wrong_file_is_refused() {
     let project = Project::recorded("sqlite");
-    let rule = "[[rule]]\nid = \"bird\"\ntitle = \"Birds\"\nkeywords = [\"notes\"]\npattern = '/(notes)'\n\
+    let rule = "[[rule]]\nid = \"bird\"\ntitle = \"Birds\"\nkeywords = [\"/notes\"]\npattern = '/(notes)'\n\
                 check = \"any\"\nfound = [\"/⟦notes⟧\"]\nkept = [\"notes\"]\n";
     fs::write(project.at("own.toml"), rule).expect("written");
     let said = project.done("share r -o own.zip --rules own.toml");

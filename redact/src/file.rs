@@ -154,7 +154,7 @@ impl Table {
             };
             if finds != expected {
                 return Err(format!(
-                    "text {n} of {key} is to give {expected:.200?}, but the rule gives {finds:.200?}. Next: correct the text or the rule; a match begins at a keyword and passes check and except"
+                    "text {n} of {key} is to give {expected:.200?}, but the rule gives {finds:.200?}. Next: correct the text or the rule; a match begins at a keyword, or as before says, and passes check and except"
                 ));
             }
         }
