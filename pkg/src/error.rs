@@ -169,7 +169,7 @@ impl From<ShareError> for Problem {
                 return Problem::usage("bad-argument", error.to_string(), &error.next_step());
             }
             ShareError::Read { .. } => "unreadable",
-            ShareError::Write(_) | ShareError::Written(_) | ShareError::Sign(_) => "not-written",
+            ShareError::Write(_) | ShareError::Written(_) => "not-written",
             ShareError::TooLarge(_) => "page-too-large",
             ShareError::NotOneDatabase => "no-one-database",
             ShareError::Page(_) => "bad-viewer",
@@ -189,8 +189,7 @@ impl From<ShareError> for Problem {
             ShareError::Alike(_)
             | ShareError::TooLarge(_)
             | ShareError::NotOneDatabase
-            | ShareError::Page(_)
-            | ShareError::Sign(_) => error.next_step(),
+            | ShareError::Page(_) => error.next_step(),
         };
         let message = format!("nothing was shared: {error}");
         let file = match error {
