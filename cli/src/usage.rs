@@ -79,7 +79,7 @@ fn replaced(words: &[String]) -> Option<&'static str> {
 }
 
 /// Returns the words of a command line up to a word, without the program's name and options.
-fn until<'w>(words: &'w [String], last: &str) -> Vec<String> {
+fn until(words: &[String], last: &str) -> Vec<String> {
     let at = words.iter().position(|word| word == last);
     let words = words.iter().take(at.map_or(0, |at| at + 1)).skip(1);
     words

@@ -329,7 +329,7 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
         match then {
             // `clean` can work on several runs, so it lists the removed runs, and its exit code is 6.
             Refused if step.starts_with("clean") => {
-                assert_eq!(code, Some(6), "{sql}: {step}: {said}")
+                assert_eq!(code, Some(6), "{sql}: {step}: {said}");
             }
             Refused | Values => assert_eq!(code, Some(4), "{sql}: {step}: {said}"),
             Either => assert!(matches!(code, Some(4..=6)), "{sql}: {step}: {said}"),

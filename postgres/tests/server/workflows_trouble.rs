@@ -184,7 +184,6 @@ fn more_events_than_a_batch_are_pruned() {
         workflow: id(2),
         all: true,
         up_to: Some(24_999),
-        ..Prune::default()
     };
     assert_eq!(prune(&mut store, &all).unwrap().removed, 24_999);
     assert_eq!(conformance::read(&store, &id(2), 0).len(), 1);

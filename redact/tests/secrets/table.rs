@@ -21,7 +21,7 @@ fn each_rule_finds_its_examples_and_keeps_the_others() {
             };
             let hits = all.scan(&text, &mut Names::new());
             let hit = hits.iter().find(|hit| hit.rule == rule.id);
-            if !hit.is_some_and(|hit| &text[hit.range.clone()] == secret) {
+            if hit.is_none_or(|hit| &text[hit.range.clone()] != secret) {
                 wrong.push(format!("{} misses its example {index}: {hits:?}", rule.id));
             }
         }

@@ -82,7 +82,6 @@ fn what_our_commands_record_says_where_it_belongs() {
             ..Workflow::default()
         },
         runs: runs.clone(),
-        ..WorkflowView::default()
     });
     assert_eq!(
         told(&shown.messages, &runs),
