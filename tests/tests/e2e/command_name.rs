@@ -19,7 +19,7 @@ const DOCUMENTS: &[&str] = &[
 ];
 
 /// Files that quote OpenProse, or that contain programs of other authors.
-const THEIRS: &[&str] = &["cli/tests/second_name.rs", "xtask/src/install.rs"];
+const THEIRS: &[&str] = &["cli/tests/second_name.rs", "xtask/pack/src/install.rs"];
 const SKIPPED: &[&str] = &["fixtures", "node_modules", "dist", "target", ".venv"];
 
 #[test]
