@@ -99,7 +99,7 @@ fn a_database_of_another_program_is_shown_with_its_columns() {
     viewer.wait_main("no json {");
     viewer.wait_main("tenant-of-theirs");
     // An event that belongs to no run is in the list of all events.
-    viewer.eval("location.hash = location.hash.replace('/data', '/events/5')");
+    viewer.eval("location.hash = location.hash.replace('/data', '/thread/event:5')");
     viewer.wait(
         "document.querySelector('#all-events .event-open').innerText.includes('odd payload')",
     );
