@@ -225,7 +225,7 @@ fn a_row_that_is_swallowed_is_not_called_written() {
     assert!(
         refused
             .to_string()
-            .contains("the rule swallow on openprose.x_events"),
+            .contains("openprose.x_events has the rule swallow"),
         "{refused}"
     );
     assert_eq!(
