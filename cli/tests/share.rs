@@ -487,7 +487,7 @@ fn a_page_holds_the_run() {
         project.done("get draft --run r.html").lines().next(),
         Some("a value")
     );
-    fs::write(project.at("cut.html"), &page[..page.len() / 2]).expect("written");
+    fs::write(project.at("cut.html"), &page.as_bytes()[..page.len() / 2]).expect("written");
     let refused = project.refused(6, "show cut.html");
     assert!(refused.contains("truncated"), "{refused}");
 }
