@@ -98,7 +98,6 @@ const WRITERS: &[(&[&str], &str, &str)] = &[
     (&["finish", "r0", "--vacuum"], "", NOW),
     (&["clean", "r0", "--yes", "--force"], "", LATER),
     (&["convert", "r1", "--to", "OTHER"], "", NOW),
-    (&["check", "r1", "--fix"], "", NOW),
 ];
 
 /// The commands that read. The flag is true if a command may print less, provided that its output reports which part is
@@ -235,8 +234,6 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
         }
         // Code 7: the command recorded, but a later step failed, such as printing or confirming.
         Some(7) if now == *tried.after => Verdict::Done,
-        // Code 1 of `check --fix`: the repaired copy exists, and still has issues.
-        Some(1) if now == *tried.after && now != *tried.before => Verdict::Done,
         // `clean` removed the run, except for files that no list of runs shows, and the message contains their path. Or
         // `gates expire` recorded the time-outs of one run, and could not read another run.
         Some(5 | 6)
@@ -318,9 +315,17 @@ fn changed_lines(plain: &str, now: &str) -> String {
 }
 
 fn names_something(said: &str) -> bool {
-    [".prose", "r0", "r1", "state.db", "p.prose", "agents"]
-        .iter()
-        .any(|name| said.contains(name))
+    [
+        ".prose",
+        "r0",
+        "r1",
+        "state.db",
+        "p.prose",
+        "agents",
+        "standard input",
+    ]
+    .iter()
+    .any(|name| said.contains(name))
 }
 
 fn names_cause(said: &str) -> bool {
