@@ -1205,8 +1205,6 @@ export type TimeoutView = {
   text: string;
   /** The length in seconds. */
   seconds: number;
-  /** Modifiers for SQLite's `datetime('now', …)`, one for each unit. */
-  sqlite_modifiers: Array<string>;
 };
 
 /** Some consecutive rows of the trace, counting only rows that are not hidden by a fold. */

@@ -12,8 +12,6 @@ pub struct TimeoutView {
     pub text: String,
     /// The length in seconds.
     pub seconds: u64,
-    /// Modifiers for SQLite's `datetime('now', …)`, one for each unit.
-    pub sqlite_modifiers: Vec<String>,
 }
 
 impl From<&Timeout> for TimeoutView {
@@ -21,7 +19,6 @@ impl From<&Timeout> for TimeoutView {
         TimeoutView {
             text: timeout.as_str().to_owned(),
             seconds: timeout.seconds(),
-            sqlite_modifiers: timeout.sqlite_modifiers(),
         }
     }
 }

@@ -140,7 +140,7 @@ fn odd_timeouts_and_deadlines_are_told() {
         &[],
         &[(
             "gate-timeout-unreadable",
-            "gate deploy has the timeout “4 h”: a blank at character 2: expected a unit after `4`: d, h, m or s (no blanks inside)",
+            "gate deploy has the timeout “4 h”: `4 h` is not of the form `30m`, `24h`, `7d` or `2h30m`: a whole number before each unit, the units in the order d, h, m, s",
         )],
     );
     check(

@@ -171,7 +171,7 @@ fn what_makes_no_gate_is_said_and_changes_nothing() {
             |gate| gate.prompt = Some("  ".into()),
             "no prompt for its approver",
         ),
-        (|gate| gate.timeout = Some("30m2h".into()), "smaller unit"),
+        (|gate| gate.timeout = Some("30m2h".into()), "in the order"),
         (|gate| gate.timeout = Some("9000000d".into()), "year"),
         (
             |gate| gate.allow = Some(vec![" ".into()]),
