@@ -427,7 +427,6 @@ impl<'a> Reader<'a> {
     }
 
     fn finish(&mut self) {
-        self.unfenced_trace();
         let missing: Vec<&str> = [
             ("the run's id", self.file.run.is_none()),
             ("the program", self.file.program.is_none()),
@@ -453,30 +452,6 @@ impl<'a> Reader<'a> {
                 )
             })
             .collect();
-    }
-
-    /// Reads a trace without a fence, which was kept as plain text under its heading.
-    fn unfenced_trace(&mut self) {
-        if self.seen.trace {
-            return;
-        }
-        let Some(&at) = self.leftovers.get(Section::Trace.word()) else {
-            return;
-        };
-        if self.kept.len() >= MOST_EXTRAS {
-            return;
-        }
-        let (_, text) = self.kept.remove(at);
-        if is_nothing(&text) {
-            return;
-        }
-        self.issue(Issue::noted(
-            "unfenced-trace",
-            "the execution trace is not in a code fence",
-        ));
-        for line in text.trim_end().lines() {
-            self.trace_line(line);
-        }
     }
 }
 
