@@ -32,7 +32,6 @@ const REPAIRED: &[&str] = &[
     "missing-id",
     "missing-table",
     "no-run-row",
-    "number-in-text",
     "odd-key",
     "orphan-parent",
     "parent-cycle",

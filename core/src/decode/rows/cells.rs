@@ -71,22 +71,8 @@ pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<St
     match value {
         Value::Null => None,
         Value::Text(bytes) => Some(text_from(bytes, at, notes)),
-        Value::Integer(_) | Value::Real(_) => {
-            let message = format!("the text in `{}` is stored as a number", at.column);
-            let issue = Issue::noted("number-in-text", message);
-            at.mark_odd(notes, issue.hint("The number is shown as text."));
-            value.lossy().map(Cow::into_owned)
-        }
-        Value::Blob(bytes) => {
-            let message = format!(
-                "the text in `{}` is stored as a BLOB of {} bytes",
-                at.column,
-                bytes.len()
-            );
-            let issue = Issue::noted("blob-in-text", message);
-            at.mark_odd(notes, issue.hint("The BLOB is shown as text."));
-            Some(text_from(bytes, at, notes))
-        }
+        Value::Integer(_) | Value::Real(_) => value.lossy().map(Cow::into_owned),
+        Value::Blob(bytes) => Some(text_from(bytes, at, notes)),
     }
 }
 
@@ -227,9 +213,9 @@ mod tests {
                 Some("bad \u{fffd} byte"),
                 Some("invalid-utf8"),
             ),
-            (Value::Integer(-3), Some("-3"), Some("number-in-text")),
-            (Value::Real(3.0), Some("3.0"), Some("number-in-text")),
-            (blob(b"blob"), Some("blob"), Some("blob-in-text")),
+            (Value::Integer(-3), Some("-3"), None),
+            (Value::Real(3.0), Some("3.0"), None),
+            (blob(b"blob"), Some("blob"), None),
         ] {
             let mut notes = Notes::new("state.db");
             assert_eq!(text_of(&value, AT, &mut notes).as_deref(), expected);

@@ -59,7 +59,7 @@ const SCRIPTS: &[(&str, Outcome, bool, &str)] = &[
         "INSERT INTO run (id, started_at) VALUES ('a', '2026-01-01 00:00:00'), ('b', '2026-01-02 00:00:00'), ('c', NULL);
          INSERT INTO execution (statement_text, status) VALUES ('session \"A\"', 'completed');
          INSERT INTO gates (id, run_id) VALUES ('of_a', 'a'), ('of_b', 'b'), ('of_nobody', 'z')"),
-    ("a BLOB in every column", Shown(&["blob-in-text"]), true,
+    ("a BLOB in every column", Shown(&["invalid-utf8"]), true,
         "INSERT INTO run VALUES (x'0001', x'ff', x'00ff', x'', x'80', x'c0', x'00');
          INSERT INTO execution VALUES (NULL, x'01', x'ff00', x'00', x'00', x'00', x'00', x'00', x'7b');
          INSERT INTO bindings VALUES (x'00', x'01', x'02', x'03', x'04', x'05', x'06', x'07');
@@ -68,7 +68,7 @@ const SCRIPTS: &[(&str, Outcome, bool, &str)] = &[
          INSERT INTO imports VALUES (x'00', x'01', x'02', x'03', x'04');
          INSERT INTO gates VALUES (x'00', x'01', x'02', x'03', x'04', x'05', x'06', x'07', x'08', x'09', x'0a', x'0b', x'0c', x'0d');
          INSERT INTO gate_audit_log VALUES (NULL, x'00', x'01', x'02', x'03', x'04', x'05', x'06')"),
-    ("numbers in every column", Shown(&["number-in-text"]), false,
+    ("numbers in every column", Shown(&["not-a-number"]), false,
         "CREATE TABLE run (id, program_path, program_source, started_at, updated_at, status, state_mode);
          CREATE TABLE execution (id, statement_index, statement_text, status, started_at, completed_at, error_message, parent_id, metadata);
          CREATE TABLE bindings (name, execution_id, kind, value, source_statement, created_at, updated_at, attachment_path);
