@@ -231,11 +231,9 @@ pub fn in_order_of_index(found: &mut [(String, Binding)], index: &[IndexedBindin
     found.sort_by_key(|(path, _)| place.get(path.as_str()).copied().unwrap_or(usize::MAX));
 }
 
-/// Adds an issue for two files of one binding, and marks the binding of the first file as superseded. Adds an issue
-/// for names that differ only in case.
+/// Adds an issue for two files of one binding, and marks the binding of the first file as superseded.
 fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
     let mut seen: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
-    let mut folded: BTreeMap<(String, Option<i64>), usize> = BTreeMap::new();
     let mut superseded: Vec<usize> = Vec::new();
     for (i, (path, binding)) in found.iter().enumerate() {
         let frame = binding.execution_id;
@@ -251,15 +249,6 @@ fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
                 Issue::warning("duplicate-binding", message)
                     .at_file(path.clone())
                     .hint("The second file is used. Remove the file with the wrong value."),
-            );
-        } else if let Some(before) = folded.insert((binding.name.to_lowercase(), frame), i) {
-            let first = found.get(before).map_or("", |(path, _)| path.as_str());
-            let message =
-                format!("the names {first} and {path} differ only in upper and lower case");
-            tree.issue(
-                Issue::noted("name-clash", message)
-                    .at_file(path.clone())
-                    .hint("Rename one of the files: on some file systems, both names are the same file."),
             );
         }
     }
