@@ -1,11 +1,7 @@
 //! Tests of `prosescope` on runs in PostgreSQL, with the same commands as on files and `--run postgres:ID`.
 
-#[path = "../shared/actions.rs"]
-mod actions;
 mod beside;
 mod commands;
-#[path = "../../../core/tests/stores/workflows.rs"]
-mod conformance;
 mod cuts;
 mod documents;
 mod dripping;
@@ -13,7 +9,6 @@ mod faults;
 mod foreign;
 mod hostile;
 mod kills;
-mod lifecycle;
 mod limits;
 mod moving;
 mod pooled;
