@@ -83,7 +83,7 @@ fn a_sound_zip_is_unpacked() {
 fn no_path_leads_out() {
     let deep = "a/".repeat(200) + "b";
     let long = "a".repeat(5000);
-    let names: [&[u8]; 15] = [
+    let names: [&[u8]; 16] = [
         b"../state.db",
         b"/state.db",
         b"//host/state.db",
@@ -95,6 +95,7 @@ fn no_path_leads_out() {
         b"a//state.db",
         b"..\\state.db",
         b"C:\\state.db",
+        b"C:/state.db",
         b"state\0.db",
         b"\xff\xfe.db",
         deep.as_bytes(),
