@@ -9,7 +9,6 @@
 //! `PROSE_WRITE_DOCS=1` writes the files anew; read the difference before you commit it. Dumps of the project's corpus
 //! are not in the repository; they are written below `target/`, where two versions can be compared.
 
-mod chance;
 mod count;
 mod forms;
 mod kept;
@@ -61,7 +60,6 @@ fn runs_that_are_told_by_chance() {
     kept::check("told_rows", &forms::rows());
     kept::check("told_logs", &forms::logs());
     kept::check("told_states", &forms::states());
-    kept::check("chance", &chance::rows());
 }
 
 #[test]
