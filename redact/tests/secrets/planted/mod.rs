@@ -1,4 +1,5 @@
 //! Secrets to plant in test texts: at least 100 kinds, each a shape from which the running test makes a secret.
+//! `planted.toml` lists them.
 //!
 //! The list was written before the rules, from the formats that vendors publish, so that it measures the rules instead
 //! of repeating them. If a vendor publishes no format, the source names another project's rule set. Kinds are shapes,
@@ -7,26 +8,23 @@
 //! The syntax of shapes is that of `prosescope_redact::shape`; the part between `⟦` and `⟧` is the secret, the rest
 //! is typical context.
 
-mod cloud;
-mod code;
-mod forms;
-mod models;
-mod services;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// A kind of secret: its name, the source of its format, its shape.
 pub(crate) type Kind = (&'static str, &'static str, &'static str);
 
-/// Every kind, in a fixed order.
+/// Every kind, in the order of `planted.toml`.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
-    [
-        models::KINDS,
-        code::KINDS,
-        cloud::KINDS,
-        services::KINDS,
-        forms::KINDS,
-    ]
-    .into_iter()
-    .flatten()
+    static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+        let file: BTreeMap<String, Vec<[String; 3]>> =
+            toml::from_str(include_str!("../planted.toml")).expect("a list of three texts each");
+        let kind = |[name, source, shape]: [String; 3]| -> Kind {
+            (&*name.leak(), &*source.leak(), &*shape.leak())
+        };
+        file.into_values().flatten().map(kind).collect()
+    });
+    KINDS.iter()
 }
 
 /// A text with a secret in it.
