@@ -6,7 +6,6 @@ mod damage;
 mod documents;
 #[path = "../../../core/tests/stores/pages.rs"]
 mod pages;
-mod partitions;
 mod reading;
 mod schema;
 mod workflows;
