@@ -8,7 +8,6 @@ mod convert_odd;
 mod convert_stopped;
 mod documents;
 mod faults;
-mod fewer;
 mod full;
 mod growth;
 mod inject;
