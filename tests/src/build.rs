@@ -83,9 +83,6 @@ pub fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// The number of execution rows in [`large`].
-pub const LARGE_EXECUTIONS: usize = 100_000;
-
 /// The number of bindings in [`large`].
 pub const LARGE_BINDINGS: usize = 20_000;
 
@@ -106,7 +103,7 @@ pub struct Size {
 /// A size of more than 1 GB. One value in fifty has 1 MB.
 pub const LARGE: Size = Size {
     folder: "large-run",
-    executions: LARGE_EXECUTIONS,
+    executions: 100_000,
     bindings: LARGE_BINDINGS,
     length: "CASE WHEN i % 50 = 0 THEN 1048576 ELSE 4096 + (i % 8) * 8192 END",
 };

@@ -11,7 +11,6 @@ mod examples;
 mod injection;
 mod json;
 mod json_pages;
-mod large;
 mod pkg;
 mod purity;
 mod rules;
