@@ -6,7 +6,7 @@ use crate::planted::{self, Kind};
 
 #[test]
 fn at_least_a_hundred_kinds_each_with_its_source_and_another_secret_by_seed() {
-    let mut names: Vec<_> = planted::kinds().map(|kind| kind.0).collect();
+    let mut names: Vec<_> = planted::kinds().map(|kind| &kind.0).collect();
     assert!(names.len() >= 100, "{} kinds", names.len());
     names.sort_unstable();
     names.dedup();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prosescope_redact::{Names, Rules, replace};
 
 use crate::leaks::Sought;
-use crate::planted::{Kind, kinds, plant};
+use crate::planted::{kinds, plant};
 
 /// The maximum number of random secrets of one kind that are made, until the rules find one in a text of its own. A
 /// secret that the rules miss even there would show nothing about sharing.
@@ -57,7 +57,7 @@ impl Sower {
             if (number + place_number) % self.turns != self.turn {
                 continue;
             }
-            if UNFOUND.contains(&kind.0) {
+            if UNFOUND.contains(&kind.0.as_str()) {
                 continue;
             }
             let seed = TRIES * (self.sown.len() + 100_000 * self.turn) as u64;
@@ -77,16 +77,12 @@ impl Sower {
             }
             self.sown.push(Sown {
                 place: place.to_owned(),
-                kind: name(kind),
+                kind: &kind.0,
             });
             texts.push(one.text);
         }
         texts
     }
-}
-
-fn name(kind: &Kind) -> &'static str {
-    kind.0
 }
 
 /// Returns the parts of a secret that must not remain: its words of at least 12 characters, without words that every

@@ -8,23 +8,23 @@
 //! The syntax of shapes is that of `prosescope_redact::shape`; the part between `⟦` and `⟧` is the secret, the rest
 //! is typical context.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+
 /// A kind of secret: its name, the source of its format, its shape.
-pub(crate) type Kind = (&'static str, &'static str, &'static str);
+pub(crate) type Kind = (String, String, String);
 
 /// Every kind, in the order of `planted.toml`.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
-    static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
-        let file: BTreeMap<String, Vec<[String; 3]>> =
-            toml::from_str(include_str!("../planted.toml")).expect("a list of three texts each");
-        let kind = |[name, source, shape]: [String; 3]| -> Kind {
-            (&*name.leak(), &*source.leak(), &*shape.leak())
-        };
-        file.into_values().flatten().map(kind).collect()
+    #[derive(Deserialize)]
+    struct File {
+        kinds: Vec<Kind>,
+    }
+    static FILE: LazyLock<File> = LazyLock::new(|| {
+        toml::from_str(include_str!("../planted.toml")).expect("a list of three texts each")
     });
-    KINDS.iter()
+    FILE.kinds.iter()
 }
 
 /// A text with a secret in it.
@@ -37,7 +37,7 @@ pub(crate) struct Planted {
 
 /// Makes a secret of this kind; another `seed` makes another secret.
 pub(crate) fn plant(kind: &Kind, seed: u64) -> Planted {
-    let filled = prosescope_redact::shape::fill(kind.2, seed);
+    let filled = prosescope_redact::shape::fill(&kind.2, seed);
     let (before, rest) = filled.split_once('⟦').expect("a shape marks its secret");
     let (secret, after) = rest
         .split_once('⟧')
