@@ -89,7 +89,8 @@ impl Timeout {
         let mut seconds = 0_u64;
         let mut rest = trimmed;
         while !rest.is_empty() {
-            let (number, after) = split_number(rest);
+            let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            let number = rest.strip_suffix(after).unwrap_or_default();
             let mut signs = after.chars();
             let letter = signs.next().filter(|_| !number.is_empty());
             let unit = units.find(|(unit, _)| letter == Some(*unit));
@@ -138,13 +139,6 @@ impl Timeout {
                 text: self.text.trim().to_owned(),
             })
     }
-}
-
-/// Splits a text after the digits at its start.
-fn split_number(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !c.is_ascii_digit());
-    text.split_at_checked(end.unwrap_or(text.len()))
-        .unwrap_or((text, ""))
 }
 
 /// Returns how far away a deadline is: `expires in 3h 12m`, `expired 5m ago`. A gate is not expired at the deadline
