@@ -95,7 +95,7 @@ test('timeouts are read, or say what is wrong', () => {
   const error = thrown(() => parseTimeout('30m2h'));
   assert.ok(error instanceof prosescope.DurationError);
   assert.equal(error.code, 'bad-timeout');
-  assert.match(error.message, /^`30m2h` is not of the form/);
+  assert.equal(error.message, '`30m2h` is not of the form `30m`, `24h`, `7d` or `2h30m`: a whole number before each unit, the units in the order d, h, m, s');
 });
 
 test('what cannot be done is an error of ours', () => {
