@@ -23,15 +23,6 @@
 use super::{Listing, Statement, StatementKind as Kind, TiedBy};
 
 impl Listing {
-    /// Returns the first lines of the statements that a compact log numbers, in order: the first is statement 1.
-    pub fn log_numbers(&self) -> Vec<u32> {
-        let counted = self
-            .statements
-            .iter()
-            .filter(|s| s.depth == 0 && counts(s.kind));
-        counted.map(|s| s.line).collect()
-    }
-
     /// Returns the statements that bind a name; if there are none, the statements that refer to an agent, a block or a
     /// program with the name.
     pub(crate) fn called(&self, label: &str, kind: Option<Kind>) -> (Vec<u32>, TiedBy) {
