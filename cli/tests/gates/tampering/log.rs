@@ -21,7 +21,7 @@ fn set(state: &mut State, row: usize, column: &str, value: impl Into<Value>) {
 }
 
 /// Adds a row with a valid seal.
-fn forge(state: &mut State, gate: &str, event: &str) {
+pub(super) fn forge(state: &mut State, gate: &str, event: &str) {
     let mut row = unsealed(state, 9, gate, event);
     let last = state.log.last().and_then(chain);
     reseal(&mut row, last.as_ref());
