@@ -55,6 +55,7 @@ const EDITS: &[Edit] = &[
     ("run_id", |g| g.run_id = Some("r2".into())),
     ("execution_id", |g| g.execution_id = None),
     ("prompt", |g| g.prompt = Some("Stay?".into())),
+    ("prompt", |g| g.prompt = None),
     ("allow", |g| {
         g.allow = Some(r#"["ops-team","mallory"]"#.into());
     }),
@@ -75,6 +76,7 @@ const EDITS: &[Edit] = &[
         g.metadata = Some(r#"{"on_behalf_of":"lee","visit":2}"#.into());
     }),
     ("metadata", |g| g.metadata = Some("nonsense".into())),
+    ("metadata", |g| g.metadata = None),
 ];
 
 #[test]
