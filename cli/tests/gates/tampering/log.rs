@@ -1,4 +1,6 @@
-//! Lists edits of the audit log, each with the issue that it must cause.
+//! Lists edits of the audit log, each with the issue that it must cause. `core/src/gate/audit_tests.rs` edits each
+//! column and each place; here are one or two edits for each rule, and every edit that only a noted head reveals, or
+//! nothing.
 
 use serde_json::{Value, json};
 
@@ -29,22 +31,15 @@ pub(super) fn forge(state: &mut State, gate: &str, event: &str) {
 }
 
 const EDITED: super::Found = Alone("audit-row-edited");
-const UNSEALED: super::Found = Alone("gate-decision-unsealed");
 
 /// The edits. Rows 1 to 4 of the log create `a`, `b`, `c` and `d`; row 5 approves `a`, 6 rejects `b`, 7 times `d` out,
 /// and 8 records a view of `a`.
 pub(super) const TABLE: &[Tampering] = &[
-    ("id", |s| set(s, 7, "id", 20), EDITED),
+    ("principal", |s| set(s, 4, "principal", "mallory"), EDITED),
     (
-        "all ids",
-        |s| (0..8).for_each(|at| set(s, at, "id", at as i64 + 100)),
+        "a column of another tool",
+        |s| set(s, 0, "x_note", "as agreed"),
         EDITED,
-    ),
-    ("gate_id", |s| set(s, 4, "gate_id", "b"), EDITED),
-    (
-        "run_id",
-        |s| set(s, 4, "run_id", "r9"),
-        Alone("audit-row-missing"),
     ),
     (
         "run_id of the last row",
@@ -52,97 +47,13 @@ pub(super) const TABLE: &[Tampering] = &[
         Alone("audit-row-missing"),
     ),
     (
-        "event_type",
-        |s| set(s, 4, "event_type", "rejected"),
-        EDITED,
-    ),
-    (
-        "event_type of a creation",
-        |s| set(s, 0, "event_type", "viewed"),
-        EDITED,
-    ),
-    ("principal", |s| set(s, 4, "principal", "mallory"), EDITED),
-    (
-        "no principal",
-        |s| drop(s.log[4].remove("principal")),
-        EDITED,
-    ),
-    ("comment", |s| set(s, 4, "comment", "Never"), EDITED),
-    ("no comment", |s| drop(s.log[5].remove("comment")), EDITED),
-    (
-        "a comment more",
-        |s| set(s, 0, "comment", "as agreed"),
-        EDITED,
-    ),
-    (
-        "timestamp",
-        |s| set(s, 0, "timestamp", "2026-01-25 11:00:00"),
-        EDITED,
-    ),
-    (
-        "timestamp in another form",
-        |s| set(s, 0, "timestamp", "2026-01-25T13:00:00+01:00"),
-        EDITED,
-    ),
-    (
-        "metadata",
-        |s| metadata(&mut s.log[4], |m| m["client"] = "ui".into()),
-        EDITED,
-    ),
-    (
-        "metadata: allow",
-        |s| metadata(&mut s.log[2], |m| m["allow"] = json!(["mallory"])),
-        EDITED,
-    ),
-    (
-        "metadata: columns",
-        |s| metadata(&mut s.log[2], |m| drop(m.remove("columns"))),
-        EDITED,
-    ),
-    (
-        "a column of another tool",
-        |s| set(s, 0, "x_note", "as agreed"),
-        EDITED,
-    ),
-    (
-        "hash",
-        |s| link(&mut s.log[4], "hash", "ab".repeat(32).into()),
-        EDITED,
-    ),
-    (
-        "prev",
-        |s| link(&mut s.log[4], "prev", "ab".repeat(32).into()),
-        EDITED,
-    ),
-    ("seq", |s| link(&mut s.log[7], "seq", 9.into()), EDITED),
-    (
         "a chain that cannot be read",
         |s| metadata(&mut s.log[4], |m| m["chain"] = "sealed".into()),
         Alone("audit-chain-malformed"),
     ),
     (
-        "a seal less",
-        |s| unseal(&mut s.log[4]),
-        Alone("audit-row-missing"),
-    ),
-    (
-        "the seal of a creation less",
-        |s| unseal(&mut s.log[0]),
-        Alone("audit-row-missing"),
-    ),
-    (
         "a row less",
         |s| drop(s.log.remove(1)),
-        Alone("audit-row-missing"),
-    ),
-    (
-        "the first row less",
-        |s| drop(s.log.remove(0)),
-        Alone("audit-row-missing"),
-    ),
-    (
-        "all decisions less",
-        |s| drop(s.log.drain(4..7)),
         Alone("audit-row-missing"),
     ),
     (
@@ -164,14 +75,6 @@ pub(super) const TABLE: &[Tampering] = &[
         Alone("audit-row-repeated"),
     ),
     (
-        "a row in the place of another",
-        |s| {
-            s.log[4] = s.log[0].clone();
-            set(s, 4, "id", 5);
-        },
-        Alone("audit-row-repeated"),
-    ),
-    (
         "a row edited and sealed anew, but not what follows",
         |s| {
             set(s, 4, "principal", "mallory");
@@ -181,88 +84,9 @@ pub(super) const TABLE: &[Tampering] = &[
         Alone("audit-row-replaced"),
     ),
     (
-        "a row that follows nothing",
-        |s| {
-            link(&mut s.log[7], "hash", "ab".repeat(32).into());
-            forge(s, "a", "viewed");
-        },
-        EDITED,
-    ),
-    (
-        "a row of another run",
-        |s| {
-            let mut row = unsealed(s, 9, "a", "viewed");
-            row["run_id"] = "r9".into();
-            reseal(&mut row, None);
-            s.log.push(row);
-        },
-        Alone("gate-changed"),
-    ),
-    (
-        "a gate that was never there",
-        |s| forge(s, "z", "created"),
-        Alone("gate-removed"),
-    ),
-    (
-        "a second decision, sealed",
-        |s| forge(s, "b", "approved"),
-        Alone("gate-changed"),
-    ),
-    (
-        "a second creation, sealed",
-        |s| forge(s, "a", "created"),
-        Alone("gate-changed"),
-    ),
-    (
-        "a decision that nobody sealed",
-        |s| s.log.push(unsealed(s, 9, "c", "approved")),
-        UNSEALED,
-    ),
-    (
-        "a second decision that nobody sealed",
-        |s| s.log.push(unsealed(s, 9, "b", "approved")),
-        UNSEALED,
-    ),
-    (
         "a decision that nobody sealed, before the others",
         |s| s.log.insert(0, unsealed(s, 0, "c", "rejected")),
-        UNSEALED,
-    ),
-    (
-        "the tail with a decision less",
-        |s| s.log.truncate(6),
-        UNSEALED,
-    ),
-    (
-        "the tail with all decisions less",
-        |s| s.log.truncate(4),
-        UNSEALED,
-    ),
-    (
-        "the tail with a creation less",
-        |s| s.log.truncate(3),
-        UNSEALED,
-    ),
-    (
-        "the seals of the tail less",
-        |s| s.log[6..].iter_mut().for_each(unseal),
-        UNSEALED,
-    ),
-    (
-        "all of it sealed anew, with another principal",
-        |s| {
-            set(s, 4, "principal", "lee");
-            reseal_all(&mut s.log);
-        },
-        Alone("gate-changed"),
-    ),
-    (
-        "all of it sealed anew, with another list",
-        |s| {
-            metadata(&mut s.log[2], |m| m["allow"] = json!(["mallory"]));
-            reseal_all(&mut s.log);
-        },
-        Alone("gate-changed"),
+        Alone("gate-decision-unsealed"),
     ),
     // Only a comparison with a head that was noted earlier detects a missing last row.
     (
@@ -285,7 +109,6 @@ pub(super) const TABLE: &[Tampering] = &[
         },
         WithHead("audit-tail-cut", "cut-tail"),
     ),
-    ("no row", |s| s.log.clear(), Alone("audit-log-gone")),
     (
         "no seal",
         |s| s.log.iter_mut().for_each(unseal),
