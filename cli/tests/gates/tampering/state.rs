@@ -62,11 +62,8 @@ impl State {
                 let folder = project.folder().join("gates");
                 fs::remove_dir_all(&folder).expect("removed");
                 fs::create_dir(&folder).expect("made");
-                for (at, gate) in self.gates.iter().enumerate() {
-                    // If two rows have the same gate id, the file of the second row gets another name.
+                for gate in &self.gates {
                     let name = gate["id"].as_str().expect("an id");
-                    let twice = self.gates[..at].iter().any(|other| other["id"] == name);
-                    let name = format!("{name}{}", if twice { "-again" } else { "" });
                     for (end, file) in files(gate) {
                         let path = folder.join(format!("{name}.{end}.json"));
                         fs::write(path, json!(file).to_string()).expect("written");
@@ -77,10 +74,7 @@ impl State {
                     .iter()
                     .map(|row| format!("{}\n", json!(row)))
                     .collect();
-                // An empty file is not a valid log (`guards.rs`), so the file is left out.
-                if !lines.is_empty() {
-                    fs::write(folder.join("audit.jsonl"), lines).expect("written");
-                }
+                fs::write(folder.join("audit.jsonl"), lines).expect("written");
             }
         }
     }
