@@ -79,6 +79,7 @@ fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
         viewer.wait_main("this could not be read");
         let said = viewer.main_text().to_lowercase();
         assert!(!said.contains(none), "{table}: {said}");
+        shoot(&mut viewer, &format!("honest-unread-{table}"));
         viewer.key("1");
         viewer.wait_page("Trace");
         let said = viewer.main_text().to_lowercase();
@@ -159,6 +160,7 @@ fn a_wrong_file_leaves_the_open_run_open_and_is_named() {
         viewer.wait_page("Trace");
         viewer.wait("document.querySelector('.trace-rows .row:not(.head)')");
     }
+    shoot(&mut viewer, "honest-notice");
     viewer.key("Escape");
     viewer.wait("!document.querySelector('.notice')");
     viewer.key("1");
@@ -230,6 +232,7 @@ fn a_run_that_went_silent_is_not_shown_as_under_way() {
     viewer.wait_main("was executing");
     let live = viewer.eval("!document.querySelector('.pill.run, .glyph.run, .standing.run')");
     assert_eq!(live, true);
+    shoot(&mut viewer, "honest-silent");
     viewer.assert_quiet();
 }
 
@@ -270,6 +273,7 @@ fn a_cell_is_one_line_and_columns_are_as_wide_as_their_content() {
         shape["full"].as_f64().unwrap() > -20.0,
         "the table takes the whole width: {shape}"
     );
+    shoot(&mut viewer, "honest-table");
     viewer.assert_quiet();
 }
 

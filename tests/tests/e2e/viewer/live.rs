@@ -12,8 +12,9 @@ use prosescope_tests::browser::Page;
 use prosescope_tests::{build, needs};
 use serde_json::json;
 
-use super::Viewer;
 use super::opening::Served;
+use super::screenshots::shoot;
+use super::{Viewer, WAITING, example};
 
 const PROGRAM: &str = r#"let findings = session "Find it"
 
@@ -232,10 +233,14 @@ fn pausing_stops_it_and_going_on_catches_up() {
         "a paused page asks for nothing"
     );
     assert_eq!(viewer.eval(COMPLETED), false);
+    shoot(&mut viewer, "follow-paused");
     viewer.key("w");
     viewer.wait(COMPLETED);
     viewer.wait("document.querySelector('nav.pages a[title^=Values] .n').innerText === '1'");
     viewer.wait_follow("changed");
+    // A dropped file is not followed.
+    viewer.drop_run(&[&example(WAITING).join("state.db")]);
+    viewer.wait("!document.querySelector('.bar .follow')");
     viewer.assert_same_page();
 }
 
@@ -475,6 +480,7 @@ fn a_single_run_is_followed_and_a_server_that_ended_is_said() {
     viewer.wait_page("Trace");
     project.prose("exec begin --line 1", "");
     viewer.wait(EXECUTING);
+    shoot(&mut viewer, "follow");
     project.prose("finish --status interrupted", "");
     viewer.wait_main("interrupted");
     drop(served);
@@ -525,6 +531,7 @@ fn a_dropped_database_that_changed_is_said_and_opened_again() {
     build::sql(&database, "UPDATE run SET status = 'failed';");
     viewer.wait_follow("Reload");
     assert!(viewer.main_text().to_lowercase().contains("running"));
+    shoot(&mut viewer, "follow-outdated");
     viewer.key("w");
     viewer.wait_main("failed");
     viewer.wait("!document.querySelector('.bar .follow')");

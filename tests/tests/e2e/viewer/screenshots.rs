@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use prosescope_tests::{build, needs};
 
-use super::opening::Served;
 use super::{FAILED, FINISHED, FOLDER, PAGES, Viewer, WAITING, example, examples};
 
 /// The sizes of the window, as width and height in pixels: a laptop, and a phone.
@@ -68,80 +67,6 @@ fn screenshots_of_every_page() {
         }
     }
     viewer.assert_quiet();
-}
-
-/// Takes screenshots of unreadable parts, a wrong file beside an open run, a table with multi-line cells, and a silent
-/// run.
-#[test]
-fn screenshots_of_what_is_wrong() {
-    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let rows = "INSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'session \"Write\"', 'executing');
-        INSERT INTO bindings (name, kind, value, created_at, updated_at) VALUES ('a', 'let', 'in the binding', '2026-01-20 08:00:01', '2026-01-20 08:00:01');
-        CREATE TABLE x_notes (n INTEGER, short TEXT, long TEXT);
-        INSERT INTO x_notes VALUES (1, 'a', 'first' || char(10) || 'second, and so on'), (2, 'b', 'x');";
-    let database = super::honest::database(folder.path(), "silent", "running", rows);
-    viewer.drop_run(&[&database]);
-    shoot(&mut viewer, "wrong-silent");
-    viewer.key("1");
-    viewer.wait_page("Trace");
-    shoot(&mut viewer, "wrong-silent-trace");
-    viewer.eval("location.hash = location.hash.replace(/trace.*/, 'files/table%3Ax_notes')");
-    viewer.wait("document.querySelectorAll('.table-rows .row:not(.head)').length === 2");
-    shoot(&mut viewer, "wrong-table");
-    viewer.drop_files(&[&needs::root().join("docs/screenshot.png")]);
-    viewer.wait("document.querySelector('.notice')");
-    viewer.key("1");
-    viewer.wait_page("Trace");
-    shoot(&mut viewer, "wrong-notice");
-    super::honest::damage(&database, "in the binding");
-    viewer.drop_run(&[&database]);
-    shoot(&mut viewer, "wrong-unread");
-    viewer.key("3");
-    viewer.wait_page("Values");
-    shoot(&mut viewer, "wrong-unread-bindings");
-    viewer.assert_quiet();
-}
-
-/// Takes screenshots of a run that is followed, of the paused state, and of a dropped file that changed.
-#[test]
-fn screenshots_of_following() {
-    let Some(prose) = needs::prose() else { return };
-    if needs::viewer().is_none() || needs::sqlite3().is_none() {
-        return;
-    }
-    let run = tempfile::tempdir().unwrap();
-    let database = run.path().join("state.db");
-    std::fs::copy(example(WAITING).join("state.db"), &database).unwrap();
-    let served = Served::start(&prose, &[run.path()]);
-    let Some(mut viewer) = Viewer::served(&served.address) else {
-        return;
-    };
-    viewer.wait_page("Trace");
-    viewer.key("1");
-    viewer.wait_page("Trace");
-    let row = "INSERT INTO execution (statement_index, statement_text, status) VALUES (99, 'session \"Newest\"', 'executing');";
-    build::sql(&database, row);
-    viewer.wait("document.querySelector('.row.fresh')");
-    viewer.screenshot(
-        &folder().join("follow-new-1280-light.png"),
-        1280,
-        860,
-        false,
-    );
-    shoot(&mut viewer, "follow");
-    viewer.key("w");
-    viewer.wait("document.querySelector('.follow.off')");
-    shoot(&mut viewer, "follow-paused");
-    // The address still contains the previously open page.
-    viewer.drop_files(&[&database]);
-    viewer.wait_page("Trace");
-    viewer.wait("!document.querySelector('.follow')");
-    build::sql(&database, row);
-    viewer.wait("document.querySelector('.follow.wait')");
-    shoot(&mut viewer, "follow-outdated");
 }
 
 /// Takes the picture of the README, which shows the failed example.
