@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::gates::set;
 use super::log::forge;
 use super::state::{Row, State, metadata, unseal};
 use super::{FORMS, Form, Project, logged};
@@ -28,15 +29,15 @@ type InFolder = (&'static str, fn(&Path), Then);
 /// Edits of the pending gate `c`, or of its row in the audit log, for runs in a database and runs in files. After each
 /// edit, every decision is refused.
 const EDITS: [InState; 9] = [
-    ("allow", |s| set(s, "allow", r#"["eve"]"#)),
+    ("allow", |s| set(s, "c", "allow", r#"["eve"]"#)),
     ("no allow", |s| unset(s, "allow")),
-    ("prompt", |s| set(s, "prompt", "Stay?")),
+    ("prompt", |s| set(s, "c", "prompt", "Stay?")),
     ("no execution_id", |s| unset(s, "execution_id")),
     ("its decision set back", |s| forge(s, "c", "approved")),
     (
         "the row that records who may decide, and the gate with it",
         |s| {
-            set(s, "allow", r#"["eve"]"#);
+            set(s, "c", "allow", r#"["eve"]"#);
             metadata(created(s), |m| {
                 drop(m.insert("allow".into(), vec!["eve"].into()));
             });
@@ -79,10 +80,6 @@ const FILES: [InFolder; 5] = [
         Refused,
     ),
 ];
-
-fn set(state: &mut State, key: &str, to: &str) {
-    state.gate("c").insert(key.to_owned(), to.into());
-}
 
 fn unset(state: &mut State, key: &str) {
     state.gate("c").remove(key);

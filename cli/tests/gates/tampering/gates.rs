@@ -5,12 +5,9 @@ use super::Found::{Alone, Never};
 use super::Tampering;
 use super::state::State;
 
-fn set(state: &mut State, gate: &str, columns: &[(&str, &str)]) {
-    for (column, value) in columns {
-        state
-            .gate(gate)
-            .insert((*column).to_owned(), (*value).into());
-    }
+/// Sets a column of a gate.
+pub(super) fn set(state: &mut State, gate: &str, column: &str, value: &str) {
+    state.gate(gate).insert(column.to_owned(), value.into());
 }
 
 /// The edits, made without a record in the audit log. Gate `a` is approved, `b` rejected, `c` pending, and `d` timed
@@ -18,7 +15,7 @@ fn set(state: &mut State, gate: &str, columns: &[(&str, &str)]) {
 pub(super) const TABLE: &[Tampering] = &[
     (
         "allow",
-        |s| set(s, "c", &[("allow", r#"["raymond","lee","mallory"]"#)]),
+        |s| set(s, "c", "allow", r#"["raymond","lee","mallory"]"#),
         Alone("gate-changed"),
     ),
     (
@@ -32,7 +29,7 @@ pub(super) const TABLE: &[Tampering] = &[
     ),
     (
         "approved without a row",
-        |s| set(s, "c", &[("status", "approved")]),
+        |s| set(s, "c", "status", "approved"),
         Alone("gate-decision-unsealed"),
     ),
     (
@@ -51,22 +48,22 @@ pub(super) const TABLE: &[Tampering] = &[
     ),
     (
         "a column of another tool",
-        |s| set(s, "a", &[("x_note", "as agreed")]),
+        |s| set(s, "a", "x_note", "as agreed"),
         Never("other-columns"),
     ),
     (
         "a time in another form",
-        |s| set(s, "a", &[("created_at", "2026-01-25T13:00:00+01:00")]),
+        |s| set(s, "a", "created_at", "2026-01-25T13:00:00+01:00"),
         Never("spelling"),
     ),
     (
         "a status in capitals",
-        |s| set(s, "a", &[("status", "Approved")]),
+        |s| set(s, "a", "status", "Approved"),
         Never("spelling"),
     ),
     (
         "empty metadata",
-        |s| set(s, "c", &[("metadata", "{}")]),
+        |s| set(s, "c", "metadata", "{}"),
         Never("spelling"),
     ),
     (
@@ -76,7 +73,7 @@ pub(super) const TABLE: &[Tampering] = &[
                 .as_str()
                 .expect("a text")
                 .replace(':', " : ");
-            set(s, "a", &[("metadata", &text)]);
+            set(s, "a", "metadata", &text);
         },
         Never("spelling"),
     ),
