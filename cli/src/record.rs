@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::postgres::{Address, Keeper, PostgresStore};
 use prosescope_core::model::AgentScope;
 use prosescope_core::schema::postgres_location;
-use prosescope_core::write::{At, Fault, NextView, Record, RunStore, next, record};
+use prosescope_core::write::{At, Fault, Record, RunStore, record};
 use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
@@ -134,24 +134,6 @@ impl Recorder {
                 Err(error.hint(format!("the command used run {run}, the latest; {ANOTHER}")))
             }
         }
-    }
-
-    /// Returns the commands that may come next in the run, with `--run` if the user `named` the run. Writes nothing.
-    pub(crate) fn next(&mut self, named: bool) -> Result<NextView, CliError> {
-        let at = self.at.clone();
-        let name = self.name();
-        Ok(next(self.store(), &at, &name, named)?)
-    }
-
-    /// Returns the name by which commands find the run: the folder's name for a run of the project, else the path. The
-    /// recorded id may be that of another run, because a copied folder keeps the id.
-    fn name(&self) -> String {
-        let runs = prose_dir().map(|prose| from_here(&prose.join("runs")));
-        let inside = runs.ok().and_then(|runs| {
-            let name = self.folder.strip_prefix(&runs)?.strip_prefix('/')?;
-            Some(name.to_owned()).filter(|name| !name.contains('/'))
-        });
-        inside.unwrap_or_else(|| self.folder.clone())
     }
 
     fn store(&mut self) -> &mut dyn RunStore {

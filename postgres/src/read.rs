@@ -33,6 +33,10 @@ const BEGIN: &str = concat!(
     "; SAVEPOINT read"
 );
 
+/// The statements that make a writing transaction readable in the same way; its own beginning sets the rest.
+pub(crate) const WITHIN: &str =
+    "SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SAVEPOINT read";
+
 /// The most bytes of a value that one query fetches.
 const PIECE: u64 = 16 << 20;
 
@@ -98,6 +102,19 @@ impl PostgresRun {
             busy: Flag::new(false),
             shapes: RefCell::default(),
         })
+    }
+
+    /// Returns a reader inside an open transaction, which has the savepoint of [`WITHIN`].
+    pub(crate) fn within(server: Server, of: Of, limits: &Limits) -> PostgresRun {
+        PostgresRun {
+            server,
+            of,
+            source_ids: false,
+            limits: limits.clone(),
+            snapshot: Flag::new(true),
+            busy: Flag::new(false),
+            shapes: RefCell::default(),
+        }
     }
 
     fn unread(&self, lost: impl Into<Lost>) -> DecodeError {

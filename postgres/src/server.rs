@@ -193,6 +193,7 @@ impl Drop for Connection {
 }
 
 /// A connection in use, together with its address.
+#[derive(Clone)]
 pub(crate) struct Server {
     connection: Arc<Connection>,
     address: Address,

@@ -17,7 +17,7 @@ use crate::rows::get;
 use crate::server::{Lost, Server, int, text};
 
 /// The path of a run's rows, inside of the run. The core recognises a run's database by this name.
-const ROWS: &str = "state.db";
+pub(crate) const ROWS: &str = "state.db";
 
 /// The tables that recording changes, each with its column for the run's id.
 const WRITTEN: [(&str, &str); 8] = [

@@ -10,6 +10,7 @@
 //! the end of the old transaction, and looks for the token. `pg_xact_status` is not enough: after an immediate stop, a
 //! server assigns unwritten transaction ids again, and would report another writer's commit as this command's.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::fs::File;
@@ -17,26 +18,25 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
-use futures_util::future::{join_all, join5};
-use prosescope_core::model::RunStatus;
-use prosescope_core::program;
-use prosescope_core::time::Stamp;
+use futures_util::future::{join_all, join4};
+use prosescope_core::model::Run;
 use prosescope_core::write::{
-    AttachmentFile, Change, Fault, FaultKind, RunStore, Work, WriteError,
+    AttachmentFile, Change, Facts, Fault, FaultKind, RunStore, Style, Work, WriteError,
 };
 
 use crate::address::Address;
 use crate::apply::{self, Check, Step};
-use crate::facts::{PostgresFacts, take_ids};
 use crate::fault;
 use crate::foreign;
 use crate::hidden::all_rows;
 use crate::of::{Keeper, Of};
+use crate::read::WITHIN;
 use crate::readback;
-use crate::rows::{self, get};
+use crate::rows::get;
 use crate::schema;
-use crate::server::{Lost, Server, int, owned, text, typed};
+use crate::server::{Lost, Server, owned, text, typed};
 use crate::settle::settled;
+use crate::shelf::{self, PostgresShelf, take_ids};
 
 /// The most attempts of a command that fails because of other transactions or lost connections.
 const TRIES: u32 = 20;
@@ -87,21 +87,14 @@ pub(crate) const DELETE_OF_WORKFLOWS: &str = begin!(
     "c.relname IN ('workflows', 'workflow_runs', 'workflow_events')"
 );
 
-/// Locks the run's row; returns its status and the time of its last write.
-const LOCK: &str = "SELECT nullif(COALESCE(x_status, status), ''), updated_at::text FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
+/// Locks the run's row.
+const LOCK: &str = "SELECT FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
 
 /// Makes writers of a project's or the user's agents take turns.
-const LOCK_AGENTS: &str =
-    "SELECT NULL::text, NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";
+const LOCK_AGENTS: &str = "SELECT FROM pg_advisory_xact_lock(7957132, hashtext($1))";
 
-/// Returns the program of run `$1`, unless it has more than `$2` bytes.
-const PROGRAM: &str =
-    "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
-
-/// Returns a new token, and whether the run has gates but not a single audit row.
-const TOKEN: &str =
-    "SELECT gen_random_uuid()::text, EXISTS (SELECT 1 FROM openprose.gates WHERE run_id = $1)
-    AND NOT EXISTS (SELECT 1 FROM openprose.gate_audit_log WHERE run_id = $1)";
+/// Returns a new token.
+const TOKEN: &str = "SELECT gen_random_uuid()::text";
 
 /// Stores the token of a command, by which the command is found again after a lost connection.
 const LEAVE_TOKEN: &str =
@@ -114,15 +107,6 @@ const OLD_TOKENS: &str = "DELETE FROM openprose.x_commands
 /// A command whose token ends with these digits also removes old tokens. Tokens are random, so this is one command in
 /// 256.
 const TIDY: &str = "00";
-
-/// The facts that are read when the run's row is locked.
-struct Locked {
-    status: RunStatus,
-    updated: Option<Stamp>,
-    token: String,
-    program: Option<String>,
-    lacks_log: bool,
-}
 
 /// A run in PostgreSQL, or agents that outlive runs, open for recording.
 pub struct PostgresStore {
@@ -246,34 +230,40 @@ impl PostgresStore {
         work: Work<'_>,
     ) -> Result<Option<Unanswered>, Failed> {
         let failed = |lost: Lost| failed(&self.address, &lost);
-        let locked = self
+        let token = self
             .lock(server)
             .map_err(|lost| match foreign::is_of_guard(&lost) {
                 true => Failed::Finally(foreign::refusal(server)),
                 false => failed(lost),
             })?;
-        let facts = PostgresFacts {
+        let session = match self.run() {
+            "" => None,
+            run => Some(
+                shelf::read(server, run).map_err(|fault| match server.is_closed() {
+                    true => Failed::Passing(fault),
+                    false => Failed::Finally(fault.into()),
+                })?,
+            ),
+        };
+        let shelf = PostgresShelf {
             server,
             run: self.run(),
             of: RefCell::new(self.of.clone()),
-            status: locked.status,
-            updated: locked.updated,
-            program: locked.program,
-            lacks_log: locked.lacks_log,
+            session,
             ids: Cell::new(None),
             lost: RefCell::new(None),
         };
-        let changes = self.planned(&facts, work)?;
+        let changes = self.planned(&shelf, work)?;
         if changes.is_empty() {
             return server.batch("ROLLBACK").map(|()| None).map_err(failed);
         }
-        let of = facts.of.borrow().clone();
+        let of = shelf.of.borrow().clone();
         let mut steps = vec![apply::step(
             LEAVE_TOKEN,
-            vec![owned(locked.token.clone()), text(self.run())],
+            vec![owned(token.clone()), text(self.run())],
         )];
         steps.extend(changes.iter().flat_map(|change| apply::steps(&of, change)));
-        if locked.token.ends_with(TIDY) {
+        if token.ends_with(TIDY) {
             steps.push(apply::any(OLD_TOKENS, vec![text(self.run())]));
         }
         let files = changes.iter().filter_map(|change| match change {
@@ -294,56 +284,46 @@ impl PostgresStore {
         self.send(server, &guard)?;
         match server.commit() {
             Ok(()) => Ok(None),
-            Err(Lost::AtCommit(lost)) => Ok(Some(Unanswered {
-                token: locked.token,
-                lost: *lost,
-            })),
+            Err(Lost::AtCommit(lost)) => Ok(Some(Unanswered { token, lost: *lost })),
             Err(lost) => Err(failed(lost)),
         }
     }
 
-    /// Begins a transaction, and locks the run's row.
-    fn lock(&self, server: &Server) -> Result<Locked, Lost> {
+    /// Begins a transaction, locks the run's row, and returns the transaction's token.
+    fn lock(&self, server: &Server) -> Result<String, Lost> {
         let (lock, whose) = match &self.of {
             Of::Agents(_) | Of::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
             Of::Run(run) => (LOCK, [text(&**run)]),
         };
-        // Nearly every command needs the program, so the program is read together with the lock.
-        let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
-        let (tables, of_run) = ([foreign::no_tables()], [text(self.run())]);
-        let begin = format!("{BEGIN}; {}", server.lock_timeout(AT_ONCE));
-        let all = join5(
+        let tables = [foreign::no_tables()];
+        let begin = format!("{BEGIN}; {}; {WITHIN}", server.lock_timeout(AT_ONCE));
+        let all = join4(
             server.client().batch_execute(&begin),
             // A view in place of a table would execute foreign SQL. This check fails if there is such a view, and the
             // later statements then do not run.
             server.question(foreign::NO_TABLES, &tables),
             server.question(lock, &whose),
-            server.question(TOKEN, &of_run),
-            server.question(PROGRAM, &of_program),
+            server.question(TOKEN, &[]),
         );
-        let (begun, tables, status, token, program) = server.wait(all).ok_or(Lost::Silent)?;
+        let (begun, tables, locked, token) = server.wait(all).ok_or(Lost::Silent)?;
         begun?;
         tables?;
-        let (status, token, program) = (status?, token?, program?);
-        let program = program.first().map(|row| get::<Option<String>>(row, 0));
-        let updated = status.first().map(|row| rows::stamp(row, 1));
-        let status = status.first().map(|row| get::<Option<&str>>(row, 0));
-        let status = status.transpose()?.flatten();
-        let lacks_log = token.first().map(|row| get(row, 1)).transpose()?;
+        locked?;
+        let token = token?;
         let token = token.first().map(|row| get(row, 0)).transpose()?;
-        Ok(Locked {
-            status: RunStatus::parse(status.unwrap_or("running")),
-            updated: updated.transpose()?.flatten(),
-            token: token.unwrap_or_default(),
-            program: program.transpose()?.flatten(),
-            lacks_log: lacks_log.unwrap_or(false),
-        })
+        Ok(token.unwrap_or_default())
     }
 
     /// Calls `work` for the changes. Repeats the call until the transaction has reserved all ids that the changes use.
-    fn planned(&self, facts: &PostgresFacts<'_>, work: Work<'_>) -> Result<Vec<Change>, Failed> {
+    fn planned(&self, shelf: &PostgresShelf<'_>, work: Work<'_>) -> Result<Vec<Change>, Failed> {
+        let none = Run::default();
+        let session = shelf.session.as_ref();
+        let run = session.map_or(&none, |session| session.run());
+        let listing = session.and_then(|session| session.listing());
+        let facts = Facts::of(shelf, Style::InPlace, Cow::Borrowed(run), listing);
+        let facts = facts.map_err(|fault| Failed::Finally(fault.into()))?;
         for _ in 0..TRIES {
-            let changes = work(facts).map_err(|error| match facts.lost.take() {
+            let changes = work(&facts).map_err(|error| match shelf.lost.take() {
                 Some(lost) if fault::is_passing(&lost) => failed(&self.address, &lost),
                 _ => Failed::Finally(error),
             })?;
@@ -351,7 +331,7 @@ impl PostgresStore {
                 Change::Execution(row) => Some(row.id),
                 _ => None,
             });
-            let (first, count) = facts.ids.get().unwrap_or_default();
+            let (first, count) = shelf.ids.get().unwrap_or_default();
             let needed = ids.max().map_or(0, |last| last - first + 1);
             if needed <= count {
                 return Ok(changes);
@@ -359,12 +339,12 @@ impl PostgresStore {
             // The missing ids must follow the reserved ones. If another writer has taken one of them meanwhile,
             // `needed` new ids are reserved for a new plan.
             let lost = |lost| failed(&self.address, &lost);
-            let more = take_ids(facts.server, needed - count).map_err(lost)?;
+            let more = take_ids(shelf.server, needed - count).map_err(lost)?;
             if more == Some(first + count) {
                 return Ok(changes);
             }
-            if let Some(first) = take_ids(facts.server, needed).map_err(lost)? {
-                facts.ids.set(Some((first, needed)));
+            if let Some(first) = take_ids(shelf.server, needed).map_err(lost)? {
+                shelf.ids.set(Some((first, needed)));
             }
         }
         let message = format!(

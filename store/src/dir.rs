@@ -19,8 +19,6 @@ use cap_std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 pub(crate) struct Entry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
-    /// The inode number, if the system has inodes. Another number under the same name means another file.
-    pub(crate) node: Option<u64>,
 }
 
 /// A directory that is held open. Names below it are parts joined by `/`: `gates/audit.jsonl`. An empty part, `.` or
@@ -188,14 +186,9 @@ impl Dir {
             .entries()?
             .map(|entry| {
                 let entry = entry?;
-                #[cfg(unix)]
-                let node = Some(std::os::unix::fs::DirEntryExt::ino(&entry));
-                #[cfg(not(unix))]
-                let node = None;
                 Ok(Entry {
                     name: entry.file_name(),
                     kind: entry.file_type()?,
-                    node,
                 })
             })
             .collect()

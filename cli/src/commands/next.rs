@@ -1,15 +1,22 @@
 use prosescope_core::render::text::escape;
+use prosescope_core::write::next;
+
+use super::unread;
 
 use crate::args::run::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::locate;
 use crate::out::Out;
-use crate::record::Recorder;
 
 /// Prints the next command, and why. If several commands are possible, prints each with its condition.
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
-    let mut recorder = Recorder::open(&args.name()?)?;
-    let next = recorder.next(args.given()?.is_some())?;
+    let session = locate::open(&args.name()?)?;
+    // If parts of the run were not read, a model could repeat work that is already done.
+    unread::require_all_but_sealed(&session)?;
+    let (run, trace, listing) = (session.run(), session.trace(), session.listing());
+    let named = (session.name(), args.given()?.is_some());
+    let next = next(run, trace, listing, locate::now(), (&named.0, named.1))?;
     out.show(&next, || {
         if next.choices.is_empty() {
             return "nothing: the run is completed\n".to_owned();

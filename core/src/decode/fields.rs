@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AuditEvent, AuditKind, Execution, Gate, GateStatus, Import, Meta, Status, Text,
+    AuditEvent, AuditKind, Execution, Gate, GateRecord, GateStatus, Import, Meta, Status, Text,
 };
 use crate::time::Stamp;
 
@@ -60,6 +60,7 @@ pub(crate) fn import(of: &mut impl Fields) -> Import {
 pub(crate) fn gate(of: &mut impl Fields) -> Gate {
     Gate {
         id: of.word("id"),
+        recorded: GateRecord::Own,
         run_id: of.text("run_id"),
         execution_id: of.int("execution_id"),
         source_execution_id: None,

@@ -19,7 +19,7 @@ use super::rows::cells::Texts;
 use super::rows::meta::Metas;
 use crate::gate::canonical::twice;
 use crate::issue::{Issue, Issues};
-use crate::model::{AuditEvent, Execution, Gate, GateStatus, Text};
+use crate::model::{AuditEvent, Execution, Gate, GateRecord, GateStatus, Text};
 use crate::text::short;
 use crate::time::Stamp;
 
@@ -79,6 +79,9 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     let mut gate = fields::gate(&mut Files { pending, resolved });
     if !named {
         gate.id = id.into();
+    }
+    if *gate.id != *id {
+        gate.recorded = GateRecord::FileOf(id.into());
     }
     (Some(gate), issues)
 }

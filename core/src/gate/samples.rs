@@ -1,12 +1,13 @@
 //! Provides a sample gate and its audit events for the tests of this module.
 
-use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
+use crate::model::{AuditEvent, AuditKind, Gate, GateRecord, GateStatus};
 use crate::time::Stamp;
 
 /// Returns a gate with this status, without deadline and decision.
 pub(super) fn gate(status: &str) -> Gate {
     Gate {
         id: "deploy".into(),
+        recorded: GateRecord::Own,
         run_id: Some("r1".into()),
         execution_id: None,
         source_execution_id: None,

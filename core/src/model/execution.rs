@@ -85,6 +85,45 @@ pub struct Meta {
     pub in_place: bool,
 }
 
+impl Meta {
+    /// Returns the metadata after an update that sets the keys of `new`; the other keys stay.
+    pub(crate) fn with(self, new: &Meta) -> Meta {
+        Meta {
+            parallel_id: new.parallel_id.clone().or(self.parallel_id),
+            branch: new.branch.clone().or(self.branch),
+            branches: if new.branches.is_empty() {
+                self.branches
+            } else {
+                new.branches.clone()
+            },
+            strategy: new.strategy.clone().or(self.strategy),
+            count: new.count.or(self.count),
+            loop_id: new.loop_id.clone().or(self.loop_id),
+            iteration: new.iteration.or(self.iteration),
+            max: new.max.or(self.max),
+            condition: new.condition.clone().or(self.condition),
+            attempt: new.attempt.or(self.attempt),
+            gate_id: new.gate_id.clone().or(self.gate_id),
+            block: new.block.clone().or(self.block),
+            depth: new.depth.or(self.depth),
+            reason: new.reason.clone().or(self.reason),
+            forced: if new.forced.is_empty() {
+                self.forced
+            } else {
+                new.forced.clone()
+            },
+            overridden: new.overridden || self.overridden,
+            reopened: new.reopened.clone().or(self.reopened),
+            program_line: new.program_line.or(self.program_line),
+            audit_seq: new.audit_seq.or(self.audit_seq),
+            binding: new.binding.clone().or(self.binding),
+            binding_scope: new.binding_scope.or(self.binding_scope),
+            round_from: new.round_from.or(self.round_from),
+            in_place: new.in_place || self.in_place,
+        }
+    }
+}
+
 impl Execution {
     /// Returns whether the execution is over. A *deferred* statement is not over: its status is skipped, but it
     /// continues later (errata T2).

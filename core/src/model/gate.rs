@@ -37,12 +37,26 @@ impl GateStatus {
     }
 }
 
+/// Where a gate is recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum GateRecord {
+    /// In a row, or in a file with the gate's id as its name.
+    #[default]
+    Own,
+    /// In a file that has the name of another gate, with this id. Such a gate cannot be decided.
+    FileOf(Text),
+    /// Only in a state file or a log, which records no gate that a command could decide.
+    Told,
+}
+
 /// An approval gate (sqlite.md, "Approval Gates"; errata G1–G12).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
     /// The column `gates.id`. If a program reaches the same gate again, `#2`, `#3` and so on is appended: `deploy#2`
     /// (errata G1).
     pub id: Text,
+    /// Where the gate is recorded, which decides whether a command can decide it.
+    pub recorded: GateRecord,
     /// The run's id in the gate's row. The table `run` may lack that run (errata G11).
     pub run_id: Option<Text>,
     /// The id of the execution row that waits at the gate.

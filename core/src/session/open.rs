@@ -145,7 +145,6 @@ impl Session {
         let listed = listed(source, root, &run);
         run.issues.extend(listed);
         let unrecorded = gates::unrecorded(&run, &trace, listing.as_ref());
-        let recorded_gates = run.gates.len();
         run.gates.extend(unrecorded);
         let opened = Opened {
             label: source.label(),
@@ -155,7 +154,6 @@ impl Session {
             root: root.to_owned(),
             index: NodeIndex::build(&run, &trace, listing.as_ref()),
             run,
-            recorded_gates,
             listing,
             trace,
             other_runs,

@@ -22,8 +22,6 @@ pub struct Opened {
     /// The run folder's path inside the source, ending in `/`, or empty.
     pub(super) root: String,
     pub(super) run: Run,
-    /// How many gates have a row or a file. The gates after these in the run's list are from the state file or the log.
-    pub(super) recorded_gates: usize,
     pub(super) listing: Option<Listing>,
     pub(super) trace: Trace,
     pub(super) index: NodeIndex,

@@ -10,6 +10,7 @@ use super::Session;
 use super::pages::Written;
 use super::shown;
 use crate::database::{CellAt, Database, DecodeError, NEAR, Snapshot};
+use crate::decode::sealed::is_sealed;
 use crate::decode::{folder, rows};
 use crate::model::{Agent, Binding, Segment, Text, ValueAt};
 use crate::source::{Source, SourceError};
@@ -136,6 +137,35 @@ impl Session {
             Some(agent) => self.values.segment(agent, number),
             None => Ok(None),
         }
+    }
+
+    /// Returns a binding with the columns that a list leaves out ([`Binding::tail_known`]).
+    pub fn whole(&self, binding: &Binding) -> Binding {
+        self.values.binding_tail(binding)
+    }
+
+    /// Returns the value of a binding, if it is text of at most `most` bytes in the binding's own row or file.
+    ///
+    /// # Errors
+    /// An error if the store cannot be read.
+    pub fn short_text(
+        &self,
+        binding: &Binding,
+        most: usize,
+    ) -> Result<Option<String>, SourceError> {
+        let binding = self.whole(binding);
+        let place = self.values.row_of_binding(&binding);
+        let elsewhere = binding
+            .attachment
+            .as_deref()
+            .is_some_and(|path| !path.is_empty());
+        if elsewhere || place.len() > most as u64 {
+            return Ok(None);
+        }
+        let bytes = self.values.part(&place, 0, most)?;
+        Ok(String::from_utf8(bytes)
+            .ok()
+            .filter(|text| !is_sealed(text)))
     }
 
     /// Keeps the run's databases unchanged while a page reads several values, so that each read needs no lock of its

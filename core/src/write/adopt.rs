@@ -1,11 +1,13 @@
 //! Converts the `state.md` of a run that was recorded by hand into rows, so that commands can append events to the run.
 
+use std::borrow::Cow;
+
 use typed_index_collections::TiVec;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ExecutionRow;
 use super::meta::Keys;
+use super::{Change, ExecutionRow};
 use crate::model::{Run, Status};
 use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
@@ -32,6 +34,22 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
     }
     adopting.close_before(trace.nodes.next_key());
     adopting.rows()
+}
+
+/// Returns a run with the rows of a hand-written state file, if only that file records what ran.
+pub(super) fn with_events<'r>(
+    run: &'r Run,
+    trace: &Trace,
+    program: Option<&Listing>,
+) -> Cow<'r, Run> {
+    if run.recorded_in_rows() || run.state_file.is_none() {
+        return Cow::Borrowed(run);
+    }
+    let mut with = run.clone();
+    for row in first_events(run, trace, program) {
+        with.apply(&Change::Execution(row));
+    }
+    Cow::Owned(with)
 }
 
 /// An event that becomes a row. Its parent and the keys that identify its instance (such as `loop_id`) are added once

@@ -18,7 +18,7 @@ pub struct Remember {
 impl Record for Remember {
     type Done = AgentWritten;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<AgentWritten>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<AgentWritten>, WriteError> {
         let (scope, known) = agent(facts, &self.agent, &self.scope)?;
         Ok(Plan {
             changes: vec![Change::Memory(MemoryRow {
@@ -53,7 +53,7 @@ pub struct AddSegment {
 impl Record for AddSegment {
     type Done = AgentWritten;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<AgentWritten>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<AgentWritten>, WriteError> {
         let (scope, known) = agent(facts, &self.agent, &self.scope)?;
         let last = known.map_or(0, |agent| agent.last_segment);
         let number = last.max(0).saturating_add(1);
@@ -79,7 +79,7 @@ impl Record for AddSegment {
 /// Returns the word for a scope, such as `project`, and what is recorded about the agent. Refuses an invalid name or
 /// scope.
 fn agent(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     name: &str,
     scope: &AgentScope,
 ) -> Result<(String, Option<AgentFact>), WriteError> {

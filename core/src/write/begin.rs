@@ -6,11 +6,11 @@ use super::meta::Keys;
 use super::next::next_step;
 use super::open_executions::OpenExecutions;
 use super::order::Turn;
-use super::overlay::Overlay;
 use super::parallel::Join;
 use super::place::parent_of;
 use super::rounds::{BeginLoop, ExitLoop, Iterate, rounds_left};
 use super::source::{Command, Found, Source, StatementRef};
+use super::steps::Steps;
 use super::task::task_of;
 use super::{At, Change, ExecutionBegun, ExecutionRow, Facts, Plan, Record, RunChange, WriteError};
 use crate::model::{Execution, Meta, Status};
@@ -36,7 +36,7 @@ pub struct Begin {
 impl Record for Begin {
     type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
         match item::find(facts, wanted)? {
             Where::New {
@@ -66,7 +66,7 @@ impl Record for Begin {
 impl Begin {
     fn plan_in(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         at: &At,
         parent: Option<i64>,
     ) -> Result<Plan<ExecutionBegun>, WriteError> {
@@ -128,8 +128,8 @@ pub struct Run {
 impl Record for Run {
     type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let mut all = Overlay::new(facts);
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+        let mut all = Steps::new(facts);
         let mut begin = self.begin.clone();
         if self.round {
             let insist = begin.insist;
@@ -143,7 +143,7 @@ impl Record for Run {
             close_before(&mut all, at, &first, &begin)?;
         }
         if let Some(line) = self.within {
-            let source = Source::of(facts)?;
+            let source = Source::of(all.facts());
             let statement = StatementRef::line(line);
             let found = source.find(&statement)?;
             holds(&source, found.statement, &begin.statement, line)?;
@@ -179,17 +179,18 @@ impl Record for Run {
 /// Ends the open statements before `statement` in its sequence, the innermost first. An open statement without a body
 /// is not ended, because its value has not been written.
 fn close_before(
-    all: &mut Overlay<'_>,
+    all: &mut Steps<'_, '_>,
     at: &At,
     statement: &StatementRef,
     begin: &Begin,
 ) -> Result<(), WriteError> {
     let insist = begin.insist;
     loop {
-        let source = Source::of(all)?;
+        let facts = all.facts();
+        let source = Source::of(facts);
         let found = source.find(statement)?;
-        let open_executions = OpenExecutions::of(all)?;
-        let parent = parent_of(all, &source, &open_executions, &found, begin.parent)?;
+        let open_executions = OpenExecutions::of(facts)?;
+        let parent = parent_of(facts, &source, &open_executions, &found, begin.parent)?;
         let Some(mut open) = open_executions.before(&source, &found, parent) else {
             return Ok(());
         };
@@ -197,7 +198,7 @@ fn close_before(
             open = inner;
         }
         let has_body = source.of_row(open).is_none_or(|at| {
-            let listing = source.listing.as_ref();
+            let listing = source.listing;
             listing.is_some_and(|listing| listing.children(at).next().is_some())
         });
         let id = Some(open.id);
@@ -236,13 +237,13 @@ fn completed(id: i64, insist: Insist) -> Close {
 
 /// Refuses `--in LINE` if the line is neither a loop around the statement nor a call of the statement's block.
 fn holds(
-    source: &Source,
+    source: &Source<'_>,
     outer: Option<u32>,
     statement: &StatementRef,
     line: u32,
 ) -> Result<(), WriteError> {
     let inner = source.find(statement)?.statement;
-    let (Some(outer), Some(inner), Some(listing)) = (outer, inner, &source.listing) else {
+    let (Some(outer), Some(inner), Some(listing)) = (outer, inner, source.listing) else {
         return Ok(());
     };
     let Some(own) = listing.get(outer) else {
@@ -273,9 +274,9 @@ fn holds(
 }
 
 /// A statement that may begin: it was looked up in the program, its parent is known, and no open statement blocks it.
-pub(super) struct Entry {
+pub(super) struct Entry<'s> {
     pub(super) run: String,
-    pub(super) source: Source,
+    pub(super) source: Source<'s>,
     pub(super) found: Found,
     pub(super) parent: Option<i64>,
     pub(super) insisted: Insisted,
@@ -283,20 +284,20 @@ pub(super) struct Entry {
     pub(super) notes: Vec<String>,
 }
 
-impl Entry {
+impl<'s> Entry<'s> {
     /// Finds a statement and the execution in which it runs, and checks that the statement may begin now. If the caller
     /// gave no statement, `word` is recorded as the statement's text.
     pub(super) fn open(
-        facts: &dyn Facts,
+        facts: &Facts<'s>,
         statement: &StatementRef,
         word: Option<&str>,
         parent: Option<i64>,
         insist: Insist,
         command: Command,
-    ) -> Result<Entry, WriteError> {
+    ) -> Result<Entry<'s>, WriteError> {
         let run = running(facts)?;
         open_parent(facts, parent)?;
-        let source = Source::of(facts)?;
+        let source = Source::of(facts);
         let found = match word {
             Some(word) if *statement == StatementRef::default() => Found {
                 text: word.to_owned(),
@@ -315,7 +316,7 @@ impl Entry {
         insisted.sequence(rounds_left(facts, &source, parent))?;
         let turn = Turn {
             facts,
-            source: &source,
+            source,
             found: &found,
             parent,
         };
@@ -334,7 +335,7 @@ impl Entry {
     /// Returns the row that opens the statement.
     pub(super) fn row(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         status: Status,
         meta: Meta,
     ) -> Result<Execution, WriteError> {
@@ -354,7 +355,7 @@ impl Entry {
     /// Returns the plan that writes `row`. The row's metadata gets `keys` and the keys that identify the instance.
     pub(super) fn begin(
         self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         at: &At,
         mut row: Execution,
         keys: Keys,
@@ -387,7 +388,7 @@ impl Entry {
 
 /// Adds the name of the called block and the call's depth in frames, from 1, to the metadata of a call's row. Returns
 /// both; `None` for a row that is not a call.
-fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, i64)>, WriteError> {
+fn name_frame(facts: &Facts<'_>, row: &mut Execution) -> Result<Option<(String, i64)>, WriteError> {
     let Some(block) = frame_block(row).map(str::to_owned) else {
         return Ok(None);
     };
@@ -400,10 +401,10 @@ fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, 
 }
 
 /// Refuses a statement that is already open in the same parent, because the rows of both executions would look alike.
-pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteError> {
+pub(super) fn not_twice(facts: &Facts<'_>, row: &Execution) -> Result<(), WriteError> {
     // Each execution of a parallel block or loop gets a new `parallel_id` or `loop_id`, so these ids are not compared.
     // The newest row of the same statement counts.
-    let newest = newest(facts, row, i64::MIN)?;
+    let newest = newest(facts, row, i64::MIN);
     match newest.filter(|row| !row.status.is_terminal()) {
         None => Ok(()),
         Some(open) => Err(WriteError::refused(
@@ -419,7 +420,7 @@ pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteE
 }
 
 /// Returns the change that writes the opening row of an instance.
-pub(super) fn opening(facts: &dyn Facts, at: &At, row: &Execution, keys: Keys) -> Change {
+pub(super) fn opening(facts: &Facts<'_>, at: &At, row: &Execution, keys: Keys) -> Change {
     Change::Execution(ExecutionRow {
         id: row.id,
         index: row.index,
@@ -433,7 +434,7 @@ pub(super) fn opening(facts: &dyn Facts, at: &At, row: &Execution, keys: Keys) -
 }
 
 /// Returns the change that sets the run's `updated_at` to the present time (errata X15).
-pub(super) fn touch(facts: &dyn Facts, at: &At) -> Change {
+pub(super) fn touch(facts: &Facts<'_>, at: &At) -> Change {
     Change::Run(RunChange {
         status: None,
         updated: at.text(facts.style()),

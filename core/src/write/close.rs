@@ -57,7 +57,7 @@ impl Close {
 impl Record for Close {
     type Done = ExecutionEnded;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
         self.close(facts, at, Keys::default())
     }
 }
@@ -66,7 +66,7 @@ impl Close {
     /// Returns the plan of the command. The row that ends the execution also gets `keys`.
     pub(super) fn close(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         at: &At,
         keys: Keys,
     ) -> Result<Plan<ExecutionEnded>, WriteError> {
@@ -128,11 +128,11 @@ impl Close {
 /// Refuses to complete an execution that has not written its binding: the given binding, else the binding that the
 /// program names. Returns the metadata keys that record the binding.
 fn outputs(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     open: &mut Ending,
     binding: Option<&str>,
 ) -> Result<Keys, WriteError> {
-    let source = Source::of(facts)?;
+    let source = Source::of(facts);
     let says = output_of(&source, &open.instance.first).map(|(name, _)| name);
     if let Some(name) = binding {
         names::binding(name)?;
@@ -165,7 +165,7 @@ pub(super) struct Ending {
 impl Ending {
     /// Returns the given execution, or else the only open execution of the shape `wanted`. Refuses a closed execution.
     pub(super) fn open(
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         given: Option<i64>,
         wanted: Shape,
         insist: Insist,
@@ -213,7 +213,7 @@ impl Ending {
     /// Refuses to end the execution while one of its children is open.
     pub(super) fn no_child(
         &mut self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         what: &str,
         verb: &str,
     ) -> Result<(), WriteError> {
@@ -233,7 +233,7 @@ impl Ending {
     /// Returns the changes that end the execution and cut off its open descendants.
     pub(super) fn changes(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         at: &At,
         status: &str,
         error: Option<String>,
@@ -258,7 +258,7 @@ impl Ending {
 /// Returns the changes that end an instance: an update that marks its opening row as no longer running, and a closing
 /// row. In the in-place style, the instance has one row, which is updated.
 pub(super) fn ending(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     instance: &Instance,
     status: &str,
@@ -287,7 +287,7 @@ pub(super) fn ending(
 
 /// Returns a further row of an instance, which repeats the metadata keys that identify the instance.
 pub(super) fn again(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     instance: &Instance,
     keys: Keys,
 ) -> Result<ExecutionRow, WriteError> {
@@ -318,8 +318,8 @@ pub(super) fn again(
 /// Refuses if the binding that an execution had to write is missing or older than the execution. Returns the binding's
 /// frame; `None` is the root.
 fn written(
-    facts: &dyn Facts,
-    source: &Source,
+    facts: &Facts<'_>,
+    source: &Source<'_>,
     instance: &Instance,
     name: &str,
 ) -> Result<Option<i64>, WriteError> {

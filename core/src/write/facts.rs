@@ -1,9 +1,18 @@
-use std::ops::ControlFlow;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use super::Fault;
+use super::{Change, Fault, FaultKind};
+use crate::decode::gates_json;
+use crate::decode::rows::dialect_of;
 use crate::gate::audit::Chain;
-use crate::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
-use crate::program::Statement;
+use crate::issue::{Issue, Severity};
+use crate::model::{
+    AgentScope, AuditEvent, AuditKind, Binding, BindingKind, Dialect, Execution, Form, Gate,
+    GateRecord, Run, RunStatus, Text,
+};
+use crate::program::{Listing, Statement};
+use crate::schema::postgres_name;
+use crate::text::short;
 use crate::time::Stamp;
 
 /// The form in which a store records executions.
@@ -18,66 +27,36 @@ pub enum Style {
     Files,
 }
 
-/// The queries with which a plan reads its store. Each query looks rows up by key, so that it costs the same in a run
-/// of ten rows and in a run of a hundred thousand.
-pub trait Facts {
-    /// Returns the form in which the store records executions.
-    fn style(&self) -> Style;
+impl Style {
+    /// Returns the form in which the next row of a run is recorded: in a database, that of its newest rows.
+    pub fn of(run: &Run) -> Style {
+        let newest = run.executions.len().saturating_sub(200);
+        let newest = run.executions.get(newest..).unwrap_or_default();
+        match run.form {
+            Form::Folder { .. } => Style::Files,
+            Form::Postgres => Style::InPlace,
+            _ if dialect_of(newest) == Dialect::InPlace => Style::InPlace,
+            _ => Style::AppendOnly,
+        }
+    }
+}
 
-    /// Returns the run's id, name, status, and last update.
+/// The questions that only the store of a run can answer. Everything else is in the run that the store read.
+pub trait Shelf {
+    /// Returns the id for the next execution row.
     ///
     /// # Errors
     /// A [`Fault`] if the store cannot be read; the same for all methods.
-    fn run(&self) -> Result<RunFact, Fault>;
-
-    /// Returns the text of the program, if the run has one.
-    fn program(&self) -> Result<Option<String>, Fault>;
-
-    /// Returns the id for the next execution row.
     fn next_execution(&self) -> Result<i64, Fault>;
 
-    /// Returns the execution row with this id.
-    fn execution(&self, id: i64) -> Result<Option<Execution>, Fault>;
+    /// Returns the id for the next row of the audit log.
+    fn next_audit(&self) -> Result<i64, Fault>;
 
-    /// Passes the rows at `place` to `each`, from the newest down to the row with the id `since`, until `each` breaks.
-    fn executions_back(
-        &self,
-        place: &Place<'_>,
-        since: i64,
-        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
-    ) -> Result<(), Fault>;
+    /// Returns a binding with the columns that the run was read without, because they come after a large value.
+    fn whole(&self, binding: &Binding) -> Result<Binding, Fault>;
 
-    /// Passes the rows of the run to `each`, the newest first, until `each` breaks.
-    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
-
-    /// Passes the opening rows of executions that may be open to `each`, the newest first, until `each` breaks. Such a
-    /// row has a status such as `executing` and no end time. A store may pass more rows, but not fewer.
-    fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
-
-    /// Passes the rows with this parent to `each`, in order of id, until `each` breaks.
-    fn children(
-        &self,
-        parent: i64,
-        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
-    ) -> Result<(), Fault>;
-
-    /// Returns a binding of a frame (`None`: the root) with exactly this name.
-    fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault>;
-
-    /// Returns the value of a binding of a frame, if it is text of at most `most` bytes that is not in an attachment.
-    fn short_text(
-        &self,
-        name: &str,
-        frame: Option<i64>,
-        most: usize,
-    ) -> Result<Option<String>, Fault>;
-
-    /// Returns the name of a binding in this frame that differs from `name` only in case. In a folder, both bindings
-    /// would share a file.
-    fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault>;
-
-    /// Returns the highest number of an `anon_…` binding, or 0.
-    fn last_anonymous(&self) -> Result<u32, Fault>;
+    /// Returns the value of a binding, if it is text of at most `most` bytes that is not in an attachment.
+    fn short_text(&self, binding: &Binding, most: usize) -> Result<Option<String>, Fault>;
 
     /// Returns whether an attachment with this path (`attachments/…`) exists.
     fn attachment(&self, path: &str) -> Result<bool, Fault>;
@@ -85,48 +64,379 @@ pub trait Facts {
     /// Returns the facts about the agent with this name in this store.
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault>;
 
-    /// Returns the facts about the import with this alias.
-    fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault>;
-
-    /// Returns all gates of the run, in order of creation.
-    fn gates(&self) -> Result<Vec<Gate>, Fault>;
-
-    /// Returns gates whose recorded id differs from the id in their file name, each with the id in the file name.
-    /// [`Facts::gates`] leaves these gates out; [`Facts::gate`] reports a fault for them.
-    fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
-        Ok(Vec::new())
-    }
-
-    /// Returns the gate of the run with exactly this id.
-    fn gate(&self, id: &str) -> Result<Option<Gate>, Fault>;
-
     /// Returns the id of another run in the same store that has a gate with this id.
     fn gate_elsewhere(&self, _id: &str) -> Result<Option<String>, Fault> {
         Ok(None)
     }
-
-    /// Returns the audit rows about a gate, in order of id, without the rows that record a viewing.
-    fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault>;
-
-    /// Passes the rows of the run's audit log to `each`, in order of id, until `each` breaks. A command that
-    /// changes a gate needs all of them if the log has no row for the creation of that gate.
-    fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault>;
-
-    /// Returns whether the run has gates but no row in its audit log. Every command calls this method, so a store must
-    /// answer without reading rows.
-    ///
-    /// # Errors
-    /// A [`Fault`] also if the store sees at once that the log was emptied, or that its last row was cut off.
-    fn lacks_log(&self) -> Result<bool, Fault>;
-
-    /// Returns the next id and the last seal of the run's audit log.
-    fn audit_tail(&self) -> Result<AuditTail, Fault>;
 }
 
-/// The place of a statement: its parent, and its line or, without a line, its text (errata T1). Because the text is
-/// compared, a store need not return every row without a line, of which a run may contain many.
+/// What a command knows: the run as every reader sees it, and the store that keeps it.
+#[derive(Clone)]
+pub struct Facts<'s> {
+    shelf: &'s dyn Shelf,
+    style: Style,
+    run: Cow<'s, Run>,
+    listing: Option<&'s Listing>,
+    index: Index,
+    /// The id of the last execution that the command planned, but that the store does not have yet.
+    planned: Option<i64>,
+}
+
+/// A [`Place`]: the parent, the line and, without a line, the text.
+type Key = (Option<i64>, Option<i64>, Option<Text>);
+
+/// The rows of a run by parent and by place, as positions in [`Run::executions`].
+#[derive(Clone, Default)]
+struct Index {
+    inside: BTreeMap<Option<i64>, Vec<usize>>,
+    places: BTreeMap<Key, Vec<usize>>,
+}
+
+impl Index {
+    fn of(rows: &[Execution]) -> Index {
+        let mut index = Index::default();
+        for (at, row) in rows.iter().enumerate() {
+            index.add(at, row);
+        }
+        index
+    }
+
+    fn add(&mut self, at: usize, row: &Execution) {
+        let text = row.index.is_none().then(|| row.text.clone());
+        self.inside.entry(row.parent).or_default().push(at);
+        let place = (row.parent, row.index, text);
+        self.places.entry(place).or_default().push(at);
+    }
+}
+
+impl<'s> Facts<'s> {
+    /// Returns the facts of a run that its store has read and keeps unchanged meanwhile.
+    ///
+    /// # Errors
+    /// A [`Fault`] if a part of the run that a command depends on was not read as a whole.
+    pub fn of(
+        shelf: &'s dyn Shelf,
+        style: Style,
+        run: Cow<'s, Run>,
+        listing: Option<&'s Listing>,
+    ) -> Result<Facts<'s>, Fault> {
+        if let Some(issue) = run.issues.iter().find(|issue| is_gap(issue)) {
+            let message = format!("{}: nothing was recorded", issue.message);
+            return Err(Fault::new(FaultKind::Damaged, message).hint(&*issue.hint));
+        }
+        Ok(Facts {
+            shelf,
+            style,
+            index: Index::of(&run.executions),
+            run,
+            listing,
+            planned: None,
+        })
+    }
+
+    /// Returns the form in which the store records executions.
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// Returns the run, with the changes that were planned so far.
+    pub fn into_run(self) -> Run {
+        self.run.into_owned()
+    }
+
+    /// Returns the run's id, name, status, and last update.
+    pub(super) fn run(&self) -> RunFact {
+        let id = self.run.id.to_string();
+        RunFact {
+            name: match self.run.form {
+                Form::Postgres => postgres_name(&id),
+                _ => id.clone(),
+            },
+            id,
+            status: match (&self.run.status, &self.run.state_file) {
+                (None, Some(file)) if self.style == Style::Files => in_file(file.status.as_ref()),
+                (status, _) if self.style == Style::Files => in_file(status.as_ref()),
+                (status, _) => status.clone().unwrap_or(RunStatus::Running),
+            },
+            updated: self.run.updated.clone(),
+        }
+    }
+
+    /// Returns the run's program, if the run has one.
+    pub(super) fn listing(&self) -> Option<&'s Listing> {
+        self.listing
+    }
+
+    /// Returns the id for the next execution row.
+    pub(super) fn next_execution(&self) -> Result<i64, Fault> {
+        match self.planned {
+            Some(last) => Ok(last.saturating_add(1)),
+            None => self.shelf.next_execution(),
+        }
+    }
+
+    /// Returns the rows of the run, in order of id.
+    pub(super) fn rows(&self) -> &[Execution] {
+        &self.run.executions
+    }
+
+    /// Returns the execution row with this id.
+    pub(super) fn execution(&self, id: i64) -> Option<&Execution> {
+        let rows = self.rows();
+        let at = rows.binary_search_by_key(&id, |row| row.id).ok()?;
+        rows.get(at)
+    }
+
+    /// Returns the rows at `place`, from the newest down to the row with the id `since`.
+    pub(super) fn back<'f>(
+        &'f self,
+        place: &Place<'_>,
+        since: i64,
+    ) -> impl Iterator<Item = &'f Execution> + use<'f, 's> {
+        let text = place.index.is_none().then(|| Text::from(place.text));
+        let at = self.index.places.get(&(place.parent, place.index, text));
+        self.listed(at).rev().take_while(move |row| row.id >= since)
+    }
+
+    /// Returns the rows with this parent, in order of id.
+    pub(super) fn children(
+        &self,
+        parent: Option<i64>,
+    ) -> impl DoubleEndedIterator<Item = &Execution> {
+        self.listed(self.index.inside.get(&parent))
+    }
+
+    fn listed(&self, at: Option<&Vec<usize>>) -> impl DoubleEndedIterator<Item = &Execution> {
+        let rows = self.rows();
+        at.map_or(&[][..], Vec::as_slice)
+            .iter()
+            .filter_map(|at| rows.get(*at))
+    }
+
+    /// Returns a binding of a frame (`None`: the root) with exactly this name.
+    pub(super) fn binding(
+        &self,
+        name: &str,
+        frame: Option<i64>,
+    ) -> Result<Option<BindingFact>, Fault> {
+        let Some(found) = self.live(name, frame) else {
+            return Ok(None);
+        };
+        let binding = match found.tail_known {
+            true => Cow::Borrowed(found),
+            false => Cow::Owned(self.shelf.whole(found)?),
+        };
+        Ok(Some(BindingFact {
+            name: name.to_owned(),
+            kind: binding.kind.clone(),
+            source: binding.source.as_deref().map(str::to_owned),
+            updated: binding.updated.clone(),
+            attachment: binding.attachment.as_deref().map(str::to_owned),
+        }))
+    }
+
+    fn live(&self, name: &str, frame: Option<i64>) -> Option<&Binding> {
+        let mut all = self.run.bindings.iter().rev().filter(|b| !b.superseded);
+        all.find(|b| *b.name == *name && b.execution_id == frame)
+    }
+
+    /// Returns the value of a binding of a frame, if it is text of at most `most` bytes that is not in an attachment.
+    pub(super) fn short_text(
+        &self,
+        name: &str,
+        frame: Option<i64>,
+        most: usize,
+    ) -> Result<Option<String>, Fault> {
+        match self.live(name, frame) {
+            Some(binding) => self.shelf.short_text(binding, most),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the name of a binding in this frame that differs from `name` only in case. In a folder, both bindings
+    /// would share a file.
+    pub(super) fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Option<&str> {
+        let folded = name.to_lowercase();
+        let like = |b: &&Binding| *b.name != *name && b.name.to_lowercase() == folded;
+        let mut all = self.run.bindings.iter();
+        all.find(|b| b.execution_id == frame && like(b))
+            .map(|b| &*b.name)
+    }
+
+    /// Returns the highest number of an `anon_…` binding, or 0. Names with more than nine digits come from other tools.
+    pub(super) fn last_anonymous(&self) -> u32 {
+        let number = |b: &Binding| -> Option<u32> {
+            let digits = b.name.strip_prefix("anon_")?;
+            (digits.len() <= 9).then(|| digits.parse().ok()).flatten()
+        };
+        let numbers = self.run.bindings.iter().filter_map(number);
+        numbers.max().unwrap_or(0)
+    }
+
+    /// Returns whether an attachment with this path (`attachments/…`) exists.
+    pub(super) fn attachment(&self, path: &str) -> Result<bool, Fault> {
+        self.shelf.attachment(path)
+    }
+
+    /// Returns the facts about the agent with this name in this store.
+    pub(super) fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
+        self.shelf.agent(name)
+    }
+
+    /// Returns the facts about the import with this alias.
+    pub(super) fn import(&self, alias: &str) -> Option<ImportFact> {
+        let import = self.run.imports.iter().find(|i| *i.alias == *alias)?;
+        let text = |text: &Option<Text>| text.as_deref().map(str::to_owned);
+        Some(ImportFact {
+            // PostgreSQL's column is NOT NULL, so an empty text means unknown.
+            source_url: text(&import.source_url).filter(|url| !url.is_empty()),
+            inputs_schema: text(&import.inputs_schema),
+            outputs_schema: text(&import.outputs_schema),
+            nested: import.nested.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    /// Returns all gates of the run, in order of creation, without those whose file has the name of another gate.
+    pub(super) fn gates(&self) -> impl DoubleEndedIterator<Item = &Gate> {
+        self.run
+            .gates
+            .iter()
+            .filter(|gate| gate.recorded == GateRecord::Own)
+    }
+
+    /// Returns the gates whose recorded id differs from the id in their file name, each with the latter id.
+    pub(super) fn misnamed_gates(&self) -> impl Iterator<Item = (&Gate, &str)> {
+        let all = self.run.gates.iter();
+        all.filter_map(|gate| match &gate.recorded {
+            GateRecord::FileOf(id) => Some((gate, &**id)),
+            GateRecord::Own | GateRecord::Told => None,
+        })
+    }
+
+    /// Returns the gate of the run with exactly this id.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the gate's file can be read in two ways, or has the name of another gate.
+    pub(super) fn gate(&self, id: &str) -> Result<Option<&Gate>, Fault> {
+        let file = format!("gates/{id}.json");
+        self.one_meaning(&file)?;
+        if let Some((gate, _)) = self.misnamed_gates().find(|(_, named)| *named == id) {
+            let own = short(&gate.id, 60);
+            let message = format!(
+                "{file}: the file of gate {id} contains the id {own:?}: nothing was changed"
+            );
+            return Err(Fault::new(FaultKind::Damaged, message).hint(format!(
+                "correct the file: only a file whose `id` is {id} may state who decides gate {id}"
+            )));
+        }
+        // If a gate of an unrecorded run has the same id, the run's own gate is taken.
+        let of_run = |gate: &&Gate| gate.run_id.as_deref() == Some(&*self.run.id);
+        let mut named = self.gates().filter(|gate| *gate.id == *id);
+        let first = named.next();
+        Ok(first
+            .filter(of_run)
+            .or_else(|| named.find(of_run))
+            .or(first))
+    }
+
+    /// Refuses a JSON object that has a key twice. Programs differ in which of the two values they use, and no decision
+    /// may depend on that choice.
+    fn one_meaning(&self, file: &str) -> Result<(), Fault> {
+        let twice = |issue: &&Issue| {
+            issue.rule == gates_json::TWICE && issue.location.file.as_deref() == Some(file)
+        };
+        self.run.issues.iter().find(twice).map_or(Ok(()), |issue| {
+            let message = format!("{}: nothing was changed", issue.message);
+            Err(Fault::new(FaultKind::Damaged, message).hint(&*issue.hint))
+        })
+    }
+
+    /// Returns the id of another run in the same store that has a gate with this id.
+    pub(super) fn gate_elsewhere(&self, id: &str) -> Result<Option<String>, Fault> {
+        self.shelf.gate_elsewhere(id)
+    }
+
+    /// Returns the rows of the run's audit log, in order of id.
+    pub(super) fn audit(&self) -> impl DoubleEndedIterator<Item = &AuditEvent> {
+        let own = |event: &&AuditEvent| *event.run_id == *self.run.id;
+        self.run.audit.iter().filter(own)
+    }
+
+    /// Returns the audit rows about a gate, in order of id, without the rows that record a viewing.
+    pub(super) fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
+        self.one_meaning("gates/audit.jsonl")?;
+        let own = |event: &&AuditEvent| *event.gate_id == *gate && event.kind != AuditKind::Viewed;
+        Ok(self.audit().filter(own).cloned().collect())
+    }
+
+    /// Returns whether the run has gates but no row in its audit log.
+    pub(super) fn lacks_log(&self) -> bool {
+        let told = |gate: &Gate| gate.recorded == GateRecord::Told;
+        !self.run.gates.iter().all(told) && self.audit().next().is_none()
+    }
+
+    /// Returns the id for the next row of the audit log, and the seal of the last sealed row; rows of other tools have
+    /// no seal.
+    pub(super) fn audit_tail(&self) -> Result<(i64, Option<Chain>), Fault> {
+        let chain = |event: &AuditEvent| Chain::of_metadata(event.metadata.as_deref()?);
+        Ok((self.shelf.next_audit()?, self.audit().rev().find_map(chain)))
+    }
+
+    /// Adds planned changes, so that the next plan of the same command is computed on top of them.
+    pub(super) fn apply(&mut self, changes: &[Change]) {
+        let run = self.run.to_mut();
+        for change in changes {
+            run.apply(change);
+            let Change::Execution(row) = change else {
+                continue;
+            };
+            self.planned = Some(row.id);
+            match run.executions.last() {
+                Some(last) if last.id == row.id => {
+                    self.index.add(run.executions.len() - 1, last);
+                }
+                _ => self.index = Index::of(&run.executions),
+            }
+        }
+    }
+}
+
+/// Returns the status that a state file records. A recorded `waiting` counts as running, because waiting follows from the
+/// gates (errata T10).
+fn in_file(status: Option<&RunStatus>) -> RunStatus {
+    let status = status.filter(|status| **status != RunStatus::Waiting);
+    status.cloned().unwrap_or(RunStatus::Running)
+}
+
+/// Returns whether an issue says that rows, gates, the audit log or the program were not read as a whole. Readers show
+/// the rest; a command could contradict what was not read.
+fn is_gap(issue: &Issue) -> bool {
+    const RULES: [&str; 9] = [
+        "file-cut",
+        "file-unreadable",
+        "link-not-followed",
+        "log-cut",
+        "reading-failed",
+        "reading-stopped",
+        "table-damaged",
+        "too-many-rows",
+        "unreadable-folder",
+    ];
+    const TABLES: [&str; 4] = ["run", "execution", "gates", "gate_audit_log"];
+    const FILES: [&str; 3] = ["x_events.jsonl", "program.prose", "state.md"];
+    let (rule, at) = (issue.rule.as_str(), &issue.location);
+    let in_table = at.table.as_deref().is_some_and(|of| TABLES.contains(&of));
+    let in_file = |of: &str| FILES.contains(&of) || of.starts_with("gates");
+    let in_file = at.file.as_deref().is_some_and(in_file);
+    // A link or a pipe in the place of the program is no program.
+    let no_program = rule == "link-not-followed" && at.file.as_deref() == Some("program.prose");
+    let gap = RULES.contains(&rule) && (in_table || in_file) && !no_program;
+    gap || rule == "log-unreadable" && issue.severity == Severity::Error
+}
+
+/// The place of a statement: its parent, and its line or, without a line, its text (errata T1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
+pub(crate) struct Place<'a> {
     /// The row id of the execution that the statement runs in.
     pub parent: Option<i64>,
     /// The column `statement_index`, which contains the line in the program.
@@ -137,7 +447,7 @@ pub struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Returns the place of a row.
-    pub fn of(row: &'a Execution) -> Place<'a> {
+    pub(crate) fn of(row: &'a Execution) -> Place<'a> {
         Place {
             parent: row.parent,
             index: row.index,
@@ -155,7 +465,7 @@ impl<'a> Place<'a> {
     }
 
     /// Returns whether a row has this place.
-    pub fn holds(&self, row: &Execution) -> bool {
+    pub(crate) fn holds(&self, row: &Execution) -> bool {
         row.parent == self.parent
             && row.index == self.index
             && (self.index.is_some() || *row.text == *self.text)
@@ -164,7 +474,7 @@ impl<'a> Place<'a> {
 
 /// The facts about a run, from its database row or from the head of its `state.md`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunFact {
+pub(super) struct RunFact {
     /// The run's id.
     pub id: String,
     /// The name for commands: `postgres:ID` in PostgreSQL, else the id.
@@ -177,7 +487,7 @@ pub struct RunFact {
 
 /// The facts about a binding.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BindingFact {
+pub(super) struct BindingFact {
     /// The binding's name.
     pub name: String,
     /// The binding's kind.
@@ -203,7 +513,7 @@ pub struct AgentFact {
 
 /// The facts about an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ImportFact {
+pub(super) struct ImportFact {
     /// The address of the imported program, if recorded.
     pub source_url: Option<String>,
     /// The inputs of the imported program, as JSON.
@@ -213,13 +523,4 @@ pub struct ImportFact {
     /// The folders of the import's nested run, relative to the run (`imports/{handle}--{slug}`): normally one; other
     /// tools may have created more.
     pub nested: Vec<String>,
-}
-
-/// The end of an audit log, after which new rows are added.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AuditTail {
-    /// The id for the next row of the log.
-    pub next: i64,
-    /// The seal of the last sealed row; `None` if no row is sealed.
-    pub chain: Option<Chain>,
 }

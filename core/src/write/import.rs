@@ -32,7 +32,7 @@ pub struct AddImport {
 impl Record for AddImport {
     type Done = ImportRegistered;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ImportRegistered>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ImportRegistered>, WriteError> {
         let run = running(facts)?;
         names::plain("handle", &self.alias)?;
         for (mark, why) in [
@@ -71,7 +71,7 @@ impl Record for AddImport {
                 ));
             }
         }
-        let known = facts.import(&self.alias)?;
+        let known = facts.import(&self.alias);
         let source_url = self.source(facts, known.as_ref())?;
         let folder = format!("{}--{}", self.alias, slug(&source_url));
         let nested = format!("imports/{folder}");
@@ -122,14 +122,14 @@ impl Record for AddImport {
 }
 
 impl AddImport {
-    fn source(&self, facts: &dyn Facts, known: Option<&ImportFact>) -> Result<String, WriteError> {
+    fn source(&self, facts: &Facts<'_>, known: Option<&ImportFact>) -> Result<String, WriteError> {
         if let Some(source) = &self.source_url {
             return Ok(source.clone());
         }
         if let Some(source) = known.and_then(|known| known.source_url.clone()) {
             return Ok(source);
         }
-        let program = Source::of(facts)?;
+        let program = Source::of(facts);
         let mut used = program
             .listing
             .iter()

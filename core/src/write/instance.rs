@@ -5,8 +5,6 @@
 //! `loop_id`. Two rows with the same parent, statement number and keys therefore belong to one instance;
 //! [`crate::trace`] applies the same rule.
 
-use std::ops::ControlFlow;
-
 use super::source::Source;
 use super::{Facts, Place, Style, WriteError};
 use crate::model::{Execution, Meta, RunStatus, Status};
@@ -25,13 +23,16 @@ pub(super) struct Instance {
 
 impl Instance {
     /// Returns the instance whose first row has this id.
-    pub(super) fn of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
-        let Some(first) = facts.execution(id)? else {
+    pub(super) fn of(facts: &Facts<'_>, id: i64) -> Result<Instance, WriteError> {
+        let Some(first) = facts.execution(id) else {
             return Err(no_execution(id));
         };
-        let (last, again) = latest(facts, &first, id)?;
-        let last = last.unwrap_or_else(|| first.clone());
-        Ok(Instance { first, last, again })
+        let (last, again) = latest(facts, first, id);
+        Ok(Instance {
+            first: first.clone(),
+            last: last.unwrap_or(first).clone(),
+            again,
+        })
     }
 
     /// Returns whether the instance is open.
@@ -71,55 +72,42 @@ impl Instance {
 
 /// Returns the last row of the instance of `like`, and the id of the first later row that belongs to another instance.
 /// `since` is the id of the instance's first row.
-fn latest(
-    facts: &dyn Facts,
+fn latest<'f>(
+    facts: &'f Facts<'_>,
     like: &Execution,
     since: i64,
-) -> Result<(Option<Execution>, Option<i64>), WriteError> {
+) -> (Option<&'f Execution>, Option<i64>) {
     if facts.style() == Style::InPlace {
-        return Ok((facts.execution(since)?.filter(|_| like.id == since), None));
+        return (facts.execution(since).filter(|_| like.id == since), None);
     }
     // A loop, a parallel block or a gate has a new id (such as `loop_id`) each time, so the newest row with this id
     // suffices. A plain statement has no such id, and may have begun again.
     let own = meta(like);
     let named = own.loop_id.is_some() || own.parallel_id.is_some() || own.gate_id.is_some();
-    let mut rows = Vec::new();
-    facts.executions_back(&Place::of(like), since, &mut |row| {
-        if same(like, &row) {
-            rows.push(row);
-            if named {
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    let mut last: Option<Execution> = None;
+    let place = Place::of(like);
+    let mut rows = facts.back(&place, since).filter(|row| same(like, row));
+    if named {
+        return (rows.next(), None);
+    }
+    let rows: Vec<&Execution> = rows.collect();
+    let mut last: Option<&Execution> = None;
     for row in rows.into_iter().rev() {
-        if last.as_ref().is_some_and(|last| last.status.is_terminal())
-            && row.status != Status::Retry
-        {
-            return Ok((last, Some(row.id)));
+        if last.is_some_and(|last| last.status.is_terminal()) && row.status != Status::Retry {
+            return (last, Some(row.id));
         }
         last = Some(row);
     }
-    Ok((last, None))
+    (last, None)
 }
 
 /// Returns the newest row of the same statement in the same parent, from `since` on.
-pub(super) fn newest(
-    facts: &dyn Facts,
+pub(super) fn newest<'f>(
+    facts: &'f Facts<'_>,
     like: &Execution,
     since: i64,
-) -> Result<Option<Execution>, WriteError> {
-    let mut found = None;
-    facts.executions_back(&Place::of(like), since, &mut |row| {
-        if alike(like, &row) {
-            found = Some(row);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
+) -> Option<&'f Execution> {
+    let place = Place::of(like);
+    facts.back(&place, since).find(|row| alike(like, row))
 }
 
 /// Returns whether two rows of one parent are of the same statement. `parallel_id` and `loop_id` are ignored, because
@@ -136,16 +124,13 @@ fn alike(like: &Execution, row: &Execution) -> bool {
 }
 
 /// Returns the id of the later instance of the same statement in the same parent, if the statement began again.
-pub(super) fn begun_again(
-    facts: &dyn Facts,
-    instance: &Instance,
-) -> Result<Option<i64>, WriteError> {
+pub(super) fn begun_again(facts: &Facts<'_>, instance: &Instance) -> Option<i64> {
     if instance.again.is_some() || facts.style() == Style::InPlace {
-        return Ok(instance.again);
+        return instance.again;
     }
     let first = &instance.first;
-    let newest = newest(facts, first, first.id)?;
-    Ok(newest.filter(|row| !same(first, row)).map(|row| row.id))
+    let newest = newest(facts, first, first.id);
+    newest.filter(|row| !same(first, row)).map(|row| row.id)
 }
 
 /// Returns whether a row opens its instance. In a folder's log, a row with a binding but without a start time opens no
@@ -157,9 +142,9 @@ pub(super) fn begins(row: &Execution) -> bool {
 
 /// Returns the id of the row after which the current part of an execution began: the execution's first row, the end of
 /// its last round, or its last attempt. Returns 0 for `None`, the program's top.
-pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64, WriteError> {
+pub(super) fn begun_after(facts: &Facts<'_>, parent: Option<i64>) -> Result<i64, WriteError> {
     match parent {
-        Some(id) if facts.execution(id)?.is_some() => {
+        Some(id) if facts.execution(id).is_some() => {
             let last = Instance::of(facts, id)?.last;
             // In the in-place style, the end of a round has no row. The key `round_from` has the first id of the
             // present round.
@@ -171,41 +156,16 @@ pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64,
     }
 }
 
-/// Returns the newest row at `place` whose id is at least `since`.
-pub(super) fn newest_at(
-    facts: &dyn Facts,
-    place: &Place<'_>,
-    since: i64,
-) -> Result<Option<Execution>, WriteError> {
-    let mut found = None;
-    facts.executions_back(place, since, &mut |row| {
-        found = Some(row);
-        ControlFlow::Break(())
-    })?;
-    Ok(found)
-}
-
-/// Returns the newest row directly in `parent` for which `wanted` returns true. Searches only rows with an id above
-/// `since`, and only the `far` newest rows of the run.
-pub(super) fn newest_in(
-    facts: &dyn Facts,
+/// Returns the newest row directly in `parent` for which `wanted` returns true, among the rows with an id above `since`.
+pub(super) fn newest_in<'f>(
+    facts: &'f Facts<'_>,
     parent: Option<i64>,
-    (since, far): (i64, usize),
+    since: i64,
     wanted: impl Fn(&Execution) -> bool,
-) -> Result<Option<Execution>, WriteError> {
-    let (mut found, mut looked) = (None, 0);
-    facts.newest(&mut |row| {
-        looked += 1;
-        if row.id <= since || looked > far {
-            return ControlFlow::Break(());
-        }
-        if row.parent == parent && meta(&row).reopened.is_none() && wanted(&row) {
-            found = Some(row);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
+) -> Option<&'f Execution> {
+    let newest = facts.children(parent).rev();
+    let mut newest = newest.take_while(|row| row.id > since);
+    newest.find(|row| meta(row).reopened.is_none() && wanted(row))
 }
 
 /// Returns whether two rows of one parent belong to one instance (errata T1).
@@ -234,8 +194,8 @@ pub(super) fn no_execution(id: i64) -> WriteError {
 }
 
 /// Returns the run's name for use in commands. Refuses a run that has ended or is interrupted.
-pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
-    let run = facts.run()?;
+pub(super) fn running(facts: &Facts<'_>) -> Result<String, WriteError> {
+    let run = facts.run();
     match run.status {
         RunStatus::Completed | RunStatus::Failed => Err(WriteError::refused(
             "run-finished",
@@ -252,7 +212,7 @@ pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
 }
 
 /// Refuses a parent that does not exist or has ended.
-pub(super) fn open_parent(facts: &dyn Facts, parent: Option<i64>) -> Result<(), WriteError> {
+pub(super) fn open_parent(facts: &Facts<'_>, parent: Option<i64>) -> Result<(), WriteError> {
     let Some(id) = parent else { return Ok(()) };
     let parent = Instance::of(facts, id)?;
     if parent.is_open() {
@@ -270,51 +230,45 @@ pub(super) fn open_parent(facts: &dyn Facts, parent: Option<i64>) -> Result<(), 
 }
 
 /// Returns the nearest frame at or above an execution: the scope of values written in it (errata B4).
-pub(super) fn frame_of(
-    facts: &dyn Facts,
+pub(super) fn frame_of<'f>(
+    facts: &'f Facts<'_>,
     from: Option<i64>,
-) -> Result<Option<Execution>, WriteError> {
-    nearest(facts, from, |row| {
-        Ok(crate::trace::frame_block(row).is_some())
-    })
+) -> Result<Option<&'f Execution>, WriteError> {
+    nearest(facts, from, |row| crate::trace::frame_block(row).is_some())
 }
 
 /// Returns the scope of a value: the nearest frame at or above the writing execution, or a nearer branch that binds the
 /// name for itself.
-pub(super) fn scope_of(
-    facts: &dyn Facts,
-    source: &Source,
+pub(super) fn scope_of<'f>(
+    facts: &'f Facts<'_>,
+    source: &Source<'_>,
     from: Option<i64>,
     name: &str,
-) -> Result<Option<Execution>, WriteError> {
+) -> Result<Option<&'f Execution>, WriteError> {
     nearest(facts, from, |row| {
-        if crate::trace::frame_block(row).is_some() {
-            return Ok(true);
-        }
-        let Some(parent) = row.parent.filter(|_| meta(row).branch.is_some()) else {
-            return Ok(false);
-        };
-        Ok(source.owns(row, facts.execution(parent)?.as_ref(), name))
+        let branch_in = row.parent.filter(|_| meta(row).branch.is_some());
+        let owns = |parent| source.owns(row, facts.execution(parent), name);
+        crate::trace::frame_block(row).is_some() || branch_in.is_some_and(owns)
     })
 }
 
 /// Returns the nearest execution, at or above `from`, for which `wanted` returns true.
-fn nearest(
-    facts: &dyn Facts,
+fn nearest<'f>(
+    facts: &'f Facts<'_>,
     from: Option<i64>,
-    wanted: impl Fn(&Execution) -> Result<bool, WriteError>,
-) -> Result<Option<Execution>, WriteError> {
+    wanted: impl Fn(&Execution) -> bool,
+) -> Result<Option<&'f Execution>, WriteError> {
     let mut at = from;
     // The limit ends the search if the parents form a cycle, or a chain deeper than any real one.
     for _ in 0..MOST_DEEP {
         let Some(id) = at else { return Ok(None) };
-        let Some(row) = facts.execution(id)? else {
+        let Some(row) = facts.execution(id) else {
             return match Some(id) == from {
                 true => Err(no_execution(id)),
                 false => Ok(None),
             };
         };
-        if wanted(&row)? {
+        if wanted(row) {
             return Ok(Some(row));
         }
         at = row.parent.filter(|parent| *parent != id);
@@ -323,7 +277,7 @@ fn nearest(
 }
 
 /// Returns the number of frames above an execution.
-pub(super) fn depth(facts: &dyn Facts, from: Option<i64>) -> Result<i64, WriteError> {
+pub(super) fn depth(facts: &Facts<'_>, from: Option<i64>) -> Result<i64, WriteError> {
     let (mut at, mut depth) = (from, 0);
     for _ in 0..MOST_DEEP {
         let Some(frame) = frame_of(facts, at)? else {

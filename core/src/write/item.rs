@@ -2,11 +2,11 @@
 //! represents the item, and begins with the first statement that runs in the item.
 
 use super::insist::Insist;
-use super::instance::{Instance, begun_after, meta, newest_at};
+use super::instance::{Instance, begun_after, meta};
 use super::open_executions::OpenExecutions;
-use super::overlay::Overlay;
 use super::place::{at_line, holder};
 use super::source::{Found, Source, StatementRef};
+use super::steps::Steps;
 use super::{At, Branch, Facts, Place, Plan, WriteError};
 use crate::model::Execution;
 
@@ -54,27 +54,27 @@ pub(super) enum Where {
 
 /// Plans a command inside an item. If the item has not begun, the plan first begins it.
 pub(super) fn inside<D>(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     wanted: Wanted<'_>,
-    plan: impl FnOnce(&dyn Facts, Option<i64>) -> Result<Plan<D>, WriteError>,
+    plan: impl FnOnce(&Facts<'_>, Option<i64>) -> Result<Plan<D>, WriteError>,
 ) -> Result<Plan<D>, WriteError> {
     enter(facts, at, wanted, find(facts, wanted)?, plan)
 }
 
 /// Plans a command like [`inside`], for a place that was already found.
 pub(super) fn enter<D>(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     wanted: Wanted<'_>,
     place: Where,
-    plan: impl FnOnce(&dyn Facts, Option<i64>) -> Result<Plan<D>, WriteError>,
+    plan: impl FnOnce(&Facts<'_>, Option<i64>) -> Result<Plan<D>, WriteError>,
 ) -> Result<Plan<D>, WriteError> {
     match place {
         Where::Elsewhere => plan(facts, wanted.parent),
         Where::In(id) => plan(facts, Some(id)),
         Where::New { parallel, name, .. } => {
-            let mut all = Overlay::new(facts);
+            let mut all = Steps::new(facts);
             let item = all.plan(&begins(parallel, name, wanted.insist), at)?;
             let done = all.then(|facts| plan(facts, Some(item.id)))?;
             Ok(all.done(done))
@@ -94,13 +94,13 @@ pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
 
 /// Finds the item for a statement: the item that the caller named, else the only open item in which the statement has
 /// not begun, else a new item.
-pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, WriteError> {
+pub(super) fn find(facts: &Facts<'_>, wanted: Wanted<'_>) -> Result<Where, WriteError> {
     if *wanted.statement == StatementRef::default() {
         return Ok(Where::Elsewhere);
     }
-    let source = Source::of(facts)?;
+    let source = Source::of(facts);
     let found = source.find(wanted.statement)?;
-    let (Some(statement), Some(listing)) = (found.statement, &source.listing) else {
+    let (Some(statement), Some(listing)) = (found.statement, source.listing) else {
         return match wanted.item {
             None => Ok(Where::Elsewhere),
             Some(_) => Err(WriteError::wrong(
@@ -203,10 +203,10 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
 
 /// Returns the open execution that contains the statement, in the branch or item that the caller named.
 fn named_branch(
-    source: &Source,
+    source: &Source<'_>,
     found: &Found,
     wanted: Wanted<'_>,
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
 ) -> Result<Where, WriteError> {
     let Some(name) = wanted.item else {
         return Ok(Where::Elsewhere);
@@ -237,7 +237,7 @@ pub(super) fn is_parallel(row: &Execution) -> bool {
 }
 
 /// Returns whether a statement has begun in an item.
-fn begun_in(facts: &dyn Facts, item: i64, found: &Found) -> Result<bool, WriteError> {
+fn begun_in(facts: &Facts<'_>, item: i64, found: &Found) -> Result<bool, WriteError> {
     let place = Place {
         parent: Some(item),
         index: found.index(),
@@ -245,14 +245,14 @@ fn begun_in(facts: &dyn Facts, item: i64, found: &Found) -> Result<bool, WriteEr
     };
     // Executions of an earlier attempt of the item do not count.
     let since = begun_after(facts, Some(item))?;
-    Ok(newest_at(facts, &place, since)?.is_some())
+    Ok(facts.back(&place, since).next().is_some())
 }
 
 /// Returns the name of the next item: the first name in the block's list `branches` that has not begun, else the next
 /// free number.
-fn next_name(facts: &dyn Facts, parallel: &Execution) -> Result<String, WriteError> {
+fn next_name(facts: &Facts<'_>, parallel: &Execution) -> Result<String, WriteError> {
     let instance = Instance::of(facts, parallel.id)?;
-    let begun = super::parallel::branches_of(facts, &instance)?;
+    let begun = super::parallel::branches_of(facts, &instance);
     let mut names: Vec<&str> = begun.iter().map(|(name, _)| &**name).collect();
     names.sort_unstable();
     names.dedup();

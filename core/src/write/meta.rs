@@ -60,7 +60,7 @@ impl Keys {
     }
 
     /// Returns the key for the line of a statement, if the statement's text is not unique in the program.
-    pub(super) fn line(source: &Source, found: &Found) -> Keys {
+    pub(super) fn line(source: &Source<'_>, found: &Found) -> Keys {
         let line = found.line.filter(|_| !source.text_is_unique(found));
         Keys::default().number("program_line", line.map(i64::from))
     }

@@ -1,14 +1,12 @@
 //! Computes the changes of each recording command, without I/O (docs/contribute/errata.md).
 //!
 //! ```text
-//! command ──► Record::plan(facts, at) ──► changes ──► RunStore: all of them in one transaction, or none
-//!                      │ asks for rows by key                     SQLite, folder, PostgreSQL
-//!                      └─────────── Facts ◄───────────────────────┘
+//! RunStore: reads the run ──► Facts ──► Record::plan(facts, at) ──► changes ──► RunStore: all of them, or none
 //! ```
 //!
-//! A command is a struct that implements [`Record`]. The command reads the few rows that it needs through [`Facts`],
-//! and either refuses or returns [`Change`]s and a result for the caller. The n-th write costs as much as the first,
-//! because a plan never reads the history. A store applies changes; it never decides. [`record`] connects the two.
+//! A command is a struct that implements [`Record`]. The store reads the run as every reader does, and the command
+//! decides on these [`Facts`]: it either refuses, or returns [`Change`]s and a result for the caller. A store reads rows
+//! and applies changes; it never decides. [`record`] connects the two.
 //!
 //! | file | commands |
 //! |---|---|
@@ -29,7 +27,7 @@
 //! | `open_executions.rs`, `place.rs`, `item.rs` | what is open, what does it block, and where does a statement run? |
 //! | `order.rs` | which statements begin out of the program's order? |
 //! | `insist.rs` | how are `--force` and `--override` recorded? |
-//! | `overlay.rs` | how are several commands planned as one? |
+//! | `steps.rs` | how are several commands planned as one? |
 //! | `instance.rs`, `meta.rs`, `names.rs` | which rows are one instance; which metadata keys and which names are valid? |
 //!
 //! `adopt.rs` converts a hand-written state.md into events. `state.rs` renders the state.md of a folder that is being
@@ -53,7 +51,6 @@ pub mod names;
 mod next;
 mod open_executions;
 mod order;
-mod overlay;
 mod parallel;
 mod place;
 mod put;
@@ -64,6 +61,7 @@ mod run;
 mod skip;
 mod source;
 mod state;
+mod steps;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -79,7 +77,9 @@ pub use at::{At, at_text};
 pub use begin::{Begin, Run};
 pub use close::{Close, How};
 pub use error::{Fault, FaultKind, WriteError};
-pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, Place, RunFact, Style};
+pub(crate) use facts::Place;
+pub use facts::{AgentFact, Facts, Shelf, Style};
+use facts::{ImportFact, RunFact};
 pub use gate::{
     CreateGate, DecideAsSeen, Decision, ExpireGates, ResolveGate, Resolved, ViewGate, principal,
 };
@@ -98,7 +98,7 @@ pub use rounds::{BeginLoop, ExitLoop, Iterate};
 pub use run::{Finish, Reopen};
 pub use skip::Skip;
 pub use source::StatementRef;
-pub use state::{FolderState, folder_state};
+pub use state::folder_state;
 
 /// A command that records an event.
 pub trait Record {
@@ -111,7 +111,7 @@ pub trait Record {
     /// # Errors
     /// [`WriteError::Refused`] if a rule refuses, [`WriteError::NotFound`] if a named thing does not exist,
     /// [`WriteError::Fault`] if the store could not answer. In all cases the store stays unchanged.
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Self::Done>, WriteError>;
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Self::Done>, WriteError>;
 }
 
 /// The changes that a command writes, and the result that the command returns to its caller.
@@ -127,15 +127,15 @@ pub struct Plan<D> {
 impl<R: Record> Record for Vec<R> {
     type Done = Vec<R::Done>;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Self::Done>, WriteError> {
-        let mut all = overlay::Overlay::new(facts);
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Self::Done>, WriteError> {
+        let mut all = steps::Steps::new(facts);
         let done: Result<Vec<_>, _> = self.iter().map(|one| all.plan(one, at)).collect();
         Ok(all.done(done?))
     }
 }
 
 /// A function that computes changes from facts; see [`RunStore::transact`].
-pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteError>;
+pub type Work<'a> = &'a mut dyn FnMut(&Facts<'_>) -> Result<Vec<Change>, WriteError>;
 
 /// A store of one run: it applies changes and never decides.
 ///
@@ -152,7 +152,7 @@ pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteEr
 ///   before the binding that names it, an execution before its gate, an audit row before the gate that it is about.
 /// - **No data is lost.** Replaced values and memories are kept as earlier versions; rows of the audit log and
 ///   attachments are never overwritten; unknown files and tables stay in place.
-/// - **The cost of a command** does not grow with the number of recorded rows.
+/// - **The cost of a command** is that of reading the run, which `show` does too, and of one durable write.
 /// - **No path leads out of the run**, whatever names and paths the run contains.
 pub trait RunStore {
     /// Calls `work` for the changes and applies them: all or none, durably, and one writer at a time. A store that has

@@ -2,7 +2,6 @@
 //! after a pending gate, and no parent ends while a child is open.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use super::instance::{Instance, meta, shown};
 use super::source::{Found, Source};
@@ -19,14 +18,10 @@ pub(super) struct OpenExecutions {
 }
 
 impl OpenExecutions {
-    pub(super) fn of(facts: &dyn Facts) -> Result<OpenExecutions, WriteError> {
-        let mut candidates = BTreeMap::new();
-        facts.open(&mut |row| {
-            candidates.insert(row.id, row);
-            ControlFlow::Continue(())
-        })?;
+    pub(super) fn of(facts: &Facts<'_>) -> Result<OpenExecutions, WriteError> {
         let mut rows: BTreeMap<i64, Execution> = BTreeMap::new();
-        for (id, row) in candidates {
+        for row in facts.rows().iter().filter(|row| row.opens()) {
+            let id = row.id;
             // A parent has a lower id than its children, so the loop visited the parent before.
             let above = match row.parent.filter(|parent| *parent != id) {
                 // An execution of an earlier attempt of its parent is not open in the next attempt.
@@ -37,8 +32,8 @@ impl OpenExecutions {
                 Some(parent) => is_open_with_ancestors(facts, parent)?,
                 None => true,
             };
-            if above && is_open(facts, &row, &rows)? {
-                rows.insert(id, row);
+            if above && is_open(facts, row, &rows)? {
+                rows.insert(id, row.clone());
             }
         }
         Ok(OpenExecutions { rows })
@@ -56,7 +51,7 @@ impl OpenExecutions {
     /// side by side.
     pub(super) fn pick(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         given: Option<i64>,
         wanted: Shape,
     ) -> Result<i64, WriteError> {
@@ -97,7 +92,7 @@ impl OpenExecutions {
         }
         let mut free = fit.clone();
         if wanted == Shape::Statement {
-            let source = Source::of(facts)?;
+            let source = Source::of(facts);
             free.retain(|row| self.handler(&source, row).is_none());
         }
         if let Some(innermost) = self.innermost(&free) {
@@ -118,9 +113,13 @@ impl OpenExecutions {
     }
 
     /// Returns the open `catch` or `finally` of the `try` in `row`. The `try` must not end before this handler.
-    pub(super) fn handler<'s>(&'s self, source: &Source, row: &Execution) -> Option<&'s Execution> {
+    pub(super) fn handler<'s>(
+        &'s self,
+        source: &Source<'_>,
+        row: &Execution,
+    ) -> Option<&'s Execution> {
         let mut later = self.rows.range(row.id.saturating_add(1)..);
-        let (listing, own) = (source.listing.as_ref()?, source.of_row(row)?);
+        let (listing, own) = (source.listing?, source.of_row(row)?);
         let belongs = |other: &Execution| {
             let at = source.of_row(other).filter(|at| *at != own);
             other.parent == row.parent && at.is_some_and(|at| listing.leader(at) == own)
@@ -184,11 +183,11 @@ impl OpenExecutions {
     /// wait, because they run concurrently. A `catch` runs while its `try` is open.
     pub(super) fn before<'s>(
         &'s self,
-        source: &Source,
+        source: &Source<'_>,
         found: &Found,
         parent: Option<i64>,
     ) -> Option<&'s Execution> {
-        let (statement, listing) = (found.statement?, source.listing.as_ref()?);
+        let (statement, listing) = (found.statement?, source.listing?);
         let beside = parent.and_then(|id| self.rows.get(&id));
         if beside.is_some_and(super::item::is_parallel) {
             return None;
@@ -208,7 +207,7 @@ impl OpenExecutions {
     /// Refuses a statement that would begin before an open execution of its sequence has ended.
     pub(super) fn in_turn(
         &self,
-        source: &Source,
+        source: &Source<'_>,
         found: &Found,
         parent: Option<i64>,
     ) -> Result<(), WriteError> {
@@ -238,7 +237,7 @@ impl OpenExecutions {
     /// Refuses to end an execution with an open child, or a `try` with an open handler.
     pub(super) fn no_child(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         id: i64,
         what: &str,
         verb: &str,
@@ -251,7 +250,7 @@ impl OpenExecutions {
                 .any(|at| at.id > row.id && at.parent == row.parent)
         };
         if let Some(own) = own.filter(beside) {
-            open.extend(self.handler(&Source::of(facts)?, own));
+            open.extend(self.handler(&Source::of(facts), own));
         }
         if open.is_empty() {
             return Ok(());
@@ -319,7 +318,7 @@ fn gate_waits(gate: &Execution) -> WriteError {
 }
 
 fn is_open(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     row: &Execution,
     known: &BTreeMap<i64, Execution>,
 ) -> Result<bool, WriteError> {
@@ -344,11 +343,11 @@ fn is_open(
 
 /// Returns whether an execution and all its ancestors are open. A parent that does not exist is ignored, because other
 /// writers put the number of a statement into the column for the parent (errata X2).
-fn is_open_with_ancestors(facts: &dyn Facts, id: i64) -> Result<bool, WriteError> {
+fn is_open_with_ancestors(facts: &Facts<'_>, id: i64) -> Result<bool, WriteError> {
     let mut at = Some(id);
     let mut seen = std::collections::BTreeSet::new();
     while let Some(id) = at.filter(|id| seen.insert(*id)) {
-        if facts.execution(id)?.is_none() {
+        if facts.execution(id).is_none() {
             return Ok(true);
         }
         let instance = Instance::of(facts, id)?;

@@ -1,32 +1,29 @@
 //! Checks whether a statement begins in the order of the program. A second alternative of a choice is refused; other
 //! deviations are recorded with a note.
 
-use super::instance::{begun_after, meta, newest_at, newest_in, shown};
+use super::instance::{begun_after, meta, newest_in, shown};
 use super::place::at_line;
 use super::source::{Found, Source};
 use super::{Facts, Place, WriteError};
 use crate::model::{Execution, Status};
 use crate::program::{Listing, Statement, StatementKind as Kind};
 
-/// Number of rows that are searched for the last statement of a sequence.
-const FAR: usize = 200;
-
 /// A statement that is about to begin in a sequence.
 pub(super) struct Turn<'a> {
-    pub(super) facts: &'a dyn Facts,
-    pub(super) source: &'a Source,
+    pub(super) facts: &'a Facts<'a>,
+    pub(super) source: Source<'a>,
     pub(super) found: &'a Found,
     pub(super) parent: Option<i64>,
 }
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
     /// Refuses a statement in one alternative of a choice if another alternative was already taken.
     pub(super) fn other_way(&self) -> Result<(), WriteError> {
         let Some((listing, statement)) = self.followed() else {
             return Ok(());
         };
         // Two branches or items may take different alternatives, but each of them takes only one.
-        if self.is_beside(listing, statement) && !self.in_scope()? {
+        if self.is_beside(listing, statement) && !self.in_scope() {
             return Ok(());
         }
         let Some(choice) = listing.choice(statement) else {
@@ -36,7 +33,7 @@ impl Turn<'_> {
         let since = begun_after(self.facts, self.parent)?;
         let others = listing.siblings(statement).filter(is_other);
         for way in others.filter_map(|at| listing.get(at)) {
-            if let Some(row) = self.begun(way, since)? {
+            if let Some(row) = self.begun(way, since) {
                 return Err(WriteError::refused(
                     "way-taken",
                     format!(
@@ -67,12 +64,10 @@ impl Turn<'_> {
             return Ok(notes);
         };
         let since = begun_after(self.facts, self.parent)?;
-        let again = match listing.get(statement) {
-            Some(own) => self.begun(own, since)?,
-            None => None,
-        };
+        let own = listing.get(statement);
+        let again = own.and_then(|own| self.begun(own, since));
         let ended = |row: &Execution| row.status.is_terminal() && row.status != Status::Failed;
-        if again.is_some_and(|row| ended(&row)) {
+        if again.is_some_and(ended) {
             notes.push(format!(
                 "{} ended already in this sequence: this command records the statement once more",
                 at_line(self.found)
@@ -80,12 +75,12 @@ impl Turn<'_> {
             return Ok(notes);
         }
         let of_program = |row: &Execution| !self.source.is_own_gate(row);
-        let Some(last) = newest_in(self.facts, self.parent, (since, FAR), of_program)? else {
+        let Some(last) = newest_in(self.facts, self.parent, since, of_program) else {
             return Ok(notes);
         };
         let Some(before) = self
             .source
-            .of_row(&last)
+            .of_row(last)
             .filter(|before| *before != statement)
         else {
             return Ok(notes);
@@ -108,14 +103,14 @@ impl Turn<'_> {
 
     /// Returns the program and the statement if the statements of the sequence run in the order of lines. Returns
     /// `None` if the program has labels, to which a gate may lead back, or if the statement is a branch or in an item.
-    fn straight(&self) -> Option<(&Listing, u32)> {
+    fn straight(&self) -> Option<(&'a Listing, u32)> {
         self.followed()
             .filter(|(listing, statement)| !self.is_beside(listing, *statement))
     }
 
     /// Returns the program and the statement, unless the program has labels, to which a gate may lead back.
-    fn followed(&self) -> Option<(&Listing, u32)> {
-        let listing = self.source.listing.as_ref()?;
+    fn followed(&self) -> Option<(&'a Listing, u32)> {
+        let listing = self.source.listing?;
         let statement = self.found.statement?;
         let labels = listing.statements.iter().any(|s| s.kind == Kind::Label);
         (!labels).then_some((listing, statement))
@@ -129,17 +124,14 @@ impl Turn<'_> {
     }
 
     /// Returns whether the statement runs in a branch or item with an execution of its own.
-    fn in_scope(&self) -> Result<bool, WriteError> {
-        let Some(parent) = self.parent else {
-            return Ok(false);
-        };
-        let row = self.facts.execution(parent)?;
-        Ok(row.is_some_and(|row| meta(&row).branch.is_some()))
+    fn in_scope(&self) -> bool {
+        let row = self.parent.and_then(|parent| self.facts.execution(parent));
+        row.is_some_and(|row| meta(row).branch.is_some())
     }
 
     /// Returns the newest row of a statement in this sequence, among the rows after `since`.
-    fn begun(&self, own: &Statement, since: i64) -> Result<Option<Execution>, WriteError> {
+    fn begun(&self, own: &Statement, since: i64) -> Option<&Execution> {
         let place = Place::of_statement(self.parent, own);
-        newest_at(self.facts, &place, since.saturating_add(1))
+        self.facts.back(&place, since.saturating_add(1)).next()
     }
 }

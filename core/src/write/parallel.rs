@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use super::begin::{Entry, not_twice};
 use super::close::Ending;
@@ -7,8 +6,8 @@ use super::insist::{Insist, Insisted};
 use super::instance::{self, Instance, shown};
 use super::item::{self, Wanted};
 use super::meta::Keys;
-use super::overlay::Overlay;
 use super::source::{Command, Found, Source, StatementRef};
+use super::steps::Steps;
 use super::{
     At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, ParallelRunning, Place, Plan, Record,
     WriteError, names,
@@ -37,7 +36,7 @@ pub struct BeginParallel {
 impl Record for BeginParallel {
     type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         for (n, branch) in self.branches.iter().enumerate() {
             names::plain("branch", branch)?;
             if self.branches.iter().take(n).any(|other| other == branch) {
@@ -67,7 +66,7 @@ impl Record for BeginParallel {
 impl BeginParallel {
     fn plan_in(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         at: &At,
         parent: Option<i64>,
     ) -> Result<Plan<ExecutionBegun>, WriteError> {
@@ -108,7 +107,7 @@ const STRATEGIES: [&str; 3] = ["all", "first", "any"];
 impl BeginParallel {
     /// Returns the names of the block's branches: the given names, else the program's. The given names must be as many
     /// as the program's branches, and include every name that the program gives.
-    fn all_branches(&self, entry: &mut Entry) -> Result<Vec<String>, WriteError> {
+    fn all_branches(&self, entry: &mut Entry<'_>) -> Result<Vec<String>, WriteError> {
         let statement = entry.found.statement;
         let of_program = statement.map_or_else(Vec::new, |at| entry.source.branches(at));
         let says: Vec<String> = of_program.iter().map(|(name, _)| name.clone()).collect();
@@ -145,12 +144,12 @@ pub struct RunParallel {
 impl Record for RunParallel {
     type Done = ParallelRunning;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ParallelRunning>, WriteError> {
-        let mut all = Overlay::new(facts);
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ParallelRunning>, WriteError> {
+        let mut all = Steps::new(facts);
         let parallel = all.plan(&self.begin, at)?;
-        let row = all.execution(parallel.id)?;
+        let row = all.facts().execution(parallel.id);
         let names = row
-            .map(|row| instance::meta(&row).branches)
+            .map(|row| instance::meta(row).branches)
             .unwrap_or_default();
         if names.is_empty() {
             return Err(WriteError::wrong(
@@ -187,7 +186,7 @@ pub struct Branch {
 impl Record for Branch {
     type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         names::plain("branch", &self.name)?;
         let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
         open.past_gates()?;
@@ -198,7 +197,7 @@ impl Record for Branch {
             ..
         } = open;
         let id = parallel.first.id;
-        let source = Source::of(facts)?;
+        let source = Source::of(facts);
         let own = parallel.meta();
         if !own.branches.is_empty() && !own.branches.iter().any(|b| **b == *self.name) {
             return Err(WriteError::refused(
@@ -211,7 +210,7 @@ impl Record for Branch {
                 "name one of these branches",
             ));
         }
-        let begun = branches_of(facts, &parallel)?;
+        let begun = branches_of(facts, &parallel);
         if let Some((_, status)) = begun.iter().rfind(|(name, _)| **name == *self.name) {
             return Err(WriteError::refused(
                 "branch-begun",
@@ -247,13 +246,13 @@ impl Branch {
     /// (a loop, a gate) begins inside the branch. The branch then has no statement.
     fn found(
         &self,
-        source: &Source,
+        source: &Source<'_>,
         parallel: &Instance,
         announced: &[Text],
         insisted: &mut Insisted,
     ) -> Result<Found, WriteError> {
         let statement = source.of_row(&parallel.first);
-        let listing = source.listing.as_ref();
+        let listing = source.listing;
         let items = statement
             .zip(listing)
             .filter(|(at, listing)| listing.has_items(*at));
@@ -323,10 +322,10 @@ pub struct Join {
 impl Record for Join {
     type Done = ParallelJoined;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ParallelJoined>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ParallelJoined>, WriteError> {
         let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
-        let branches = statuses(facts, &open.instance)?;
-        let joins = may_join(&open.instance, &branches, &Source::of(facts)?);
+        let branches = statuses(facts, &open.instance);
+        let joins = may_join(&open.instance, &branches, &Source::of(facts));
         open.insisted.sequence(joins)?;
         Ok(Plan {
             changes: open.changes(facts, at, "joined", None, Keys::default())?,
@@ -349,7 +348,7 @@ impl Record for Join {
 pub(super) fn may_join(
     parallel: &Instance,
     branches: &[(Text, Status)],
-    source: &Source,
+    source: &Source<'_>,
 ) -> Result<(), WriteError> {
     let open: Vec<&str> = branches
         .iter()
@@ -409,31 +408,25 @@ pub(super) fn may_join(
 }
 
 /// Returns each branch with its newest status. A branch in the block's list `branches` that has not begun is pending.
-pub(super) fn statuses(
-    facts: &dyn Facts,
-    parallel: &Instance,
-) -> Result<Vec<(Text, Status)>, WriteError> {
+pub(super) fn statuses(facts: &Facts<'_>, parallel: &Instance) -> Vec<(Text, Status)> {
     let announced = parallel.meta().branches.into_iter();
     let announced = announced.map(|name| (name, Status::Pending));
     let mut all: Vec<(Text, Status)> = Vec::new();
     // A parallel may have ten thousand items, so a map finds each item by its name.
     let mut places: BTreeMap<Text, usize> = BTreeMap::new();
-    for (name, now) in announced.chain(branches_of(facts, parallel)?) {
+    for (name, now) in announced.chain(branches_of(facts, parallel)) {
         let place = *places.entry(name.clone()).or_insert(all.len());
         match all.get_mut(place) {
             Some((_, status)) => *status = now,
             None => all.push((name, now)),
         }
     }
-    Ok(all)
+    all
 }
 
 /// Returns each branch with its status, in order of row id. Branches are found by their `parallel_id`, not by their
 /// parent (errata X2), because in OpenProse's own rows a branch is a sibling of its parallel block.
-pub(super) fn branches_of(
-    facts: &dyn Facts,
-    parallel: &Instance,
-) -> Result<Vec<(Text, Status)>, WriteError> {
+pub(super) fn branches_of(facts: &Facts<'_>, parallel: &Instance) -> Vec<(Text, Status)> {
     let id = parallel.meta().parallel_id;
     let first = &parallel.first;
     // Branches of an earlier attempt do not count, because a new attempt begins all branches again.
@@ -441,21 +434,19 @@ pub(super) fn branches_of(
         Status::Retry => parallel.last.id,
         _ => first.id,
     };
-    let mut rows: BTreeMap<i64, (Text, Status)> = BTreeMap::new();
-    let mut take = |row: Execution| {
-        let own = row.meta.as_deref().filter(|meta| meta.parallel_id == id);
-        if let Some(branch) = own.and_then(|meta| meta.branch.clone())
-            && row.id > since
-        {
-            rows.insert(row.id, (branch, row.status));
-        }
-        ControlFlow::Continue(())
-    };
-    facts.children(first.id, &mut take)?;
     // A branch that is a sibling of its block has the same `index` as the block. A block without an `index` therefore
     // has no such branches.
-    if first.index.is_some() {
-        facts.executions_back(&Place::of(first), first.id, &mut take)?;
-    }
-    Ok(rows.into_values().collect())
+    let place = Place::of(first);
+    let beside = facts
+        .back(&place, first.id)
+        .filter(|_| first.index.is_some());
+    let rows = facts.children(Some(first.id)).chain(beside);
+    let own = |row: &Execution| {
+        let meta = row.meta.as_deref().filter(|meta| meta.parallel_id == id)?;
+        Some((meta.branch.clone()?, row.status.clone()))
+    };
+    let rows = rows.filter(|row| row.id > since);
+    let rows: BTreeMap<i64, (Text, Status)> =
+        rows.filter_map(|row| Some((row.id, own(row)?))).collect();
+    rows.into_values().collect()
 }

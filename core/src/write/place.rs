@@ -14,16 +14,16 @@ use crate::trace::{Shape, frame_block, shape};
 /// A refusal if the enclosing construct has not begun, if several executions are suitable, or if the given execution
 /// does not belong to an enclosing construct.
 pub(super) fn parent_of(
-    facts: &dyn Facts,
-    source: &Source,
+    facts: &Facts<'_>,
+    source: &Source<'_>,
     open_executions: &OpenExecutions,
     found: &Found,
     given: Option<i64>,
 ) -> Result<Option<i64>, WriteError> {
     match given {
         Some(id) => {
-            let row = facts.execution(id)?.ok_or_else(|| no_execution(id))?;
-            fits(facts, source, open_executions, found, &row)?;
+            let row = facts.execution(id).ok_or_else(|| no_execution(id))?;
+            fits(facts, source, open_executions, found, row)?;
             Ok(Some(id))
         }
         None => taken(source, open_executions, found),
@@ -32,7 +32,7 @@ pub(super) fn parent_of(
 
 /// Returns the statements that enclose a statement, innermost first. The list ends with the declaration of the
 /// enclosing block, if there is one.
-pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
+pub(super) fn around(source: &Source<'_>, statement: u32) -> Vec<u32> {
     let enclosing = source.listing.iter().flat_map(|l| l.enclosing(statement));
     let mut found = Vec::new();
     for at in enclosing {
@@ -46,7 +46,7 @@ pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
 
 /// Returns the innermost enclosing construct that needs an execution, and the statement directly inside it. The latter
 /// is the given statement or a statement around it.
-pub(super) fn holder(source: &Source, statement: u32) -> (Option<u32>, u32) {
+pub(super) fn holder(source: &Source<'_>, statement: u32) -> (Option<u32>, u32) {
     let mut inner = statement;
     for at in around(source, statement) {
         if source.kind(at).is_some_and(holds) {
@@ -64,7 +64,7 @@ fn holds(kind: Kind) -> bool {
 }
 
 fn taken(
-    source: &Source,
+    source: &Source<'_>,
     open_executions: &OpenExecutions,
     found: &Found,
 ) -> Result<Option<i64>, WriteError> {
@@ -92,7 +92,7 @@ fn taken(
 /// Returns the open executions in which a statement may run. All of them belong to the innermost enclosing construct
 /// that has open executions.
 pub(super) fn candidates<'r>(
-    source: &Source,
+    source: &Source<'_>,
     open_executions: &'r OpenExecutions,
     found: &Found,
 ) -> Vec<&'r Execution> {
@@ -112,7 +112,7 @@ pub(super) fn candidates<'r>(
 
 /// Returns the open executions of the construct `outer` in which `inner`, a statement directly inside `outer`, may run.
 fn fitting<'r>(
-    source: &Source,
+    source: &Source<'_>,
     open_executions: &'r OpenExecutions,
     outer: u32,
     inner: u32,
@@ -133,14 +133,14 @@ fn fitting<'r>(
 
 /// Returns whether a statement directly in a parallel block is itself a branch, rather than a statement inside a
 /// branch.
-fn is_branch(source: &Source, parallel: u32, statement: u32) -> bool {
-    let listing = source.listing.as_ref();
+fn is_branch(source: &Source<'_>, parallel: u32, statement: u32) -> bool {
+    let listing = source.listing;
     source.kind(parallel) == Some(Kind::Parallel)
         && listing.is_some_and(|l| !l.has_items(parallel) && l.stands_alone(statement))
 }
 
 /// Returns whether a row is an execution of `outer` in which `inner`, a statement directly inside `outer`, may run.
-fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
+fn is_of(source: &Source<'_>, row: &Execution, outer: u32, inner: u32) -> bool {
     let Some(own) = source.get(outer) else {
         return false;
     };
@@ -156,7 +156,7 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
             let Some(branch) = meta(row).branch else {
                 return false;
             };
-            let leader = source.listing.as_ref();
+            let leader = source.listing;
             let leader = leader.map_or(inner, |listing| listing.leader(inner));
             let stands_at = |at: u32| {
                 let line = source.get(at).map(|s| i64::from(s.line));
@@ -218,7 +218,7 @@ pub(super) fn at_line(found: &Found) -> String {
 }
 
 fn a_branch(
-    source: &Source,
+    source: &Source<'_>,
     open_executions: &OpenExecutions,
     found: &Found,
     parallel: u32,
@@ -249,13 +249,13 @@ fn a_branch(
     WriteError::refused("is-a-branch", message, next)
 }
 
-fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteError {
+fn not_begun(source: &Source<'_>, found: &Found, outer: u32, inner: u32) -> WriteError {
     let Some(own) = source.get(outer) else {
         return WriteError::not_found("the program has no such statement", "");
     };
     let line = own.line;
     let place = shown_place(own);
-    let has_items = source.listing.as_ref().is_some_and(|l| l.has_items(outer));
+    let has_items = source.listing.is_some_and(|l| l.has_items(outer));
     let begins = |command: &str| format!("begin {place} with `prosescope {command} --line {line}`");
     let (what, next) = match own.kind {
         Kind::Block => {
@@ -312,8 +312,8 @@ fn shown_place(statement: &Statement) -> String {
 
 /// Refuses a parent that does not belong to an enclosing construct.
 fn fits(
-    facts: &dyn Facts,
-    source: &Source,
+    facts: &Facts<'_>,
+    source: &Source<'_>,
     open_executions: &OpenExecutions,
     found: &Found,
     given: &Execution,
@@ -323,7 +323,7 @@ fn fits(
     };
     let enclosing = around(source, statement);
     let (outer, inner) = holder(source, statement);
-    let is_items = |at: &u32| source.listing.as_ref().is_some_and(|l| l.has_items(*at));
+    let is_items = |at: &u32| source.listing.is_some_and(|l| l.has_items(*at));
     if let Some(parallel) = outer.filter(|at| is_branch(source, *at, inner))
         && inner == statement
     {
@@ -335,7 +335,7 @@ fn fits(
             statement,
         ));
     }
-    let Some(ran_in) = container(facts, source, given)? else {
+    let Some(ran_in) = container(facts, source, given) else {
         return Ok(());
     };
     // A plain statement can only contain the statements that the program has inside it, such as those of a `try:`.
@@ -348,10 +348,10 @@ fn fits(
         _ if elsewhere => false,
         (None, Container::Root) => true,
         (Some(outer), Container::Branch(at, row)) if outer == at && is_items(&outer) => {
-            meta(&row).branch.is_some()
+            meta(row).branch.is_some()
         }
         (Some(outer), Container::Branch(at, row)) => {
-            outer == at && is_of(source, &row, outer, inner)
+            outer == at && is_of(source, row, outer, inner)
         }
         (Some(outer), Container::Statement(at)) => {
             outer == at && source.kind(outer) != Some(Kind::Parallel)
@@ -375,53 +375,38 @@ fn fits(
     ))
 }
 
-enum Container {
+enum Container<'f> {
     Root,
     /// A branch: the statement of its parallel block, and the branch's row.
-    Branch(u32, Execution),
+    Branch(u32, &'f Execution),
     Statement(u32),
     Block(String),
 }
 
 /// Returns the construct of an execution, or of the nearest execution above it that has a construct. Returns `None` if
 /// no row shows a construct.
-fn container(
-    facts: &dyn Facts,
-    source: &Source,
-    from: &Execution,
-) -> Result<Option<Container>, WriteError> {
-    let mut at = from.clone();
+fn container<'f>(
+    facts: &'f Facts<'_>,
+    source: &Source<'_>,
+    from: &'f Execution,
+) -> Option<Container<'f>> {
+    let mut at = from;
     let mut seen = std::collections::BTreeSet::new();
-    loop {
-        if !seen.insert(at.id) {
-            return Ok(None);
-        }
-        let own = meta(&at);
-        if own.branch.is_some() && frame_block(&at).is_none() {
+    while seen.insert(at.id) {
+        if meta(at).branch.is_some() && frame_block(at).is_none() {
             // The parent of a branch is its parallel block.
-            let parallel = match at.parent {
-                Some(parent) => facts.execution(parent)?,
-                None => None,
-            };
-            let parallel = parallel.and_then(|row| source.of_row(&row));
-            return Ok(parallel.map(|parallel| Container::Branch(parallel, at)));
+            let parallel = source.of_row(facts.execution(at.parent?)?)?;
+            return Some(Container::Branch(parallel, at));
         }
-        match shape(&at) {
-            Shape::Frame => {
-                return Ok(frame_block(&at).map(|block| Container::Block(block.to_owned())));
-            }
-            Shape::Loop | Shape::Parallel => {
-                return Ok(source.of_row(&at).map(Container::Statement));
-            }
+        match shape(at) {
+            Shape::Frame => return Some(Container::Block(frame_block(at)?.to_owned())),
+            Shape::Loop | Shape::Parallel => return source.of_row(at).map(Container::Statement),
             Shape::Statement | Shape::Gate => {}
         }
-        let above = match at.parent {
-            None => return Ok(Some(Container::Root)),
-            Some(parent) => facts.execution(parent)?,
+        let Some(parent) = at.parent else {
+            return Some(Container::Root);
         };
-        match above {
-            Some(above) => at = above,
-            None => return Ok(None),
-        }
+        at = facts.execution(parent)?;
     }
+    None
 }

@@ -3,9 +3,9 @@ use super::close::{Close, How, again};
 use super::instance::{Instance, frame_of, meta, no_execution, scope_of, shown};
 use super::meta::Keys;
 use super::open_executions::{OpenExecutions, listed};
-use super::overlay::Overlay;
 use super::run::finished;
 use super::source::Source;
+use super::steps::Steps;
 use super::task::output_of;
 use super::{
     AddSegment, At, AttachmentFile, BindingRow, BindingWritten, Change, ExecutionEnded,
@@ -54,7 +54,7 @@ pub struct Put {
 impl Record for Put {
     type Done = BindingWritten;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<BindingWritten>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<BindingWritten>, WriteError> {
         if !self.done && self.memory.is_none() && self.segment.is_none() {
             let mut plan = self.plan_value(facts, at, false)?;
             plan.changes.extend(self.keep_writer(facts, &plan.done)?);
@@ -63,16 +63,11 @@ impl Record for Put {
         if self.done && self.execution.is_none() {
             return self.of_the_open(facts)?.plan(facts, at);
         }
-        let mut all = Overlay::new(facts);
+        let mut all = Steps::new(facts);
         let mut written = all.then(|facts| self.plan_value(facts, at, self.done))?;
         if !self.done {
-            let kept = self.keep_writer(&all, &written)?;
-            all.then(|_| {
-                Ok(Plan {
-                    changes: kept.into_iter().collect(),
-                    done: (),
-                })
-            })?;
+            let kept = self.keep_writer(all.facts(), &written)?;
+            all.add(kept);
         }
         if self.memory.is_some() || self.segment.is_some() {
             written.segment = self.remember(&mut all, at)?;
@@ -88,14 +83,14 @@ impl Record for Put {
 /// Returns the plan that completes an execution with the binding `written` as its value. Refuses if the execution's
 /// statement writes another binding, or has no value.
 fn complete(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     id: i64,
     written: &BindingWritten,
 ) -> Result<Plan<ExecutionEnded>, WriteError> {
     let wrote = &written.name;
     let instance = Instance::of(facts, id)?.open()?;
-    let source = Source::of(facts)?;
+    let source = Source::of(facts);
     let output = output_of(&source, &instance.first);
     if output.is_none()
         && let Some(what) = no_value(&source, &instance)
@@ -120,9 +115,9 @@ fn complete(
 }
 
 /// Returns a refusal if an execution has no value of its own, because the statements inside it write the values.
-fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
+fn no_value(source: &Source<'_>, instance: &Instance) -> Option<WriteError> {
     let row = &instance.first;
-    let (listing, at) = (source.listing.as_ref()?, source.of_row(row)?);
+    let (listing, at) = (source.listing?, source.of_row(row)?);
     let kind = listing.get(at)?.kind;
     // A branch is a scope, so the subagent that runs the branch writes the branch's value. The same holds for a pipe.
     let gives = matches!(kind, Kind::Do | Kind::Call | Kind::Pipe) || meta(row).branch.is_some();
@@ -151,7 +146,7 @@ impl Put {
     /// given execution, else the only open execution. Readers then need not infer the writer.
     fn keep_writer(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         written: &BindingWritten,
     ) -> Result<Option<Change>, WriteError> {
         if self.name.is_some() {
@@ -167,7 +162,7 @@ impl Put {
             },
         };
         let instance = Instance::of(facts, id)?;
-        let source = Source::of(facts)?;
+        let source = Source::of(facts);
         let named = output_of(&source, &instance.first).is_some();
         if named || !instance.is_open() || no_value(&source, &instance).is_some() {
             return Ok(None);
@@ -187,8 +182,8 @@ impl Put {
     }
 
     /// Returns this command with the only open statement as the execution that writes the value.
-    fn of_the_open(&self, facts: &dyn Facts) -> Result<Put, WriteError> {
-        let run = facts.run()?;
+    fn of_the_open(&self, facts: &Facts<'_>) -> Result<Put, WriteError> {
+        let run = facts.run();
         if run.status.is_finished() {
             return Err(finished(&run));
         }
@@ -209,13 +204,11 @@ impl Put {
     }
 
     /// Writes the agent's memory and segment, and returns the number of the segment.
-    fn remember(&self, all: &mut Overlay<'_>, at: &At) -> Result<Option<i64>, WriteError> {
-        let source = Source::of(all)?;
-        let row = match self.execution {
-            Some(id) => all.execution(id)?,
-            None => None,
-        };
-        let statement = row.as_ref().and_then(|row| source.of_row(row));
+    fn remember(&self, all: &mut Steps<'_, '_>, at: &At) -> Result<Option<i64>, WriteError> {
+        let facts = all.facts();
+        let source = Source::of(facts);
+        let row = self.execution.and_then(|id| facts.execution(id));
+        let statement = row.and_then(|row| source.of_row(row));
         let says = statement
             .and_then(|at| source.get(at))
             .and_then(|s| s.target.clone());
@@ -225,7 +218,7 @@ impl Put {
                 "`--agent NAME` names the agent",
             ));
         };
-        let listing = source.listing.as_ref();
+        let listing = source.listing;
         let scope = listing.and_then(|listing| listing.agent_scope(&agent));
         let scope = scope.unwrap_or(AgentScope::Execution);
         if scope != AgentScope::Execution {
@@ -267,12 +260,12 @@ impl Put {
     /// which belongs to the scope of the caller. Other values of the block belong to the block's frame.
     fn plan_value(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         at: &At,
         result: bool,
     ) -> Result<Plan<BindingWritten>, WriteError> {
         // A session that outlives an interruption may still write its value. A run that has ended takes no value.
-        let run = facts.run()?;
+        let run = facts.run();
         if run.status.is_finished() {
             return Err(finished(&run));
         }
@@ -282,13 +275,13 @@ impl Put {
                 names::file_in(facts.style(), "binding", name)?;
                 name.clone()
             }
-            None => anonymous(facts.last_anonymous()?)?,
+            None => anonymous(facts.last_anonymous())?,
         };
         let row = match self.execution {
-            Some(id) => Some(facts.execution(id)?.ok_or_else(|| no_execution(id))?),
+            Some(id) => Some(facts.execution(id).ok_or_else(|| no_execution(id))?),
             None => None,
         };
-        let program = Source::of(facts)?;
+        let program = Source::of(facts);
         let from = match &row {
             Some(row) if result && frame_block(row).is_some() => row.parent,
             _ => self.execution,
@@ -306,8 +299,8 @@ impl Put {
             _ => None,
         };
         let before = facts.binding(&name, frame)?;
-        let declared = declared(&program, &name, row.as_ref());
-        let source = self.source.clone().or_else(|| written_by(row.as_ref()));
+        let declared = declared(&program, &name, row);
+        let source = self.source.clone().or_else(|| written_by(row));
         let source = source.or_else(|| declared.as_ref().map(|(_, text)| text.clone()));
         let kind = match (&self.kind, &before, &declared) {
             (Some(word), _, Some((says, text))) if known_kind(word)? != *says => {
@@ -335,7 +328,7 @@ impl Put {
                 return Err(overwrites(&name, &before.kind, before.source.as_deref()));
             }
         } else if facts.style() == Style::Files
-            && let Some(other) = facts.binding_by_case(&name, frame)?
+            && let Some(other) = facts.binding_by_case(&name, frame)
         {
             return Err(WriteError::refused(
                 "name-differs-by-case",
@@ -399,7 +392,7 @@ impl Put {
 
 impl Put {
     /// Returns notes about input that is recorded although it is probably a mistake, such as an empty value.
-    fn notes(&self, source: &Source, name: &str) -> Vec<String> {
+    fn notes(&self, source: &Source<'_>, name: &str) -> Vec<String> {
         let mut notes = Vec::new();
         match self.value.text() {
             Some("") => notes.push(format!("the value of {name} is empty")),
@@ -408,7 +401,7 @@ impl Put {
             }
             _ => {}
         }
-        let listing = source.listing.as_ref();
+        let listing = source.listing;
         if self.name.is_some() && listing.is_some_and(|listing| !listing.contains_name(name)) {
             notes.push(format!("the program does not contain the name {name}"));
         }
@@ -417,7 +410,7 @@ impl Put {
 }
 
 /// Refuses a value without an execution if open branches write values of this name, each in its own scope.
-fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(), WriteError> {
+fn not_in_a_branch(facts: &Facts<'_>, source: &Source<'_>, name: &str) -> Result<(), WriteError> {
     let open_executions = OpenExecutions::of(facts)?;
     let mut own = Vec::new();
     for row in open_executions.rows() {
@@ -426,7 +419,7 @@ fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(),
             continue;
         }
         let scope = scope_of(facts, source, Some(row.id), name)?;
-        if scope.is_some_and(|scope| frame_block(&scope).is_none()) {
+        if scope.is_some_and(|scope| frame_block(scope).is_none()) {
             own.push(row);
         }
     }
@@ -445,13 +438,17 @@ fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(),
 
 /// Returns the kind and the statement text that the program declares for a name. Both come from the statement of the
 /// writing execution if that statement binds the name, else from the only statement that binds the name.
-fn declared(source: &Source, name: &str, row: Option<&Execution>) -> Option<(BindingKind, String)> {
+fn declared(
+    source: &Source<'_>,
+    name: &str,
+    row: Option<&Execution>,
+) -> Option<(BindingKind, String)> {
     let own = row
         .and_then(|row| source.of_row(row))
         .and_then(|at| source.get(at));
     let own =
         own.filter(|s| s.output().is_some_and(|(output, _)| output == name) && s.binds.is_some());
-    let binder = own.or_else(|| source.listing.as_ref()?.binder(name));
+    let binder = own.or_else(|| source.listing?.binder(name));
     binder.map(|statement| {
         let kind = BindingKind::parse(statement.binds.as_deref().unwrap_or("let"));
         (kind, statement.text.clone())
@@ -505,7 +502,7 @@ fn anonymous(last: u32) -> Result<String, WriteError> {
 
 /// Returns a free path for an attachment, because an attachment is never overwritten (errata B8).
 fn free_attachment(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     name: &str,
     frame: Option<i64>,
     text: bool,

@@ -4,8 +4,8 @@ use super::insist::{Insist, Insisted};
 use super::instance::{Instance, begun_after, begun_again, meta, open_parent, running};
 use super::meta::{Keys, Word};
 use super::open_executions::OpenExecutions;
-use super::overlay::Overlay;
 use super::source::{Found, Source};
+use super::steps::Steps;
 use super::task::task_of;
 use super::{
     At, AttemptBegun, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError,
@@ -28,9 +28,9 @@ pub struct Retry {
 impl Record for Retry {
     type Done = AttemptBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<AttemptBegun>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<AttemptBegun>, WriteError> {
         if let Some(error) = &self.error {
-            let mut all = Overlay::new(facts);
+            let mut all = Steps::new(facts);
             let error = error.clone();
             let failed = Close {
                 id: Some(self.id),
@@ -56,7 +56,7 @@ impl Record for Retry {
                 "to record a failure and the next attempt, use `prosescope exec retry ID --error TEXT`",
             ));
         }
-        if let Some(again) = begun_again(facts, &instance)? {
+        if let Some(again) = begun_again(facts, &instance) {
             return Err(WriteError::refused(
                 "retry-superseded",
                 format!(
@@ -81,7 +81,7 @@ impl Record for Retry {
         let mut insisted = Insisted::new(self.insist);
         let past = OpenExecutions::of(facts)?.past_gates(instance.first.parent);
         insisted.sequence(past)?;
-        let source = Source::of(facts)?;
+        let source = Source::of(facts);
         let statement = source.of_row(&instance.first);
         let line = instance.line();
         let max = match raised(&instance).filter(|_| self.max.is_none()) {
@@ -153,7 +153,7 @@ impl Record for Retry {
 }
 
 /// Returns the limit of attempts if the failed execution `instance` has used all of its attempts.
-pub(super) fn used_up(source: &Source, instance: &Instance) -> Option<i64> {
+pub(super) fn used_up(source: &Source<'_>, instance: &Instance) -> Option<i64> {
     let max = raised(instance).or_else(|| in_program(source, instance))?;
     (next_attempt(instance) > max).then_some(max)
 }
@@ -168,6 +168,6 @@ fn raised(instance: &Instance) -> Option<i64> {
     last.max.filter(|_| last.attempt.is_some())
 }
 
-fn in_program(source: &Source, instance: &Instance) -> Option<i64> {
+fn in_program(source: &Source<'_>, instance: &Instance) -> Option<i64> {
     source.get(source.of_row(&instance.first)?)?.most_attempts()
 }

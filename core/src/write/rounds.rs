@@ -4,8 +4,8 @@ use super::insist::Insist;
 use super::instance::{Instance, meta};
 use super::item::{self, Wanted};
 use super::meta::{Keys, Word};
-use super::overlay::Overlay;
 use super::source::{Command, Source, StatementRef};
+use super::steps::Steps;
 use super::{
     At, Change, ExecutionBegun, ExecutionRow, ExecutionUpdate, Facts, LoopRounds, Plan, Record,
     Style, WriteError,
@@ -33,7 +33,7 @@ pub struct BeginLoop {
 impl Record for BeginLoop {
     type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
         item::inside(facts, at, wanted, |facts, parent| {
             self.plan_in(facts, at, parent)
@@ -44,7 +44,7 @@ impl Record for BeginLoop {
 impl BeginLoop {
     fn plan_in(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         at: &At,
         parent: Option<i64>,
     ) -> Result<Plan<ExecutionBegun>, WriteError> {
@@ -100,12 +100,12 @@ pub struct Iterate {
 impl Record for Iterate {
     type Done = LoopRounds;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
         let mut open = Ending::open(facts, self.id, Shape::Loop, self.insist)?;
         let id = open.instance.first.id;
         let rounds = ended_rounds(&open.instance).saturating_add(1);
         open.insisted
-            .sequence(rounds_left(facts, &Source::of(facts)?, Some(id)))?;
+            .sequence(rounds_left(facts, &Source::of(facts), Some(id)))?;
         open.no_child(facts, "the round of loop", "cannot end")?;
         let style = facts.style();
         let keys = Keys::default().number(Word::Iteration.key(style), Some(rounds));
@@ -147,9 +147,9 @@ pub struct ExitLoop {
 impl Record for ExitLoop {
     type Done = LoopRounds;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
         if self.round {
-            let mut all = Overlay::new(facts);
+            let mut all = Steps::new(facts);
             let (id, insist) = (self.id, self.insist);
             all.plan(&Iterate { id, insist }, at)?;
             let mut alone = self.clone();
@@ -178,8 +178,8 @@ fn ended_rounds(instance: &Instance) -> i64 {
 /// Refuses a statement directly in the loop `parent` if the loop has reached its limit, because the statement would
 /// begin another round.
 pub(super) fn rounds_left(
-    facts: &dyn Facts,
-    source: &Source,
+    facts: &Facts<'_>,
+    source: &Source<'_>,
     parent: Option<i64>,
 ) -> Result<(), WriteError> {
     let Some(id) = parent else { return Ok(()) };

@@ -26,8 +26,8 @@ pub struct Finish {
 impl Record for Finish {
     type Done = RunFinished;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<RunFinished>, WriteError> {
-        let run = facts.run()?;
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<RunFinished>, WriteError> {
+        let run = facts.run();
         if run.status.is_finished() {
             let other = self.status.as_ref().is_some_and(|own| *own != run.status);
             if self.again && !other {
@@ -108,8 +108,8 @@ pub(super) fn another(status: &RunStatus) -> &'static str {
 }
 
 /// Refuses to complete a run with an open execution or a pending gate.
-fn nothing_open(facts: &dyn Facts, open_executions: &OpenExecutions) -> Result<(), WriteError> {
-    let run = facts.run()?.name;
+fn nothing_open(facts: &Facts<'_>, open_executions: &OpenExecutions) -> Result<(), WriteError> {
+    let run = facts.run().name;
     let open: Vec<&Execution> = open_executions.rows().collect();
     if !open.is_empty() {
         return Err(WriteError::refused(
@@ -119,8 +119,7 @@ fn nothing_open(facts: &dyn Facts, open_executions: &OpenExecutions) -> Result<(
         ));
     }
     let pending = facts
-        .gates()?
-        .into_iter()
+        .gates()
         .find(|gate| gate.status == GateStatus::Pending);
     match pending {
         Some(gate) => Err(WriteError::refused(
@@ -138,7 +137,7 @@ fn nothing_open(facts: &dyn Facts, open_executions: &OpenExecutions) -> Result<(
 /// Returns the changes that record a forced completion: a log row for each pending gate, and metadata keys for every
 /// open execution.
 fn forced(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     open_executions: &OpenExecutions,
     insisted: Insisted,
@@ -176,8 +175,8 @@ impl Record for Reopen {
     /// The ids of the gates in whose logs the resumption is recorded: pending gates, and gates that were decided last.
     type Done = Vec<String>;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<String>>, WriteError> {
-        let run = facts.run()?;
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Vec<String>>, WriteError> {
+        let run = facts.run();
         if run.status == RunStatus::Completed {
             return Err(WriteError::refused(
                 "run-finished",
@@ -203,7 +202,7 @@ impl Record for Reopen {
 }
 
 /// Returns the row that records the resumption of an ended run, with the status and the time of the earlier end.
-fn taken_up(facts: &dyn Facts, at: &At, run: &RunFact) -> Result<ExecutionRow, WriteError> {
+fn taken_up(facts: &Facts<'_>, at: &At, run: &RunFact) -> Result<ExecutionRow, WriteError> {
     let style = facts.style();
     let ended = run.updated.as_ref().and_then(Stamp::millis);
     Ok(ExecutionRow {
@@ -223,7 +222,7 @@ fn taken_up(facts: &dyn Facts, at: &At, run: &RunFact) -> Result<ExecutionRow, W
 }
 
 /// Returns the change that sets the run's status.
-fn status(facts: &dyn Facts, at: &At, status: &RunStatus) -> Change {
+fn status(facts: &Facts<'_>, at: &At, status: &RunStatus) -> Change {
     Change::Run(RunChange {
         status: Some(status.word().to_owned()),
         updated: at.text(facts.style()),

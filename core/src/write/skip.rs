@@ -1,4 +1,4 @@
-use super::overlay::Overlay;
+use super::steps::Steps;
 use super::{At, Begin, Close, ExecutionEnded, Facts, How, Plan, Record, WriteError};
 
 /// The command `exec skip --line N`, which skips a statement that has not begun.
@@ -14,8 +14,8 @@ pub struct Skip {
 impl Record for Skip {
     type Done = ExecutionEnded;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
-        let mut all = Overlay::new(facts);
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
+        let mut all = Steps::new(facts);
         let begun = all.plan(&self.begin, at)?;
         let how = How::Skipped {
             reason: self.reason.clone(),

@@ -27,10 +27,10 @@ impl StatementRef {
     }
 }
 
-/// The run's program, scanned once for each command.
-#[derive(Debug, Default)]
-pub(super) struct Source {
-    pub(super) listing: Option<Listing>,
+/// The run's program.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Source<'s> {
+    pub(super) listing: Option<&'s Listing>,
 }
 
 /// The result of looking up a statement.
@@ -51,10 +51,11 @@ impl Found {
     }
 }
 
-impl Source {
-    pub(super) fn of(facts: &dyn Facts) -> Result<Source, WriteError> {
-        let listing = facts.program()?.map(|source| program::scan(&source));
-        Ok(Source { listing })
+impl<'s> Source<'s> {
+    pub(super) fn of(facts: &Facts<'s>) -> Source<'s> {
+        Source {
+            listing: facts.listing(),
+        }
     }
 
     /// Looks up a statement. A text that does not clearly match a statement of the program gets no line, because models
@@ -120,7 +121,7 @@ impl Source {
     }
 
     fn no_statement(&self, line: u32) -> WriteError {
-        let Some(listing) = &self.listing else {
+        let Some(listing) = self.listing else {
             return WriteError::not_found(
                 "the run contains no program, so no statement can be named by its line",
                 "give the statement's text",
@@ -157,7 +158,7 @@ impl Source {
         // if their own line is unknown.
         let branch = row.meta.as_deref().and_then(|meta| meta.branch.as_deref());
         if let Some(branch) = branch.filter(|branch| is_branch_text(&row.text, branch)) {
-            let listing = self.listing.as_ref()?;
+            let listing = self.listing?;
             let static_parallel = |at: &u32| {
                 statement.is_some_and(|s| s.kind == Kind::Parallel) && !listing.has_items(*at)
             };
@@ -169,10 +170,10 @@ impl Source {
         if let (Some(branch), Some(at)) = (branch, at)
             && statement.is_some_and(|s| s.kind == Kind::Parallel)
         {
-            return self.listing.as_ref()?.branch_of(at, branch);
+            return self.listing?.branch_of(at, branch);
         }
         let gate = row.meta.as_deref().and_then(|meta| meta.gate_id.as_deref());
-        if let (Some(gate), Some(listing)) = (gate, &self.listing) {
+        if let (Some(gate), Some(listing)) = (gate, self.listing) {
             // Accepts the only gate with this name. Of several gates with this name, the line or the text decides.
             if let [only] = listing.gates_named(crate::gate::visit(gate).0) {
                 return Some(*only);
@@ -190,39 +191,39 @@ impl Source {
 
     /// Returns the listing that contains a statement, and the statement's index in it. A statement that is not in the
     /// program is scanned as a program of its own.
-    pub(super) fn listed(&self, found: &Found) -> (Cow<'_, Listing>, u32) {
-        match (&self.listing, found.statement) {
+    pub(super) fn listed(&self, found: &Found) -> (Cow<'s, Listing>, u32) {
+        match (self.listing, found.statement) {
             (Some(listing), Some(at)) => (Cow::Borrowed(listing), at),
             _ => (Cow::Owned(program::scan(&found.text)), 0),
         }
     }
 
-    pub(super) fn get(&self, statement: u32) -> Option<&Statement> {
-        self.listing.as_ref()?.get(statement)
+    pub(super) fn get(&self, statement: u32) -> Option<&'s Statement> {
+        self.listing?.get(statement)
     }
 
     pub(super) fn kind(&self, statement: u32) -> Option<Kind> {
         Some(self.get(statement)?.kind)
     }
 
-    pub(super) fn statement(&self, found: &Found) -> Option<&Statement> {
+    pub(super) fn statement(&self, found: &Found) -> Option<&'s Statement> {
         self.get(found.statement?)
     }
 
     /// Returns the statement that begins at a line.
     pub(super) fn at_line(&self, line: u32) -> Option<u32> {
-        self.listing.as_ref()?.begun_at(line)
+        self.listing?.begun_at(line)
     }
 
     /// Returns the names and statements of a parallel block's branches in the program.
     pub(super) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
-        let listing = self.listing.as_ref();
+        let listing = self.listing;
         listing.map_or_else(Vec::new, |listing| listing.branches(parallel))
     }
 
     /// Returns whether a statement runs its body once for each item.
     pub(super) fn has_items(&self, found: &Found) -> bool {
-        let listing = self.listing.as_ref().zip(found.statement);
+        let listing = self.listing.zip(found.statement);
         listing.is_some_and(|(listing, at)| listing.has_items(at))
     }
 
@@ -238,7 +239,7 @@ impl Source {
     }
 
     fn sure(&self, text: &str) -> Option<u32> {
-        let tie = self.listing.as_ref()?.tie(text, None)?;
+        let tie = self.listing?.tie(text, None)?;
         (!tie.guessed).then_some(tie.statement)
     }
 
@@ -249,7 +250,7 @@ impl Source {
             .meta
             .as_deref()
             .is_some_and(|meta| meta.branch.is_some());
-        let listing = self.listing.as_ref().filter(|_| is_branch);
+        let listing = self.listing.filter(|_| is_branch);
         let parallel = listing.zip(parallel.and_then(|row| self.of_row(row)));
         parallel.is_some_and(|(listing, parallel)| listing.own_in_branch(parallel, name))
     }

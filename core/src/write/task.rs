@@ -30,8 +30,8 @@ impl TaskView {
 
 /// Returns the task of the statement that this row opens; `None` if the statement is not for a subagent.
 pub(super) fn task_of(
-    facts: &dyn Facts,
-    source: &Source,
+    facts: &Facts<'_>,
+    source: &Source<'_>,
     found: &Found,
     row: &Execution,
 ) -> Result<Option<TaskView>, WriteError> {
@@ -39,22 +39,22 @@ pub(super) fn task_of(
     let branch = meta(row).branch;
     let (listing, at) = source.listed(found);
     let listing = listing.as_ref();
-    let Some(task) = TaskView::of(listing, at, source.listing.as_ref().unwrap_or(listing)) else {
+    let Some(task) = TaskView::of(listing, at, source.listing.unwrap_or(listing)) else {
         return Ok(None);
     };
     Ok(Some(TaskView {
         frame: frame(facts, parent)?,
-        inputs: inputs(&facts, listing, at, parent, branch.as_deref())?,
+        inputs: inputs(facts, listing, at, parent, branch.as_deref())?,
         ..task
     }))
 }
 
 /// Returns the frame at or around an execution, as a brief shows it.
-pub(super) fn frame(facts: &dyn Facts, from: Option<i64>) -> Result<Option<FrameView>, WriteError> {
+pub(super) fn frame(facts: &Facts<'_>, from: Option<i64>) -> Result<Option<FrameView>, WriteError> {
     let Some(frame) = frame_of(facts, from)? else {
         return Ok(None);
     };
-    let block = frame_block(&frame).unwrap_or_default().to_owned();
+    let block = frame_block(frame).unwrap_or_default().to_owned();
     Ok(Some(FrameView {
         id: frame.id,
         block,
@@ -75,7 +75,7 @@ fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTas
 }
 
 /// Returns the name and the kind of the binding that an execution's statement writes.
-pub(super) fn output_of(source: &Source, row: &Execution) -> Option<(String, String)> {
+pub(super) fn output_of(source: &Source<'_>, row: &Execution) -> Option<(String, String)> {
     let statement = source.get(source.of_row(row)?)?;
     // A branch that was begun by its name alone has the statement of its parallel block. That statement writes no
     // binding for the branch.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prosescope_core::model::{
-    Execution, Gate, GateStatus, Meta, Program, Run, RunStatus, StateFile, Status,
+    Execution, Gate, GateRecord, GateStatus, Meta, Program, Run, RunStatus, StateFile, Status,
 };
 use prosescope_core::time::Stamp;
 use serde_json::Value;
@@ -111,6 +111,7 @@ pub(crate) fn gate_of(gate: &Value) -> Gate {
     let text = |key: &str| gate[key].as_str().map(Arc::from);
     Gate {
         id: text("id").expect("a gate has an id"),
+        recorded: GateRecord::Own,
         run_id: text("run_id"),
         execution_id: gate["execution_id"].as_i64(),
         source_execution_id: None,

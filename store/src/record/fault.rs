@@ -21,6 +21,16 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     }
 }
 
+/// Returns the fault for an unreadable file of a run's folder. If a folder of the path is a link, the linked contents do
+/// not belong to the run.
+pub(super) fn unread(path: &Path, cause: &io::Error) -> Fault {
+    match cause.kind() {
+        ErrorKind::NotADirectory => io(path, "is not read", cause)
+            .hint("move away the link or file that is in the folder's place: files outside of the run's folder are not part of the run"),
+        _ => io(path, "cannot be read", cause),
+    }
+}
+
 /// Advice when the disk has no free space or no free inodes.
 const ROOM: &str = "make room (`df` and `df -i` show what is used up), and repeat the command";
 
@@ -114,9 +124,12 @@ fn words(error: &rusqlite::Error) -> String {
     }
 }
 
-/// Returns the name of the first table in an SQL statement.
+/// Returns the name of the table that an SQL statement reads, or else of the one that it changes.
 fn table(sql: &str) -> Option<&str> {
-    let mut words = sql.split_whitespace();
-    words.find(|word| matches!(*word, "FROM" | "INTO" | "UPDATE"))?;
-    words.find(|word| !matches!(*word, "OR" | "ABORT"))
+    let after = |verb: &str| {
+        let mut words = sql.split_whitespace();
+        words.find(|word| *word == verb)?;
+        words.find(|word| !matches!(*word, "OR" | "ABORT"))
+    };
+    ["FROM", "INTO", "UPDATE"].into_iter().find_map(after)
 }

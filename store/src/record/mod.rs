@@ -10,6 +10,7 @@ mod folder;
 mod fresh;
 mod held;
 mod lock;
+mod reading;
 mod sqlite;
 
 pub(crate) use files::{put, unsure};

@@ -65,12 +65,7 @@ fn a_torn_last_line_is_kept_aside_and_a_whole_one_in_its_place() {
 fn a_checkpoint_is_no_more_than_a_cache() {
     let script = "begin 24\nbegin 21 in 1\nput result in 2: one\ncomplete 2\nbegin 22 in 1";
     let plain = begun(script);
-    for spoiled in [
-        None,
-        Some("{}"),
-        Some("{\"version\":1,\"bytes\":99999999,\"last\":7,\"bindings\":[]}\n"),
-        Some("\u{0}\u{0}"),
-    ] {
+    for spoiled in [None, Some("{}"), Some("\u{0}\u{0}")] {
         let mut run = Recorded::new(Form::Folder, PROGRAM);
         for line in script.lines() {
             let path = run.dir.join("x_checkpoint.jsonl");

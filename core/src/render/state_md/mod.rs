@@ -4,12 +4,10 @@
 //! stack, and nothing else of the run is in it.
 
 mod build;
-mod keep;
 mod marks;
 mod print;
 #[cfg(test)]
 mod tests;
 
 pub use build::{RenderOptions, from_run, state_file_of};
-pub use keep::rows_that_tell;
 pub use print::{from_state_file, with_head};

@@ -10,7 +10,7 @@ use crate::gate::lifecycle::{History, Lifecycle};
 use crate::gate::seen::{Heads, Seen};
 use crate::gate::{decide_commands, expire_command, uncreated, visit};
 use crate::issue::Issue;
-use crate::model::{Gate, GateStatus, Run, Text};
+use crate::model::{Gate, GateRecord, GateStatus, Run, Text};
 use crate::program::Listing;
 use crate::session::Opened;
 use crate::time::human_duration;
@@ -161,6 +161,7 @@ pub(in crate::session) fn unrecorded(
         let asked = |key: &str| Some(Text::from(unquoted(statement?.property(key)?)));
         found.push(Gate {
             id: gate.clone(),
+            recorded: GateRecord::Told,
             run_id: None,
             execution_id: None,
             source_execution_id: None,

@@ -1,5 +1,3 @@
-use std::ops::ControlFlow;
-
 use super::known;
 use super::resolve::{Decision, ResolveGate, Resolved};
 use crate::gate::allow::Allow;
@@ -26,8 +24,8 @@ pub struct DecideAsSeen {
 impl Record for DecideAsSeen {
     type Done = Resolved;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Resolved>, WriteError> {
-        let run = facts.run()?;
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Resolved>, WriteError> {
+        let run = facts.run();
         if run.id != self.run {
             return Err(WriteError::refused(
                 "decision-of-another-run",
@@ -41,8 +39,8 @@ impl Record for DecideAsSeen {
         }
         let gate = known(facts, &self.resolve.gate)?;
         if gate.status == GateStatus::Pending {
-            as_seen(facts, &gate, &self.seen)?;
-        } else if self.is_recorded(&gate) {
+            as_seen(facts, gate, &self.seen)?;
+        } else if self.is_recorded(gate) {
             return Err(WriteError::refused(
                 "decision-recorded-already",
                 format!(
@@ -72,9 +70,9 @@ impl DecideAsSeen {
 
 /// Refuses a gate that differs from what the person saw. The prompt and the `allow` list are compared one by one, so
 /// that the message names the change. The head shows whether the audit log was changed.
-fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError> {
+fn as_seen(facts: &Facts<'_>, gate: &Gate, seen: &Seen) -> Result<(), WriteError> {
     let differs = |name, message: String| {
-        let show = command("gate show", &[&facts.run()?.name, &gate.id], "");
+        let show = command("gate show", &[&facts.run().name, &gate.id], "");
         let show = format!(
             "read the current gate with `{show}`, then use `prosescope approve` or `prosescope reject`"
         );
@@ -107,7 +105,7 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
             None => Ok(()),
             Some((name, message)) => differs(name, message),
         },
-        None if facts.audit_tail()?.chain.is_none() => Ok(()),
+        None if facts.audit_tail()?.1.is_none() => Ok(()),
         None => differs(
             "decision-head-differs",
             "the audit log has sealed rows now, but had none when the decision was made".to_owned(),
@@ -120,27 +118,26 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
 /// decision stale. Later rows of this gate are refused, because the person did not know them; only views and resumes
 /// are accepted.
 fn since(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     gate: &Gate,
     head: &SeenHead,
 ) -> Result<Option<(&'static str, String)>, WriteError> {
-    let tail = facts.audit_tail()?.chain;
+    let (_, tail) = facts.audit_tail()?;
     if tail.is_some_and(|tail| tail.seq == head.count && tail.hash == head.hash) {
         return Ok(None);
     }
     let (mut walk, mut wrong, mut found, mut later) = (Walk::default(), None, false, None);
-    facts.audit_rows(&mut |event| {
-        wrong = walk.step(&event);
+    for event in facts.audit() {
+        wrong = walk.step(event);
         if wrong.is_some() {
-            return ControlFlow::Break(());
+            break;
         }
         let chain = event.metadata.as_deref().and_then(Chain::of_metadata);
-        if found && later.is_none() && is_news(&event, gate) {
+        if found && later.is_none() && is_news(event, gate) {
             later = Some(event.kind.word().to_owned());
         }
         found |= chain.is_some_and(|chain| chain.seq == head.count && chain.hash == head.hash);
-        ControlFlow::Continue(())
-    })?;
+    }
     Ok(match (wrong, found, later) {
         (Some(wrong), ..) => Some((
             "decision-head-differs",

@@ -55,9 +55,9 @@ pub struct CreateGate {
 impl Record for CreateGate {
     type Done = GateOpened;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateOpened>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<GateOpened>, WriteError> {
         running(facts)?;
-        let source = Source::of(facts)?;
+        let source = Source::of(facts);
         let statement = self.statement(&source)?;
         let own = statement.and_then(|at| source.get(at));
         let named = own.map_or_else(StatementRef::default, |s| StatementRef::line(s.line));
@@ -71,7 +71,7 @@ impl Record for CreateGate {
 impl CreateGate {
     fn plan_in(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         at: &At,
         parent: Option<i64>,
         statement: Option<u32>,
@@ -154,7 +154,7 @@ impl CreateGate {
         let allow = allow.to_string();
         let gate = GateRow {
             id: id.clone(),
-            run_id: facts.run()?.id,
+            run_id: facts.run().id,
             execution_id: Some(row.id),
             prompt: Some(prompt.clone()),
             allow: allow.clone(),
@@ -191,13 +191,13 @@ impl CreateGate {
 
 /// Returns the value that a name has at a statement, if the value is a text of at most [`SHORT`] bytes.
 fn short_value(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     listing: &Listing,
     statement: u32,
     from: Option<i64>,
     name: &str,
 ) -> Result<Option<String>, WriteError> {
-    let Some(input) = input(&facts, listing, statement, from, name)? else {
+    let Some(input) = input(facts, listing, statement, from, name)? else {
         return Ok(None);
     };
     let value = match (input.state, &input.binding) {
@@ -297,12 +297,12 @@ impl CreateGate {
     /// replaced in a prompt that the caller gave.
     fn filled(
         &self,
-        facts: &dyn Facts,
-        entry: &Entry,
+        facts: &Facts<'_>,
+        entry: &Entry<'_>,
         statement: Option<u32>,
         prompt: String,
     ) -> Result<(String, Vec<String>), WriteError> {
-        let Some((listing, at)) = entry.source.listing.as_ref().zip(statement) else {
+        let Some((listing, at)) = entry.source.listing.zip(statement) else {
             return Ok((prompt, Vec::new()));
         };
         let given = self.prompt.is_some();
@@ -328,16 +328,16 @@ impl CreateGate {
     /// because the rows of both visits would look alike.
     fn next_visit(
         &self,
-        facts: &dyn Facts,
+        facts: &Facts<'_>,
         own: &str,
         parent: Option<i64>,
     ) -> Result<u32, WriteError> {
         let mut highest: u32 = 0;
-        for gate in facts.gates()? {
+        for gate in facts.gates() {
             let (base, visit) = visit(&gate.id);
             if base == own {
                 highest = highest.max(visit);
-                not_twice(facts, &gate, parent)?;
+                not_twice(facts, gate, parent)?;
             } else if facts.style() == Style::Files && base.to_lowercase() == own.to_lowercase() {
                 return Err(WriteError::refused(
                     "name-differs-by-case",
@@ -357,8 +357,8 @@ impl CreateGate {
     }
 
     /// Returns the gate's statement in the program: the gate at the given line, else the only gate with the given id.
-    fn statement(&self, source: &Source) -> Result<Option<u32>, WriteError> {
-        let Some(listing) = &source.listing else {
+    fn statement(&self, source: &Source<'_>) -> Result<Option<u32>, WriteError> {
+        let Some(listing) = source.listing else {
             return Ok(None);
         };
         if let Some(line) = self.line {
@@ -400,14 +400,12 @@ impl CreateGate {
     }
 }
 
-fn not_twice(facts: &dyn Facts, gate: &Gate, parent: Option<i64>) -> Result<(), WriteError> {
+fn not_twice(facts: &Facts<'_>, gate: &Gate, parent: Option<i64>) -> Result<(), WriteError> {
     if gate.status != GateStatus::Pending {
         return Ok(());
     }
-    let stands_in = match gate.execution_id {
-        Some(id) => facts.execution(id)?.and_then(|row| row.parent),
-        None => None,
-    };
+    let row = gate.execution_id.and_then(|id| facts.execution(id));
+    let stands_in = row.and_then(|row| row.parent);
     if stands_in != parent {
         return Ok(());
     }

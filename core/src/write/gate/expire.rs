@@ -7,7 +7,7 @@ use crate::gate::lifecycle::Lifecycle;
 use crate::model::{AuditKind, Gate};
 use crate::write::begin::touch;
 use crate::write::meta::Keys;
-use crate::write::overlay::Overlay;
+use crate::write::steps::Steps;
 use crate::write::{At, Change, Facts, GateTimedOut, Plan, Record, WriteError};
 
 /// The command `gates expire`, which sets every gate past its deadline to `timeout` (errata G3, G6, G9). Repeating the
@@ -23,25 +23,23 @@ impl Record for ExpireGates {
     /// The timed-out gates in order of creation; empty if none was due.
     type Done = Vec<GateTimedOut>;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<GateTimedOut>>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Vec<GateTimedOut>>, WriteError> {
         let by = self.overrides.as_deref().map(principal).transpose()?;
         // A due gate whose id differs from its file name must not be skipped silently: reading the gate returns the
         // fault.
-        for (id, _) in (facts.misnamed_gates()?.iter()).filter(|(_, gate)| is_due(gate, at)) {
-            facts.gate(id)?;
+        for (_, named) in facts
+            .misnamed_gates()
+            .filter(|(gate, _)| is_due(gate, at.now))
+        {
+            facts.gate(named)?;
         }
         let mut log = Log::open(facts, at)?;
-        let mut all = Overlay::new(facts);
+        let mut all = Steps::new(facts);
         let (mut done, measure) = (Vec::new(), Measure::new(facts, by.is_some()));
-        for gate in facts.gates()?.iter().filter(|gate| is_due(gate, at)) {
+        for gate in facts.gates().filter(|gate| is_due(gate, at.now)) {
             if let (Measured::ByOverride, Some(by)) = (measure.of(gate)?, by) {
                 let row = overriding(&mut log, gate, by, None)?;
-                all.then(|_| {
-                    Ok(Plan {
-                        changes: vec![row],
-                        done: (),
-                    })
-                })?;
+                all.add([row]);
             }
             done.push(all.then(|facts| time_out(facts, at, gate, &mut log))?);
         }
@@ -54,13 +52,13 @@ impl Record for ExpireGates {
 }
 
 /// Returns whether a gate is pending and past its deadline; false at the deadline itself.
-pub(in crate::write) fn is_due(gate: &Gate, at: &At) -> bool {
-    Lifecycle::of(gate, Some(at.now)).overdue
+pub(in crate::write) fn is_due(gate: &Gate, now: i64) -> bool {
+    Lifecycle::of(gate, Some(now)).overdue
 }
 
 /// Returns the plan that records the time-out of a gate, decided by `system`.
 pub(super) fn time_out(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     gate: &Gate,
     log: &mut Log<'_>,
@@ -79,7 +77,7 @@ pub(super) fn time_out(
     Ok(Plan {
         changes: resolved(facts, at, gate, log, event, Keys::default())?,
         done: GateTimedOut {
-            run: facts.run()?.name,
+            run: facts.run().name,
             gate: gate.id.to_string(),
             status: AuditKind::Timeout.word().to_owned(),
             resolved_by: RESERVED.to_owned(),
@@ -92,6 +90,6 @@ pub(super) fn time_out(
 }
 
 /// Returns the change that sets the run's `updated_at` (errata X15). A run that has ended keeps the time of its end.
-pub(super) fn touched(facts: &dyn Facts, at: &At) -> Result<Option<Change>, WriteError> {
-    Ok((!facts.run()?.status.is_finished()).then(|| touch(facts, at)))
+pub(super) fn touched(facts: &Facts<'_>, at: &At) -> Result<Option<Change>, WriteError> {
+    Ok((!facts.run().status.is_finished()).then(|| touch(facts, at)))
 }

@@ -9,9 +9,6 @@ use crate::render::gates_json;
 use crate::write::instance::shown;
 use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, Style, WriteError};
 
-/// How many of the newest gates are checked for a lost log, if the log has no sealed row.
-const LOOKED_AT: usize = 64;
-
 /// A writer that appends rows to the audit log. Each new row is sealed with the hash of the sealed row before it
 /// (errata G7).
 #[derive(Debug)]
@@ -39,19 +36,19 @@ pub(super) struct Event<'a> {
 
 impl<'a> Log<'a> {
     /// Opens the run's log, so that new rows follow its last row.
-    pub(super) fn open(facts: &dyn Facts, at: &'a At) -> Result<Log<'a>, WriteError> {
-        let tail = facts.audit_tail()?;
-        if tail.chain.is_none() {
+    pub(super) fn open(facts: &Facts<'_>, at: &'a At) -> Result<Log<'a>, WriteError> {
+        let (next, last) = facts.audit_tail()?;
+        if last.is_none() {
             was_sealed(facts)?;
         }
-        let run = facts.run()?;
+        let run = facts.run();
         Ok(Log {
             at,
             run: run.id,
             name: run.name,
             timestamp: at.text(facts.style()),
-            next: tail.next,
-            last: tail.chain,
+            next,
+            last,
         })
     }
 
@@ -112,8 +109,8 @@ impl<'a> Log<'a> {
 
 /// Refuses to record in a run whose audit log is missing. The decisions that the log recorded are unknown, and a
 /// further row would hide the loss.
-pub(in crate::write) fn log_is_there(facts: &dyn Facts) -> Result<(), WriteError> {
-    match facts.lacks_log()? {
+pub(in crate::write) fn log_is_there(facts: &Facts<'_>) -> Result<(), WriteError> {
+    match facts.lacks_log() {
         true => was_sealed(facts),
         false => Ok(()),
     }
@@ -122,15 +119,14 @@ pub(in crate::write) fn log_is_there(facts: &dyn Facts) -> Result<(), WriteError
 /// Refuses to start a new chain if the execution of a gate refers to a place in an earlier chain. The log or its seals
 /// were then lost, and a new chain would hide the loss. Older versions of Prosescope recorded no such place, so the
 /// loss of their logs is not detected.
-fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
-    let gates = facts.gates()?;
-    for gate in gates.iter().rev().take(LOOKED_AT) {
-        if let Some((execution, seq)) = place_of_creation(facts, gate)? {
+fn was_sealed(facts: &Facts<'_>) -> Result<(), WriteError> {
+    for gate in facts.gates() {
+        if let Some((execution, seq)) = place_of_creation(facts, gate) {
             let log = match facts.style() {
                 Style::Files => "gates/audit.jsonl",
                 Style::AppendOnly | Style::InPlace => "gate_audit_log",
             };
-            let log = format!("the audit log of run {} ({log})", shown(&facts.run()?.name));
+            let log = format!("the audit log of run {} ({log})", shown(&facts.run().name));
             let why = lost::evidence(gate, execution, seq);
             let why = format!("the log has no sealed row, but {why}");
             let next = "without a copy, run the program again: the decisions of this run cannot be verified";

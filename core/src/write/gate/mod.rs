@@ -44,7 +44,7 @@ use crate::text::is_hazard;
 const LONGEST_TEXT: usize = 32_000;
 
 /// Returns the gate with exactly this id, or an error if this run has none.
-fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
+fn known<'f>(facts: &'f Facts<'_>, id: &str) -> Result<&'f Gate, WriteError> {
     if let Some(gate) = facts.gate(id)? {
         return Ok(gate);
     }
@@ -53,7 +53,7 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
             "gate {} belongs to run {} of this database, but commands that open this database write to run {}",
             shown(id),
             shown(&other),
-            shown(&facts.run()?.name)
+            shown(&facts.run().name)
         ),
         None => format!("there is no gate {} in this run", shown(id)),
     };

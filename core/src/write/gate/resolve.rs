@@ -56,30 +56,30 @@ pub enum Resolved {
 impl Record for ResolveGate {
     type Done = Resolved;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Resolved>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<Resolved>, WriteError> {
         let by = principal(&self.by)?;
         let acting_for = self.on_behalf_of.as_deref().map(principal).transpose()?;
         let (kind, comment) = self.decision.words()?;
         let gate = known(facts, &self.gate)?;
         if gate.status != GateStatus::Pending {
-            return Err(decided_already(facts, &gate)?);
+            return Err(decided_already(facts, gate)?);
         }
         let mut log = Log::open(facts, at)?;
-        let measured = Measure::new(facts, self.overrides).of(&gate)?;
-        if is_due(&gate, at) && !self.record_timeout {
-            let refused = admitted(&gate, by, acting_for).err();
-            return Err(past_deadline(&gate, refused));
+        let measured = Measure::new(facts, self.overrides).of(gate)?;
+        if is_due(gate, at.now) && !self.record_timeout {
+            let refused = admitted(gate, by, acting_for).err();
+            return Err(past_deadline(gate, refused));
         }
-        if !is_due(&gate, at) {
-            admitted(&gate, by, acting_for)?;
+        if !is_due(gate, at.now) {
+            admitted(gate, by, acting_for)?;
         }
         let overridden = measured == Measured::ByOverride;
         let mut changes = Vec::new();
         if overridden {
-            changes.push(overriding(&mut log, &gate, by, acting_for)?);
+            changes.push(overriding(&mut log, gate, by, acting_for)?);
         }
-        if is_due(&gate, at) {
-            let out = time_out(facts, at, &gate, &mut log)?;
+        if is_due(gate, at.now) {
+            let out = time_out(facts, at, gate, &mut log)?;
             changes.extend(out.changes);
             changes.extend(touched(facts, at)?);
             return Ok(Plan {
@@ -105,12 +105,12 @@ impl Record for ResolveGate {
             comment,
             metadata: metadata.done(),
         };
-        changes.extend(resolved(facts, at, &gate, &mut log, event, own)?);
+        changes.extend(resolved(facts, at, gate, &mut log, event, own)?);
         changes.extend(touched(facts, at)?);
         Ok(Plan {
             changes,
             done: Resolved::Decided(GateDecided {
-                run: facts.run()?.name,
+                run: facts.run().name,
                 gate: gate.id.to_string(),
                 status,
                 resolved_by: by.to_owned(),
@@ -198,12 +198,12 @@ fn past_deadline(gate: &Gate, refused: Option<WriteError>) -> WriteError {
 
 /// Returns the refusal for a gate that is not pending. If another visit to the gate is pending, the hint contains the
 /// id of that visit.
-fn decided_already(facts: &dyn Facts, gate: &Gate) -> Result<WriteError, WriteError> {
+fn decided_already(facts: &Facts<'_>, gate: &Gate) -> Result<WriteError, WriteError> {
     let by = gate.resolved_by.as_deref();
     let by = by.map_or(String::new(), |by| format!(", by {by} (as claimed)"));
     let when = gate.resolved.as_ref();
     let when = when.map_or(String::new(), |at| format!(" at {at}"));
-    let again = facts.gates()?.into_iter().find(|other| {
+    let again = facts.gates().find(|other| {
         other.status == GateStatus::Pending && visit(&other.id).0 == visit(&gate.id).0
     });
     let hint = match again {

@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use super::log::Log;
 use crate::model::{AuditKind, GateStatus, Text};
@@ -11,14 +10,14 @@ use crate::write::{At, Change, Facts, WriteError};
 /// gates, and the gates whose decision was the last event of the run (sqlite.md, "Gate Resolution from Suspended Run").
 /// A pending gate gets a row whenever a run that was not running (`rested`) continues.
 pub(in crate::write) fn resumed(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     rested: bool,
 ) -> Result<(Vec<String>, Vec<Change>), WriteError> {
-    let decided = decided_last(facts)?;
+    let decided = decided_last(facts);
     let mut log = Log::open(facts, at)?;
     let (mut names, mut changes) = (Vec::new(), Vec::new());
-    for gate in facts.gates()? {
+    for gate in facts.gates() {
         let last = gate
             .execution_id
             .is_some_and(|id| decided.rows.contains(&id))
@@ -46,12 +45,11 @@ pub(in crate::write) fn resumed(
 
 /// Returns the log rows for the pending gates of a run that is completed by force.
 pub(in crate::write) fn forced_gates(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
 ) -> Result<Vec<Change>, WriteError> {
     let pending = facts
-        .gates()?
-        .into_iter()
+        .gates()
         .filter(|gate| gate.status == GateStatus::Pending);
     let mut log = Log::open(facts, at)?;
     pending
@@ -70,16 +68,13 @@ struct Last {
 }
 
 /// Returns the gates of the newest execution rows, back to the first row that is not about a gate.
-fn decided_last(facts: &dyn Facts) -> Result<Last, WriteError> {
+fn decided_last(facts: &Facts<'_>) -> Last {
     let mut last = Last::default();
-    facts.newest(&mut |row| match meta(&row).gate_id {
-        Some(gate) => {
-            last.rows.insert(row.id);
-            last.gates.insert(gate);
-            ControlFlow::Continue(())
-        }
-        None if meta(&row).reopened.is_some() => ControlFlow::Continue(()),
-        None => ControlFlow::Break(()),
-    })?;
-    Ok(last)
+    let newest = facts.rows().iter().rev();
+    for row in newest.filter(|row| meta(row).reopened.is_none()) {
+        let Some(gate) = meta(row).gate_id else { break };
+        last.rows.insert(row.id);
+        last.gates.insert(gate);
+    }
+    last
 }

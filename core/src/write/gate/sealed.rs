@@ -1,5 +1,4 @@
 use std::cell::OnceCell;
-use std::ops::ControlFlow;
 
 use super::fits;
 use super::log::{Event, Log};
@@ -21,7 +20,7 @@ const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the audit lo
 
 /// A comparison of gates with their sealed rows, made before a decision (docs/reference/audit.md).
 pub(super) struct Measure<'a> {
-    facts: &'a dyn Facts,
+    facts: &'a Facts<'a>,
     /// Whether the log seals the creation of each gate; read once for all gates of a command.
     creations: OnceCell<bool>,
     /// Whether the caller allows deciding a gate whose creation has no sealed row.
@@ -38,7 +37,7 @@ pub(super) enum Measured {
 }
 
 impl<'a> Measure<'a> {
-    pub(super) fn new(facts: &'a dyn Facts, overrides: bool) -> Measure<'a> {
+    pub(super) fn new(facts: &'a Facts<'a>, overrides: bool) -> Measure<'a> {
         Measure {
             facts,
             creations: OnceCell::new(),
@@ -77,10 +76,10 @@ impl<'a> Measure<'a> {
             return Err(was_changed(&issue.message));
         }
         let created = |event: &AuditEvent| event.kind == AuditKind::Created && is_sealed(event);
-        if events.iter().any(created) || !self.seals_creations()? {
+        if events.iter().any(created) || !self.seals_creations() {
             return Ok(Measured::Plainly);
         }
-        if let Some(why) = removed(facts, gate, &events)? {
+        if let Some(why) = removed(facts, gate, &events) {
             return Err(was_changed(&why));
         }
         match self.overrides {
@@ -96,23 +95,16 @@ impl<'a> Measure<'a> {
         }
     }
 
-    fn seals_creations(&self) -> Result<bool, WriteError> {
-        if let Some(known) = self.creations.get() {
-            return Ok(*known);
-        }
-        let mut creations = false;
-        self.facts.audit_rows(&mut |event| match event
-            .metadata
-            .as_deref()
-            .and_then(Chain::of_metadata)
-        {
-            Some(chain) => {
-                creations = seals_creations(&event.kind, &chain);
-                ControlFlow::Break(())
-            }
-            None => ControlFlow::Continue(()),
-        })?;
-        Ok(*self.creations.get_or_init(|| creations))
+    fn seals_creations(&self) -> bool {
+        *self.creations.get_or_init(|| {
+            let chain = |event: &AuditEvent| Chain::of_metadata(event.metadata.as_deref()?);
+            let mut sealed = self
+                .facts
+                .audit()
+                .filter_map(|event| Some((event, chain(event)?)));
+            let first = sealed.next();
+            first.is_some_and(|(event, chain)| seals_creations(&event.kind, &chain))
+        })
     }
 }
 
@@ -163,34 +155,24 @@ fn was_changed(what: &str) -> WriteError {
 
 /// Returns the evidence that the row of a gate's creation was removed or lost its seal. A person who cut the row off
 /// the end of the log and also changed the execution leaves no evidence. Therefore every override is recorded.
-fn removed(
-    facts: &dyn Facts,
-    gate: &Gate,
-    events: &[AuditEvent],
-) -> Result<Option<String>, WriteError> {
+fn removed(facts: &Facts<'_>, gate: &Gate, events: &[AuditEvent]) -> Option<String> {
     let id = shown(&gate.id);
     if let Some(row) = events.iter().find(|event| is_ours(event)) {
-        return Ok(Some(format!(
+        return Some(format!(
             "row {} of the log, which records the creation of gate {id}, lost its seal",
             row.id
-        )));
+        ));
     }
-    if let Some((execution, seq)) = place_of_creation(facts, gate)? {
-        return Ok(Some(format!(
+    if let Some((execution, seq)) = place_of_creation(facts, gate) {
+        return Some(format!(
             "execution {execution} names the sealed row at place {seq} of the audit log as the creation of gate {id}, but the log has no such row"
-        )));
+        ));
     }
-    let (mut walk, mut wrong) = (Walk::default(), None);
-    facts.audit_rows(&mut |event| {
-        wrong = walk.step(&event);
-        match wrong {
-            Some(_) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
-        }
-    })?;
-    Ok(wrong.map(|wrong| {
-        format!("no sealed row of the log records the creation of gate {id}, and the log was changed ({wrong})")
-    }))
+    let mut walk = Walk::default();
+    let wrong = facts.audit().find_map(|event| walk.step(event))?;
+    Some(format!(
+        "no sealed row of the log records the creation of gate {id}, and the log was changed ({wrong})"
+    ))
 }
 
 /// Returns whether an unsealed row has keys that only `prosescope` writes for a creation.
@@ -203,14 +185,7 @@ fn is_ours(event: &AuditEvent) -> bool {
 
 /// Returns the execution that waits at a gate, and the place in the log's chain that this execution records for the
 /// gate's creation. Returns `None` if the execution records no place.
-pub(super) fn place_of_creation(
-    facts: &dyn Facts,
-    gate: &Gate,
-) -> Result<Option<(i64, i64)>, WriteError> {
-    let Some(id) = gate.execution_id else {
-        return Ok(None);
-    };
-    let row = facts.execution(id)?;
-    let place = row.and_then(|row| lost::place(gate, &row));
-    Ok(place.map(|place| (id, place)))
+pub(super) fn place_of_creation(facts: &Facts<'_>, gate: &Gate) -> Option<(i64, i64)> {
+    let id = gate.execution_id?;
+    Some((id, lost::place(gate, facts.execution(id)?)?))
 }

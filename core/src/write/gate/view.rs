@@ -17,7 +17,7 @@ pub struct ViewGate {
 impl Record for ViewGate {
     type Done = ();
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<()>, WriteError> {
+    fn plan(&self, facts: &Facts<'_>, at: &At) -> Result<Plan<()>, WriteError> {
         let by = principal(&self.by)?;
         let gate = known(facts, &self.gate)?;
         let mut log = Log::open(facts, at)?;

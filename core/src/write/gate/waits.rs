@@ -10,7 +10,7 @@ use crate::write::{At, Change, Facts, GateResolution, WriteError};
 /// Returns the changes that end the waiting at a gate: a row of the audit log, the gate's new status, and the closing
 /// row of the waiting execution. The log row and the gate also get the metadata keys in `own`.
 pub(super) fn resolved(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     gate: &Gate,
     log: &mut Log<'_>,
@@ -25,7 +25,7 @@ pub(super) fn resolved(
     let over = over(facts, at, gate, &status)?;
     let resolution = GateResolution {
         id: gate.id.to_string(),
-        run_id: facts.run()?.id,
+        run_id: facts.run().id,
         status,
         at: at.text(facts.style()),
         by: event.principal.to_owned(),
@@ -43,7 +43,7 @@ pub(super) fn resolved(
 /// Returns no change if no execution waits: another tool may have recorded none, completed it, or recorded another row
 /// (errata G2).
 fn over(
-    facts: &dyn Facts,
+    facts: &Facts<'_>,
     at: &At,
     gate: &Gate,
     decision: &str,
@@ -51,7 +51,7 @@ fn over(
     let Some(id) = gate.execution_id else {
         return Ok(Vec::new());
     };
-    if !facts.execution(id)?.is_some_and(|row| waits_at(&row, gate)) {
+    if !facts.execution(id).is_some_and(|row| waits_at(row, gate)) {
         return Ok(Vec::new());
     }
     let instance = Instance::of(facts, id)?;

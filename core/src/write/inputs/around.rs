@@ -32,9 +32,9 @@ pub(crate) trait Around {
     fn imported(&self, alias: &str) -> Result<bool, Fault>;
 }
 
-impl Around for &dyn Facts {
+impl Around for Facts<'_> {
     fn row(&self, id: i64) -> Result<Option<Execution>, Fault> {
-        self.execution(id)
+        Ok(self.execution(id).cloned())
     }
 
     fn scope_of(&self, name: &str, from: Option<i64>) -> Result<Option<Option<i64>>, Fault> {
@@ -43,7 +43,7 @@ impl Around for &dyn Facts {
             if self.binding(name, Some(id))?.is_some() {
                 return Ok(Some(Some(id)));
             }
-            at = self.execution(id)?.and_then(|row| row.parent);
+            at = self.execution(id).and_then(|row| row.parent);
         }
         Ok(self.binding(name, None)?.map(|_| None))
     }
@@ -53,15 +53,17 @@ impl Around for &dyn Facts {
         place: &Place<'_>,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        self.executions_back(place, 0, each)
+        let _ = self.back(place, 0).cloned().try_for_each(each);
+        Ok(())
     }
 
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        Facts::newest(*self, each)
+        let _ = self.rows().iter().rev().cloned().try_for_each(each);
+        Ok(())
     }
 
     fn imported(&self, alias: &str) -> Result<bool, Fault> {
-        Ok(self.import(alias)?.is_some())
+        Ok(self.import(alias).is_some())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::render::brief::NextStep;
 use crate::shell;
 
 /// Returns the next step of the execution `id`; `None` for a session, because its brief contains the next step.
-pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Option<NextStep> {
+pub(in crate::write) fn next_step(source: &Source<'_>, found: &Found, id: i64) -> Option<NextStep> {
     let (listing, at) = source.listed(found);
     let listing = listing.as_ref();
     let own = listing.get(at);

@@ -1,7 +1,7 @@
 //! Chooses the command that ends an open execution by writing a value, leaving a loop, joining branches, or recording a
 //! failure.
 
-use super::super::instance::{Instance, begins, begun_after, meta, newest_at, shown};
+use super::super::instance::{Instance, begins, begun_after, meta, shown};
 use super::super::task::output_of;
 use super::super::{Place, WriteError, parallel, retry};
 use super::{Body, FILE, Last, Look, NextChoice};
@@ -139,7 +139,7 @@ impl Look<'_> {
     ) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
         let instance = Instance::of(self.facts, id)?;
-        let branches = parallel::statuses(self.facts, &instance)?;
+        let branches = parallel::statuses(self.facts, &instance);
         let missing = branches.iter().find(|(_, of)| *of == Status::Pending);
         let missing = missing.map(|(name, _)| &**name);
         let has_items = body.of.is_some_and(|of| self.listing.has_items(of));
@@ -199,14 +199,11 @@ impl Look<'_> {
 
     fn failed_branch(&self, row: &Execution, name: &str) -> Result<Vec<NextChoice>, WriteError> {
         let since = begun_after(self.facts, Some(row.id))?;
-        let mut failed = None;
-        self.facts.children(row.id, &mut |child| {
-            if child.id > since && meta(&child).branch.as_deref() == Some(name) && begins(&child) {
-                failed = Some(child.id);
-            }
-            std::ops::ControlFlow::Continue(())
-        })?;
-        let Some(id) = failed else {
+        let is_failed = |child: &&Execution| {
+            child.id > since && meta(child).branch.as_deref() == Some(name) && begins(child)
+        };
+        let mut children = self.facts.children(Some(row.id)).rev();
+        let Some(id) = children.find(is_failed).map(|child| child.id) else {
             return Ok(Vec::new());
         };
         if retry::used_up(self.source, &Instance::of(self.facts, id)?).is_some() {
@@ -228,7 +225,7 @@ impl Look<'_> {
             None => String::new(),
         };
         let gate = meta(&last.row).gate_id.is_some();
-        let failed = self.instance(&last.row)?;
+        let failed = self.instance(&last.row);
         let used_up = match gate {
             true => None,
             false => retry::used_up(self.source, &Instance::of(self.facts, failed)?),
@@ -253,7 +250,7 @@ impl Look<'_> {
         let at = self.source.of_row(row);
         let catch = at.and_then(|at| self.listing.catch_of(at));
         let ran = match catch {
-            Some(catch) => self.since(row, catch)?,
+            Some(catch) => self.since(row, catch),
             None => None,
         };
         let id = row.id;
@@ -278,11 +275,9 @@ impl Look<'_> {
     }
 
     /// Returns the status of `statement` in the parent of `row`, if the statement began after `row`.
-    fn since(&self, row: &Execution, statement: u32) -> Result<Option<Status>, WriteError> {
-        let Some(own) = self.listing.get(statement) else {
-            return Ok(None);
-        };
-        let newest = newest_at(self.facts, &Place::of_statement(row.parent, own), row.id)?;
-        Ok(newest.map(|row| row.status))
+    fn since(&self, row: &Execution, statement: u32) -> Option<Status> {
+        let place = Place::of_statement(row.parent, self.listing.get(statement)?);
+        let newest = self.facts.back(&place, row.id).next()?;
+        Some(newest.status.clone())
     }
 }

@@ -11,8 +11,6 @@ mod begun;
 mod ends;
 mod offers;
 
-use std::ops::ControlFlow;
-
 pub(super) use begun::next_step;
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +20,12 @@ use super::instance::{begins, begun_after, meta, newest_in, same};
 use super::item::is_parallel;
 use super::open_executions::OpenExecutions;
 use super::source::Source;
-use super::{At, Facts, RunStore, Style, WriteError};
+use super::{AgentFact, Facts, Fault, Shelf, Style, WriteError};
 use crate::gate::{decide_commands, expire_command, visit};
-use crate::model::{Execution, GateStatus, RunStatus, Status};
+use crate::model::{Binding, Execution, GateStatus, Run, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::shell;
-use crate::trace::{Shape, frame_block, is_branch_text, shape};
+use crate::trace::{Shape, Trace, frame_block, is_branch_text, shape};
 
 /// The commands that may come next in a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,32 +50,54 @@ pub struct NextChoice {
     pub why: String,
 }
 
-/// Returns the commands that may come next in a run, without a change to the store. `run` is the name by which commands
-/// find the run. `named` is true if the user gave this name; all commands then contain it.
+/// Returns the commands that may come next in a run that was read. `name` is the name by which commands find the run.
+/// `named` is true if the user gave this name; all commands then contain it.
 ///
 /// # Errors
-/// A [`super::Fault`] if the store cannot answer.
+/// An error if the run contradicts itself, or if a part of it was not read.
 pub fn next(
-    store: &mut dyn RunStore,
-    at: &At,
-    run: &str,
-    named: bool,
+    run: &Run,
+    trace: &Trace,
+    listing: Option<&Listing>,
+    now: i64,
+    (name, named): (&str, bool),
 ) -> Result<NextView, WriteError> {
-    let mut answer = None;
-    // The closure ends with an error on purpose, so that the transaction changes nothing.
-    let refused = store.transact(&mut |facts| {
-        let mut asked = asked(facts, at, run)?;
-        let option = shell::option("--run", run);
-        for choice in asked.choices.iter_mut().filter(|_| named) {
-            choice.name_run(&option);
-        }
-        answer = Some(asked);
-        Err(WriteError::refused("only-asked", "", ""))
-    });
-    match (answer, refused) {
-        (Some(answer), _) => Ok(answer),
-        (None, Err(error)) => Err(error),
-        (None, Ok(())) => Ok(NextView::default()),
+    let run = super::adopt::with_events(run, trace, listing);
+    let facts = Facts::of(&NoShelf, Style::of(&run), run, listing)?;
+    let mut asked = asked(&facts, now, name)?;
+    let option = shell::option("--run", name);
+    for choice in asked.choices.iter_mut().filter(|_| named) {
+        choice.name_run(&option);
+    }
+    Ok(asked)
+}
+
+/// The store of a run that is only read. Nothing that comes next depends on its answers.
+struct NoShelf;
+
+impl Shelf for NoShelf {
+    fn next_execution(&self) -> Result<i64, Fault> {
+        Ok(0)
+    }
+
+    fn next_audit(&self) -> Result<i64, Fault> {
+        Ok(0)
+    }
+
+    fn whole(&self, binding: &Binding) -> Result<Binding, Fault> {
+        Ok(binding.clone())
+    }
+
+    fn short_text(&self, _: &Binding, _: usize) -> Result<Option<String>, Fault> {
+        Ok(None)
+    }
+
+    fn attachment(&self, _: &str) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
+    fn agent(&self, _: &str) -> Result<Option<AgentFact>, Fault> {
+        Ok(None)
     }
 }
 
@@ -104,8 +124,8 @@ impl NextChoice {
 /// The end of a command that reads a value from standard input.
 const FILE: &str = " < FILE";
 
-fn asked(facts: &dyn Facts, now: &At, name: &str) -> Result<NextView, WriteError> {
-    let run = facts.run()?;
+fn asked(facts: &Facts<'_>, now: i64, name: &str) -> Result<NextView, WriteError> {
+    let run = facts.run();
     let view = |choices| NextView {
         run: run.name.clone(),
         execution: None,
@@ -120,8 +140,8 @@ fn asked(facts: &dyn Facts, now: &At, name: &str) -> Result<NextView, WriteError
         RunStatus::Interrupted => return begin("the run is interrupted"),
         _ => {}
     }
-    let source = Source::of(facts)?;
-    let Some(listing) = &source.listing else {
+    let source = Source::of(facts);
+    let Some(listing) = source.listing else {
         let why = "the run has no program, so the next statement is unknown";
         return Ok(view(vec![choice("prosescope resume", why)]));
     };
@@ -152,11 +172,11 @@ const MOST: usize = 24;
 
 /// The data from which the next commands are computed.
 struct Look<'a> {
-    facts: &'a dyn Facts,
-    now: &'a At,
+    facts: &'a Facts<'a>,
+    now: i64,
     /// The name by which commands find the run.
     name: &'a str,
-    source: &'a Source,
+    source: &'a Source<'a>,
     listing: &'a Listing,
     /// Whether the run has several innermost open executions. Each command then has to contain the id of its parent.
     several: bool,
@@ -208,11 +228,8 @@ impl Look<'_> {
         }
         let branch = meta(row).branch;
         if branch.is_some_and(|branch| is_branch_text(&row.text, &branch)) {
-            let parallel = match row.parent {
-                Some(parent) => self.facts.execution(parent)?,
-                None => None,
-            };
-            let Some(parallel) = parallel.and_then(|row| self.source.of_row(&row)) else {
+            let parallel = row.parent.and_then(|parent| self.facts.execution(parent));
+            let Some(parallel) = parallel.and_then(|row| self.source.of_row(row)) else {
                 return Ok(None);
             };
             if self.listing.has_items(parallel) {
@@ -255,22 +272,22 @@ impl Look<'_> {
     /// Returns the newest row in an execution, or at the program's top. In a loop, only the open round counts.
     fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
         let parent = row.map(|row| row.id);
-        let all = (begun_after(self.facts, parent)?, usize::MAX);
-        let last = newest_in(self.facts, parent, all, |_| true)?;
+        let since = begun_after(self.facts, parent)?;
+        let last = newest_in(self.facts, parent, since, |_| true);
         // A gate that the VM added to the program is skipped, unless the gate was rejected: the program continues after
         // its own last statement.
         let of_program = |row: &Execution| !self.source.is_own_gate(row);
         let last = match last {
-            Some(last) if !of_program(&last) && !self.has_failed(&last)? => {
-                newest_in(self.facts, parent, all, of_program)?
+            Some(last) if !of_program(last) && !self.has_failed(last)? => {
+                newest_in(self.facts, parent, since, of_program)
             }
             last => last,
         };
         let Some(row) = last else { return Ok(None) };
         Ok(Some(Last {
-            failed: self.has_failed(&row)?,
-            statement: self.source.of_row(&row),
-            row,
+            failed: self.has_failed(row)?,
+            statement: self.source.of_row(row),
+            row: row.clone(),
         }))
     }
 
@@ -296,22 +313,20 @@ impl Look<'_> {
     }
 
     /// Returns the id of the instance that a row belongs to.
-    fn instance(&self, row: &Execution) -> Result<i64, WriteError> {
+    fn instance(&self, row: &Execution) -> i64 {
         let mut first = row.id;
         if self.facts.style() == Style::InPlace {
-            return Ok(first);
+            return first;
         }
-        self.facts
-            .executions_back(&super::Place::of(row), 0, &mut |other| {
-                if other.id <= row.id && same(row, &other) {
-                    first = other.id;
-                    if begins(&other) {
-                        return ControlFlow::Break(());
-                    }
-                }
-                ControlFlow::Continue(())
-            })?;
-        Ok(first)
+        let place = super::Place::of(row);
+        let rows = self.facts.back(&place, 0);
+        for other in rows.filter(|other| other.id <= row.id && same(row, other)) {
+            first = other.id;
+            if begins(other) {
+                break;
+            }
+        }
+        first
     }
 
     fn decision(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {

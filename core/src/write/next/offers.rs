@@ -105,7 +105,7 @@ impl Look<'_> {
     fn is_there(&self, own: &Statement) -> Result<bool, WriteError> {
         Ok(match (&own.name, own.kind) {
             (Some(name), Kind::Input) => self.facts.binding(name, None)?.is_some(),
-            (Some(name), _) => self.facts.import(name)?.is_some(),
+            (Some(name), _) => self.facts.import(name).is_some(),
             (None, _) => true,
         })
     }

@@ -3,7 +3,7 @@ use crate::decode::rows::meta_of;
 use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::write::{
     AddImport, Begin, BeginLoop, BeginParallel, Branch, BranchStatus, Close, CreateGate, How,
-    Insist, Join, Put, Record, Remember, Reopen, StatementRef, Style, WriteError,
+    Insist, Join, Put, Record, Remember, StatementRef, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -169,7 +169,7 @@ fn a_finished_run_takes_no_more_values() {
         (RunStatus::Failed, false),
     ] {
         let mut run = Memory::new(Style::AppendOnly);
-        run.status = status;
+        run.status = Some(status);
         if taken {
             run.at(NOW, &put).unwrap();
         } else {
@@ -178,27 +178,9 @@ fn a_finished_run_takes_no_more_values() {
     }
 }
 
-/// Returns the number of rows read by the last of `n` commands, each for a statement that is not in the program.
-fn handed_to_the_last(style: Style, n: usize) -> usize {
-    let mut run = Memory::new(style);
-    for at in 1..=n {
-        run.handed.set(0);
-        let begin = Begin {
-            statement: text(&format!("session \"Chunk {at}\"")),
-            ..Begin::default()
-        };
-        let begun = run.at(NOW, &begin).unwrap().id;
-        run.at(NOW, &completed(begun)).unwrap();
-    }
-    run.handed.get()
-}
-
-/// The n-th write costs as much as the tenth, even if statements have no line.
 #[test]
 fn statements_without_a_line_are_found_by_their_text() {
     for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
-        let few = handed_to_the_last(style, 10);
-        assert_eq!(handed_to_the_last(style, 200), few, "{style:?}");
         let mut run = Memory::new(style);
         let begin = |statement: &str| Begin {
             statement: text(statement),
@@ -207,30 +189,6 @@ fn statements_without_a_line_are_found_by_their_text() {
         run.at(NOW, &begin("session \"A\"")).unwrap();
         run.at(NOW, &begin("session \"B\"")).unwrap();
         refused(&mut run, &begin("session \"A\""), "execution-open");
-    }
-}
-
-/// Resuming reads rows only back to the last decisions.
-#[test]
-fn going_on_looks_at_the_last_rows() {
-    for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
-        let mut run = Memory::new(style);
-        for at in 0..50 {
-            let begin = Begin {
-                statement: text(&format!("session \"{at}\"")),
-                ..Begin::default()
-            };
-            run.at(NOW, &begin).unwrap();
-        }
-        let gate = CreateGate {
-            id: Some("ship".to_owned()),
-            prompt: Some("Ship it?".to_owned()),
-            ..CreateGate::default()
-        };
-        run.at(NOW, &gate).unwrap();
-        run.handed.set(0);
-        assert_eq!(run.at(NOW, &Reopen).unwrap(), ["ship"]);
-        assert_eq!(run.handed.get(), 2, "{style:?}");
     }
 }
 

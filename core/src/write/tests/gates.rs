@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Memory;
 use super::memory::RUN;
 use crate::gate::audit::{ChainState, verify};
-use crate::model::{AuditEvent, Execution, Gate, GateStatus, Run, RunStatus, Status};
+use crate::model::{AuditEvent, Execution, Gate, GateRecord, GateStatus, Run, RunStatus, Status};
 use crate::time::Stamp;
 use crate::trace::{NodeKind, fold};
 use crate::write::{
@@ -113,7 +113,8 @@ fn node_word(run: &Memory, gate: &str) -> String {
 fn a_gate_is_created_behind_the_row_that_waits_at_it_g2() {
     for style in STYLES {
         let mut run = Memory::new(style);
-        run.program = Some("let a = session \"x\"\napprove deploy:\n  prompt: \"Go?\"\n".into());
+        run.program.source =
+            Some("let a = session \"x\"\napprove deploy:\n  prompt: \"Go?\"\n".into());
         let made = run.at(NOON, &deploy()).unwrap();
         assert_eq!((made.gate.as_str(), made.visit), ("deploy", 1));
         assert_eq!(made.line, Some(2));
@@ -308,7 +309,11 @@ fn who_may_not_decide_changes_nothing_g4() {
         let mut command = approve("deploy", by);
         command.on_behalf_of = acting_for.map(str::to_owned);
         assert_eq!(rule(&run.at(NOON, &command).unwrap_err()), expected);
-        assert_eq!(before, (run.gates, run.audit, run.executions), "{by}");
+        assert_eq!(
+            before,
+            (run.gates.clone(), run.audit.clone(), run.executions.clone()),
+            "{by}"
+        );
     }
     for by in ["", " ", "a\u{1b}[2J", &"x".repeat(201)] {
         let mut run = run_with_gate(Style::AppendOnly);
@@ -339,7 +344,7 @@ fn a_gate_is_decided_once_g3_g10() {
             let error = run.at(NOON, &second("deploy", "raymond")).unwrap_err();
             assert_eq!(rule(&error), "gate-not-pending");
             assert!(error.to_string().contains("by raymond (as claimed)"));
-            assert_eq!(before, (run.gates, run.audit));
+            assert_eq!(before, (run.gates.clone(), run.audit.clone()));
         }
     }
     let mut run = run_with_gate(Style::AppendOnly);
@@ -492,7 +497,7 @@ fn going_on_is_logged_at_the_gates_where_the_run_stands() {
         let mut decided = run_with_gate(style);
         decided.at(NOON, &rest).unwrap();
         decided.at(NOON, &approve("deploy", "raymond")).unwrap();
-        assert_eq!(decided.status, RunStatus::Interrupted);
+        assert_eq!(decided.status, Some(RunStatus::Interrupted));
         let done = decided.at(NOON, &Reopen).unwrap();
         assert_eq!(done, ["deploy"]);
         assert_eq!(last_metadata(&decided)["previous_status"], "approved");
@@ -536,6 +541,7 @@ fn a_gate_of_another_tool_closes_no_foreign_row() {
         });
         run.gates.push(Gate {
             id: "deploy".into(),
+            recorded: GateRecord::Own,
             run_id: Some(RUN.into()),
             execution_id: Some(1),
             source_execution_id: None,

@@ -53,9 +53,7 @@ parallel ("any", count: 2):
 "#;
 
 fn run(style: Style) -> Memory {
-    let mut run = Memory::new(style);
-    run.program = Some(PROGRAM.to_owned());
-    run
+    Memory::running(style, PROGRAM)
 }
 
 /// Returns the name of the rule that refuses the command, or the error's message.
@@ -527,7 +525,7 @@ fn an_import_keeps_its_schemas() {
         };
         run.at(NOW, &add(Some("{\"topic\":\"text\"}"))).unwrap();
         run.at(NOW, &add(None)).unwrap();
-        let kept = run.imports[0].1.inputs_schema.as_deref();
+        let kept = run.imports[0].inputs_schema.as_deref();
         assert_eq!(kept, Some("{\"topic\":\"text\"}"), "{style:?}");
         assert!(run.changes.iter().any(|change| matches!(
             change,

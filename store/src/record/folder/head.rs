@@ -1,7 +1,7 @@
 //! Reads the facts about the run from the header of its state.md.
 
 use prosescope_core::decode::state_md;
-use prosescope_core::model::{FolderForm, RunStatus, StateFile};
+use prosescope_core::model::{FolderForm, StateFile};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::dir::Dir;
@@ -58,13 +58,16 @@ impl StateHead {
         Ok(head)
     }
 
-    /// Returns the run's status. A recorded `waiting` counts as running, because waiting follows from the gates (errata
-    /// T10).
-    pub(super) fn status(&self) -> RunStatus {
-        match &self.file.status {
-            None | Some(RunStatus::Waiting) => RunStatus::Running,
-            Some(status) => status.clone(),
-        }
+    /// Returns the run's id, or else the folder's name.
+    pub(super) fn id(&self, root: &Dir) -> String {
+        let told = self.file.run.clone().filter(|id| !id.is_empty());
+        let name = || {
+            root.path()
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+        };
+        told.map_or_else(|| name().into_owned(), |id| id.to_string())
     }
 
     /// Returns whether the state file's trace contains an execution, finished or open.

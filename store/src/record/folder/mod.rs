@@ -4,34 +4,33 @@
 //! lock ──► finish the journal of a killed writer ──► facts ──► changes ──► events, audit log, files ──► state.md
 //! ```
 //!
-//! After each change that state.md shows, state.md is rendered again from the current rows
-//! ([`prosescope_core::write::folder_state`]). A checkpoint keeps those rows, so that the cost of a write does not grow
-//! with the run. A subagent's write (a binding, a memory, a segment) changes only its own file.
+//! After each change that state.md shows, state.md is rendered again ([`prosescope_core::write::folder_state`]). A
+//! subagent's write (a binding, a memory, a segment) changes only its own file.
 
 mod apply;
-mod audit;
-mod facts;
 mod head;
-mod index;
 mod log;
 mod nested;
 mod ops;
+mod shelf;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use prosescope_core::model::{AgentScope, IndexedBinding};
-use prosescope_core::write::{Facts, Fault, RunStore, Work, WriteError};
+use prosescope_core::write::{Facts, Fault, RunStore, Style, Work, WriteError};
 
 use super::files::{put, sweep};
 use super::lock::lock;
 use super::{fault, fresh};
 use crate::dir::Dir;
-use facts::FolderFacts;
+use head::StateHead;
 use log::EVENTS;
+use shelf::FolderShelf;
 
 /// A run folder open for recording.
 #[derive(Debug)]
@@ -64,7 +63,7 @@ impl FolderStore {
             late_fault: None,
             staged: None,
         };
-        store.run = FolderFacts::new(&store.dir, &store.scope).run()?.id;
+        store.run = StateHead::load(&store.dir)?.id(&store.dir);
         Ok(store)
     }
 
@@ -105,9 +104,13 @@ impl RunStore for FolderStore {
         let lock = lock(&self.dir)?;
         sweep(&self.dir, &lock);
         ops::recover(&self.dir)?;
-        let facts = FolderFacts::new(&self.dir, &self.scope);
+        let shelf = FolderShelf::read(&self.dir, &self.scope, !self.run.is_empty())?;
+        let run = shelf.run();
+        let facts = Facts::of(&shelf, Style::Files, Cow::Borrowed(&*run), shelf.listing())?;
         let changes = work(&facts)?;
-        self.late_fault = apply::changes(facts, &changes, self.staged.as_ref(), &lock)?;
+        drop(facts);
+        let (run, staged) = (run.into_owned(), self.staged.as_ref());
+        self.late_fault = apply::changes(&self.dir, &shelf, run, &changes, staged, &lock)?;
         Ok(())
     }
 

@@ -2,10 +2,12 @@
 
 use std::io;
 
+use cap_std::fs::FileType;
+
 use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::write::{Fault, FaultKind, NestedRun, WriteError};
 
-use super::{fill_new, index};
+use super::fill_new;
 use crate::dir::Dir;
 use crate::record::fault;
 use crate::record::lock::RunLock;
@@ -46,11 +48,18 @@ impl<'a> Nested<'a> {
         };
         let slot = place.strip_prefix("imports/").unwrap_or(place);
         let handle = slot.split_once("--").map_or(slot, |(handle, _)| handle);
-        let others = index::imports(self.root).map_err(unmade)?;
-        if let Some((_, other)) = others
-            .iter()
-            .find(|(own, dir)| own == handle && dir != slot)
-        {
+        let others = match self.root.names("imports") {
+            Err(cause) if cause.kind() == io::ErrorKind::NotADirectory => Vec::new(),
+            names => names.map_err(unmade)?,
+        };
+        let handle_of = |dir: &str| {
+            dir.split_once("--")
+                .map_or(dir.to_owned(), |(own, _)| own.to_owned())
+        };
+        let other = |(dir, kind): &&(String, FileType)| {
+            kind.is_dir() && handle_of(dir) == handle && dir != slot
+        };
+        if let Some((other, _)) = others.iter().find(other) {
             return Err(WriteError::refused(
                 "import-differs",
                 format!("{handle} is the handle of another import already: imports/{other}"),

@@ -8,7 +8,7 @@ use std::io;
 
 use prosescope_core::write::{Fault, FaultKind, FileChange as Op, JOURNAL};
 
-use super::facts::AUDIT;
+use super::log::AUDIT;
 use crate::dir::Dir;
 use crate::record::fault;
 use crate::record::files::{Settled, append, aside, extend, place, replace, unsure};

@@ -6,37 +6,41 @@
 mod apply;
 mod columns;
 mod commit;
-mod facts;
 mod guard;
 mod readback;
 mod rows;
+mod shelf;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use prosescope_core::decode::rows::dialect_of;
-use prosescope_core::model::Dialect;
+use prosescope_core::model::Run;
 use prosescope_core::schema;
 use prosescope_core::sqlite::unfit_for_vacuum;
-use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
+use prosescope_core::write::{Change, Facts, Fault, FaultKind, RunStore, Style, Work, WriteError};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::files::{Attachments, sweep};
 use super::lock::{RunLock, lock};
+use super::reading::Reading;
 use super::{fault, fresh, held};
 use crate::dir::Dir;
 use commit::Ended;
-use facts::SqliteFacts;
 pub(crate) use guard::Clock;
 pub(crate) use guard::TIME;
 use readback::Unwritten;
+use shelf::SqliteShelf;
 
 /// How long SQLite waits for writers that do not use the lock file (`sqlite3`).
-const BUSY: Duration = Duration::from_secs(30);
+pub(super) const BUSY: Duration = Duration::from_secs(30);
+
+/// How often a run is read again because another program wrote meanwhile, before it is read under the lock.
+const TRIES: u32 = 5;
 
 /// A `state.db` open for recording.
 #[derive(Debug)]
@@ -52,6 +56,8 @@ pub struct SqliteStore {
     clock: Clock,
     /// Time limit for a transaction, from the moment it holds the database.
     time: Duration,
+    /// Whether commands depend on the run, so that it is read for them.
+    reads: bool,
     /// The failure that happened after the last command was recorded, until [`RunStore::late_fault`] returns it.
     late_fault: Option<Fault>,
     /// The file with a value that is too long for memory.
@@ -122,6 +128,7 @@ impl SqliteStore {
             run: String::new(),
             clock,
             time: guard::TIME,
+            reads: true,
             late_fault: None,
             staged: None,
             seen: None,
@@ -209,32 +216,37 @@ impl SqliteStore {
     }
 
     /// Lifts the time limit and the check of foreign keys, so that a conversion can write any number of rows, also with
-    /// dangling keys (errata B10: carried over and reported). Only for new databases that Prosescope created.
+    /// dangling keys (errata B10: carried over and reported). Does not read the run, which a conversion does not ask
+    /// about. Only for new databases that Prosescope created.
     pub(crate) fn takes_any(&mut self) -> Result<(), Fault> {
         self.time = Duration::MAX;
+        self.reads = false;
         self.conn
             .progress_handler(0, None::<fn() -> bool>)
             .and_then(|()| self.conn.execute_batch("PRAGMA foreign_keys = OFF"))
             .map_err(|error| fault::sqlite(&self.path, &error))
     }
 
-    fn style(&self) -> rusqlite::Result<Style> {
-        if self.run.is_empty() {
-            return Ok(Style::AppendOnly);
+    /// Reads the run; `None` in a database of agents, or if no command depends on it.
+    fn read(&self) -> Result<Option<Reading>, Fault> {
+        match self.run.as_str() {
+            "" => Ok(None),
+            _ if !self.reads => Ok(None),
+            run => Reading::of(&self.dir, &self.name, Some(run)).map(Some),
         }
-        // The newest rows show whether the database's writers now append rows or update them in place.
-        let mut newest = rows::newest(&self.conn, 200)?;
-        newest.reverse();
-        Ok(match dialect_of(&newest) {
-            Dialect::InPlace => Style::InPlace,
-            Dialect::AppendOnly | Dialect::Mixed | Dialect::Undecided => Style::AppendOnly,
-        })
+    }
+
+    /// Ends a transaction without changes. A failing ROLLBACK is ignored: the journal undoes the transaction on the next
+    /// opening.
+    fn back(&self) {
+        let _ = self.conn.execute_batch("ROLLBACK");
     }
 
     fn in_transaction(
         &mut self,
         work: Work<'_>,
         lock: &RunLock,
+        reading: Option<&Reading>,
     ) -> Result<Option<Fault>, WriteError> {
         let wrong = |error: rusqlite::Error| WriteError::Fault(fault::sqlite(&self.path, &error));
         // The last check is still valid if the version of the schema is unchanged, because this connection rereads the
@@ -249,14 +261,17 @@ impl SqliteStore {
             // If the command writes nothing, the new tables are rolled back with the transaction.
             guard::complete(&self.conn, &there).map_err(wrong)?;
         }
-        let style = self.style().map_err(wrong)?;
-        let facts = SqliteFacts {
+        let shelf = SqliteShelf {
             conn: &self.conn,
             path: &self.path,
-            dir: &self.dir,
             run: &self.run,
-            style,
+            reading,
         };
+        let none = Run::default();
+        let session = reading.map(Reading::session);
+        let run = session.map_or(&none, |session| session.run());
+        let listing = session.and_then(|session| session.listing());
+        let facts = Facts::of(&shelf, Style::of(run), Cow::Borrowed(run), listing)?;
         let changes = work(&facts)?;
         if changes.is_empty() {
             self.conn.execute_batch("ROLLBACK").map_err(wrong)?;
@@ -310,13 +325,28 @@ impl RunStore for SqliteStore {
         let lock = lock(&self.dir)?;
         sweep(&self.dir, &lock);
         let wrong = |error| fault::sqlite(&self.path, &error);
-        self.conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
+        let mut reading = None;
+        for attempt in 0..=TRIES {
+            // Reading a long run takes a moment, in which `sqlite3`, which does not wait, must be able to write. So the
+            // run is read before the lock is taken, and again if another program wrote meanwhile.
+            let before = version_of_data(&self.conn).map_err(wrong)?;
+            if attempt < TRIES {
+                reading = self.read()?;
+            }
+            self.conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
+            if attempt == TRIES {
+                reading = self.read().inspect_err(|_| self.back())?;
+            } else if version_of_data(&self.conn).map_err(wrong)? != before {
+                self.back();
+                continue;
+            }
+            break;
+        }
         self.clock.start(self.time);
-        let done = self.in_transaction(work, &lock);
+        let done = self.in_transaction(work, &lock, reading.as_ref());
         self.clock.stop();
         if done.is_err() && !self.conn.is_autocommit() {
-            // A failing ROLLBACK is ignored: the journal undoes the transaction on the next opening.
-            let _ = self.conn.execute_batch("ROLLBACK");
+            self.back();
         }
         self.late_fault = done?;
         Ok(())
@@ -440,6 +470,11 @@ fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection, Fault> {
     conn.busy_timeout(BUSY)
         .map_err(|error| fault::sqlite(&dir.shown(name), &error))?;
     Ok(conn)
+}
+
+/// Returns a number that changes whenever another connection has written to the database.
+fn version_of_data(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.query_row("PRAGMA data_version", [], |row| row.get(0))
 }
 
 fn dir_and_name(path: &Path) -> (&Path, String) {

@@ -1,19 +1,14 @@
-use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::program;
-use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
+use prosescope_core::schema::AGENTS_SQL;
 use prosescope_core::write::{
-    At, Begin, Change, ExecutionRow, ExecutionUpdate, Facts, FaultKind, GateResolution, Place, Put,
-    Remember, RunChange, RunStore, StatementRef, Style, WriteError, record,
+    At, Begin, Change, ExecutionRow, ExecutionUpdate, FaultKind, GateResolution, Put, Remember,
+    RunStore, StatementRef, WriteError, record,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::facts::SqliteFacts;
 use super::guard;
 use super::{SqliteStore, init_sqlite};
 
@@ -48,85 +43,18 @@ fn rows(store: &SqliteStore, table: &str) -> i64 {
     store.conn.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Counts SQLite's steps for one query in a run with `statements` statements without a line.
-fn steps(statements: usize, ask: impl Fn(&SqliteFacts<'_>)) -> u64 {
-    let mut conn = Connection::open_in_memory().unwrap();
-    conn.execute_batch(STATE_SQL).unwrap();
-    let mut insert = conn
-        .prepare("INSERT INTO execution (statement_text, status) VALUES (?1, 'completed')")
-        .unwrap();
-    for n in 0..statements {
-        insert.execute([format!("session \"Chunk {n}\"")]).unwrap();
-    }
-    drop(insert);
-    let counted = Arc::new(AtomicU64::new(0));
-    let counter = Arc::clone(&counted);
-    let count = move || {
-        counter.fetch_add(1, Ordering::Relaxed);
-        false
-    };
-    conn.progress_handler(1, Some(count)).unwrap();
-    ask(&SqliteFacts {
-        conn: &conn,
-        path: "state.db".as_ref(),
-        dir: &crate::dir::Dir::open(".".as_ref()).unwrap(),
-        run: "r",
-        style: Style::AppendOnly,
-    });
-    counted.load(Ordering::Relaxed)
-}
-
-#[test]
-fn what_is_asked_by_key_costs_the_same_in_a_long_run() {
-    type Ask = fn(&SqliteFacts<'_>);
-    let asks: [(&str, Ask); 3] = [
-        ("a statement without a line", |facts| {
-            let place = Place {
-                parent: None,
-                index: None,
-                text: "session \"Another\"",
-            };
-            let none = &mut |_| panic!("it is another");
-            facts.executions_back(&place, i64::MIN, none).unwrap();
-        }),
-        ("a statement with a line", |facts| {
-            let place = Place {
-                parent: None,
-                index: Some(7),
-                text: "",
-            };
-            let none = &mut |_| panic!("it is another");
-            facts.executions_back(&place, i64::MIN, none).unwrap();
-        }),
-        ("the newest row", |facts| {
-            facts.newest(&mut |_| ControlFlow::Break(())).unwrap();
-        }),
-    ];
-    for (what, ask) in asks {
-        let (few, many) = (steps(20, ask), steps(2000, ask));
-        assert!(
-            few > 0 && many <= few + 20,
-            "{what}: {few} and {many} steps"
-        );
-    }
-}
-
-/// A transaction that exceeds the time limit is rolled back completely; the next one has its own time.
 #[test]
 fn a_transaction_ends_in_time_or_not_at_all() {
     let (_dir, mut store) = run("session \"A\"\n");
-    // Enough rows for more steps than SQLite executes between two checks of the clock.
-    let rows_before =
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-        INSERT INTO execution (statement_text, status) SELECT 'session \"B\"', 'completed' FROM n";
-    let other = Connection::open(store.path.clone()).unwrap();
-    other.execute_batch(rows_before).unwrap();
     store.time = Duration::ZERO;
-    let all = |facts: &dyn Facts| {
-        facts.newest(&mut |_| ControlFlow::Continue(()))?;
-        Ok(vec![Change::Run(RunChange::default())])
+    // Enough rows for more steps than SQLite executes between two checks of the clock.
+    let row = |id| ExecutionRow {
+        id,
+        status: "completed".to_owned(),
+        ..ExecutionRow::default()
     };
-    match store.transact(&mut |facts| all(facts)) {
+    let all: Vec<Change> = (1..=5000).map(row).map(Change::Execution).collect();
+    match store.transact(&mut |_| Ok(all.clone())) {
         Err(WriteError::Fault(fault)) => {
             assert_eq!(fault.kind, FaultKind::Io);
             assert!(fault.message.contains("more time than"), "{fault}");
@@ -137,7 +65,7 @@ fn a_transaction_ends_in_time_or_not_at_all() {
     // After a transaction, the connection has no time limit.
     store.vacuum().unwrap();
     store.time = guard::TIME;
-    store.transact(&mut |facts| all(facts)).unwrap();
+    store.transact(&mut |_| Ok(all.clone())).unwrap();
     record(&mut store, &begin("session \"A\""), &at()).unwrap();
     assert_eq!(rows(&store, "execution"), 5001);
 }
@@ -236,33 +164,6 @@ fn agents_are_written_where_nothing_else_writes() {
     });
     let tables = Connection::open(&fresh).unwrap();
     tables.execute_batch(AGENTS_SQL).unwrap();
-}
-
-/// A program file longer than the readers' limit is ignored by a writer too.
-#[test]
-fn a_program_beside_the_database_has_a_limit() {
-    let (dir, mut store) = run("");
-    store
-        .conn
-        .execute_batch("UPDATE run SET program_source = NULL")
-        .unwrap();
-    let beside = dir.path().join("r/program.prose");
-    let most = program::MOST_BYTES as u64;
-    for (len, there) in [(most, true), (most + 1, false)] {
-        // The program file is sparse: only its length is on disk.
-        std::fs::File::create(&beside)
-            .unwrap()
-            .set_len(len)
-            .unwrap();
-        let mut found = None;
-        store
-            .transact(&mut |facts| {
-                found = facts.program()?;
-                Ok(Vec::new())
-            })
-            .unwrap();
-        assert_eq!(found.is_some(), there, "{len}");
-    }
 }
 
 /// The numbering of `anon_…` continues past 999; names with more than nine digits come from other tools and are

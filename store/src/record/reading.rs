@@ -1,0 +1,132 @@
+//! Reads the run in which a command records, as every reader does.
+
+use std::rc::Rc;
+
+use prosescope_core::database::{Database, Limits};
+use prosescope_core::issue::Issue;
+use prosescope_core::model::Binding;
+use prosescope_core::session::{OpenError, Options, Session};
+use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::sqlite::Sqlite;
+use prosescope_core::write::{Fault, FaultKind};
+use rusqlite::OpenFlags;
+
+use super::held;
+use crate::Disk;
+use crate::dir::Dir;
+
+/// A run that was read for a command.
+pub(super) struct Reading {
+    session: Session,
+    dir: Dir,
+}
+
+impl Reading {
+    /// Reads the run at `place` in a folder that is held open: an empty place for the folder's own run, or the name of
+    /// a database.
+    ///
+    /// # Errors
+    /// A [`Fault`] if no run can be read there.
+    pub(super) fn of(dir: &Dir, place: &str, run_id: Option<&str>) -> Result<Reading, Fault> {
+        let held = Held {
+            disk: Disk::held(dir),
+            dir: dir.clone(),
+        };
+        let held: Rc<dyn Source> = Rc::new(held);
+        let open = |run_id: Option<&str>| {
+            let options = Options {
+                run_id: run_id.map(str::to_owned),
+                ..Options::default()
+            };
+            Session::open(Rc::clone(&held), place, &options)
+        };
+        let session = match open(run_id) {
+            // A table made by hand may have no row for the run; the run is then named like its folder.
+            Err(OpenError::Run(_)) => open(None),
+            session => session,
+        };
+        Ok(Reading {
+            session: session.map_err(|error| unread(dir, place, &error))?,
+            dir: dir.clone(),
+        })
+    }
+
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// See [`prosescope_core::write::Shelf::short_text`].
+    pub(super) fn short_text(
+        &self,
+        binding: &Binding,
+        most: usize,
+    ) -> Result<Option<String>, Fault> {
+        let found = self.session.short_text(binding, most);
+        found.map_err(|error| unread(&self.dir, "", &OpenError::Source(error)))
+    }
+
+    /// See [`prosescope_core::write::Shelf::attachment`].
+    pub(super) fn attachment(&self, path: &str) -> Result<bool, Fault> {
+        let there = self.dir.look(path);
+        there
+            .map(|meta| meta.is_some())
+            .map_err(|cause| super::fault::io(&self.dir.shown(path), "cannot be read", &cause))
+    }
+}
+
+fn unread(dir: &Dir, place: &str, error: &OpenError) -> Fault {
+    let kind = match error.is_failed() {
+        true => FaultKind::Io,
+        false => FaultKind::Damaged,
+    };
+    let message = format!(
+        "{}: nothing was recorded: {error}",
+        dir.shown(place).display()
+    );
+    Fault::new(kind, message).hint(error.next())
+}
+
+/// A folder that is held open. Its database is opened beneath the folder's descriptor, so that a command reads the file
+/// that it writes, even if the folder is renamed meanwhile.
+struct Held {
+    disk: Disk,
+    dir: Dir,
+}
+
+impl Source for Held {
+    fn label(&self) -> String {
+        self.disk.label()
+    }
+
+    fn folder(&self) -> String {
+        self.disk.folder()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        self.disk.files()
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        self.disk.read(path, offset, len)
+    }
+
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        let opened = held::open(&self.dir, path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+        let conn = opened.and_then(|conn| {
+            let waits = conn.busy_timeout(super::sqlite::BUSY);
+            waits.map_err(|error| super::fault::sqlite(&self.dir.shown(path), &error))?;
+            Ok(conn)
+        });
+        let conn = conn.map_err(|fault| SourceError::Database {
+            path: path.to_owned(),
+            cause: fault.message.clone(),
+            next: fault.hint.clone(),
+            failed: fault.kind != FaultKind::Damaged,
+        })?;
+        Sqlite::of_source(conn, path, limits)
+    }
+
+    fn listed(&self) -> Vec<Issue> {
+        self.disk.listed()
+    }
+}
