@@ -305,10 +305,10 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
     }
 }
 
-/// At a gate, `next` prints the commands that approve and reject the gate, with the run's id. After the deadline,
+/// At a gate, `next` prints the command that shows the question, and never one that decides. After the deadline,
 /// `next` prints the command that records the time-out. If the user named the run, every command contains the run's id.
 #[test]
-fn next_names_the_run_and_what_decides_a_gate() {
+fn next_names_the_run_and_decides_no_gate() {
     let dir = project_of(
         "session \"A\"\napprove go:\n  prompt: \"Go?\"\n  timeout: \"1h\"\nlet b = session \"B\"\n",
     );
@@ -326,9 +326,7 @@ fn next_names_the_run_and_what_decides_a_gate() {
                 .lines()
                 .filter(|line| line.starts_with("prosescope"))
                 .collect();
-            let approve = format!("prosescope approve {form} go --as NAME");
-            let reject = format!("prosescope reject {form} go --reason TEXT --as NAME");
-            assert_eq!(lines, [approve, reject]);
+            assert_eq!(lines, [format!("prosescope gate show {form} go")]);
         }
         ask(0, &format!("approve {form} go --as joe"));
         ask(0, "exec run --line 5");

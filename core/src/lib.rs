@@ -37,6 +37,7 @@ pub mod decode;
 pub mod gate;
 pub mod host;
 pub mod issue;
+pub mod judgement;
 pub mod model;
 pub mod program;
 pub mod query;

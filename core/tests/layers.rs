@@ -5,10 +5,35 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The core's modules, from the lowest layer to the highest; docs/contribute/architecture.md describes each.
-const LAYERS: [&str; 27] = [
-    "text", "shell", "host", "time", "issue", "timeout", "run_id", "model", "database", "source",
-    "gate", "schema", "change", "program", "decode", "trace", "scope", "render", "write", "view",
-    "resume", "check", "session", "repair", "upkeep", "sqlite", "query",
+const LAYERS: [&str; 28] = [
+    "text",
+    "shell",
+    "host",
+    "time",
+    "issue",
+    "timeout",
+    "run_id",
+    "model",
+    "database",
+    "source",
+    "gate",
+    "schema",
+    "change",
+    "program",
+    "decode",
+    "trace",
+    "judgement",
+    "scope",
+    "render",
+    "write",
+    "view",
+    "resume",
+    "check",
+    "session",
+    "repair",
+    "upkeep",
+    "sqlite",
+    "query",
 ];
 
 #[test]

@@ -995,6 +995,8 @@ export type RunSummary = {
   failure?: string;
   /** A completed run's first output at the root, with its size and the number of other outputs: `verdict, 477 B`. `null` if there is no output, or if the list did not look for outputs. */
   wrote?: string;
+  /** The first gate that the run went past, although it bars what follows, in words: `the rejected gate deploy`. */
+  against?: string;
   /** The form of the run in words: `SQLite, append-only`, `folder, state.md` … */
   form: RunForm;
   /** When the run started; `null` if no time is known. */

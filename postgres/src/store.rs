@@ -320,8 +320,12 @@ impl PostgresStore {
         let session = shelf.session.as_ref();
         let run = session.map_or(&none, |session| session.run());
         let listing = session.and_then(|session| session.listing());
-        let facts = Facts::of(shelf, Style::InPlace, Cow::Borrowed(run), listing);
-        let facts = facts.map_err(|fault| Failed::Finally(fault.into()))?;
+        let trace = session.map(|session| session.trace());
+        let facts = Facts::of(shelf, Style::InPlace, Cow::Borrowed(run), listing, trace);
+        let facts = facts.map_err(|fault| match shelf.server.is_closed() {
+            true => Failed::Passing(fault),
+            false => Failed::Finally(fault.into()),
+        })?;
         for _ in 0..TRIES {
             let changes = work(&facts).map_err(|error| match shelf.lost.take() {
                 Some(lost) if fault::is_passing(&lost) => failed(&self.address, &lost),

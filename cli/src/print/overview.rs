@@ -331,8 +331,13 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
             true => run.title(),
             false => run.name.clone(),
         };
+        // A run that went past a gate never looks like one that did what its program says.
+        let status = match run.against {
+            Some(_) => (format!("! {word}"), BAD),
+            None => (status(word), tone),
+        };
         table.row(vec![
-            (status(word), tone),
+            status,
             (run_name, BOLD),
             (run.program.clone().unwrap_or_default(), plain),
             (started, FAINT),

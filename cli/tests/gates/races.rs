@@ -131,7 +131,14 @@ fn in_one_run(form: Form, races: usize, wins: &mut [usize; 3]) {
 
 /// Lets two processes create the same gate at once. Checks that one succeeds, and that the other gets an error.
 fn create_at_once(project: &Project, gate: &str) {
-    let words = ["--prompt", "Go?", "--timeout", "1h"];
+    let words = [
+        "--prompt",
+        "Go?",
+        "--timeout",
+        "1h",
+        "--on-reject",
+        "continue",
+    ];
     let args = [&["gate", "create", gate, "--run", &project.run][..], &words].concat();
     let ended = at_once(project, [(NOON, &args[..]), (NOON, &args)].into_iter());
     let mut codes: Vec<_> = ended.iter().map(|out| out.status.code()).collect();

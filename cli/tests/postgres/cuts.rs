@@ -12,18 +12,18 @@ use crate::project::{Project, cluster, text};
 /// Commands that run after [`STEPS`], and end the executions and gates that are still open.
 const LAST: &[(&str, i32, &str, &str)] = &[
     ("", 0, "", "reject {run} publish --reason No --as raymond"),
-    ("", 0, "", "gate create later --line 41 --run {run}"),
+    ("", 0, "", "gate create later --line 41 --run {run} --force"),
     ("", 0, "", "approve {run} later --comment fine"),
     ("", 0, "", "finish {run} --status interrupted"),
     ("", 0, "", "resume {run} --begin"),
-    ("", 0, "report", "exec begin --line 45 --run {run}"),
+    ("", 0, "report", "exec begin --line 45 --run {run} --force"),
     (
         "a report",
         0,
         "",
         "put report --run {run} --execution {report} --done",
     ),
-    ("", 0, "", "gate create later --line 41 --run {run}"),
+    ("", 0, "", "gate create later --line 41 --run {run} --force"),
     ("", 0, "", "gates expire"),
     ("", 0, "", "finish {run} --status failed"),
 ];

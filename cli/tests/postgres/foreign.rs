@@ -172,9 +172,9 @@ const STEPS: &[(&str, &str)] = &[
         "put a --run postgres:RUN",
     ),
     ("", "reject postgres:RUN deploy --reason No"),
-    ("", "exec begin --line 1 --run postgres:RUN"),
+    ("", "exec begin --line 1 --run postgres:RUN --force"),
     ("", "exec complete --run postgres:RUN"),
-    ("", "gate create --line 6 --run postgres:RUN"),
+    ("", "gate create --line 6 --run postgres:RUN --force"),
     (
         "memory",
         "agent memory set bob --scope execution --run postgres:RUN",

@@ -38,6 +38,8 @@ fn a_gate_that_is_raced_for_is_decided_once() {
             "Go?",
             "--timeout",
             "1h",
+            "--on-reject",
+            "continue",
             "--run",
             &run,
         ];

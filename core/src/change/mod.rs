@@ -1,7 +1,6 @@
 //! Defines the changes that a command makes to a run, as data. [`crate::write`] computes the changes. A store writes
 //! the changes as rows of a database or as files of a folder.
 
-mod apply;
 mod columns;
 mod content;
 mod journal;

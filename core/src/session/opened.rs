@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::pages::{NodeIndex, run_status};
 use crate::check::issues::{Checked, find_issues};
 use crate::issue::Issue;
+use crate::judgement;
 use crate::model::{GateStatus, Run, RunStatus, Text};
 use crate::program::Listing;
 use crate::scope;
@@ -95,6 +96,12 @@ impl Opened {
             now,
         }));
         issues
+    }
+
+    /// Returns the first gate that the run went past, in words: `the rejected gate deploy`.
+    pub(super) fn against(&self) -> Option<String> {
+        let passed = judgement::went_against(&self.run, &self.trace, self.listing.as_ref());
+        passed.first().map(|passed| passed.bar.words())
     }
 
     /// Counts the issues that the page of issues lists, by severity.

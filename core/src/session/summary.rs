@@ -8,6 +8,7 @@ use super::unread::unread;
 use super::{Options, Session};
 use crate::decode::{folder, rows};
 use crate::issue::Issue;
+use crate::judgement;
 use crate::model::{Binding, BindingKind, Form, GateStatus, Run, RunStatus};
 use crate::program;
 use crate::source::Source;
@@ -39,6 +40,7 @@ pub fn summary(session: &Session) -> RunSummary {
     RunSummary {
         issues: Counts::of(session.issues()),
         name: last_part(&session.label, &session.place).to_owned(),
+        against: session.against(),
         ..line_of(&session.run, &session.trace, &session.place)
     }
 }
@@ -124,6 +126,8 @@ pub(super) fn of_head(
     let mut line = line_of(&run, &trace, &found.place);
     line.name = last_part(&source.label(), &found.place).to_owned();
     line.issues = Counts::of(&run.issues);
+    let passed = judgement::went_against(&run, &trace, listing.as_ref());
+    line.against = passed.first().map(|passed| passed.bar.words());
     line.head_only = Some(match left_out {
         Some(rows) => format!("about {rows} rows were not read for this line of the list"),
         None => "values were not read for this line of the list".to_owned(),

@@ -91,6 +91,12 @@ impl Trace {
         children(&self.nodes, of)
     }
 
+    /// Returns the last round of a loop; `None` without rounds.
+    pub(crate) fn round_open(&self, of: NodeId) -> Option<NodeId> {
+        let is_round = |at: &NodeId| self.node(*at).is_some_and(|node| node.kind.is_round());
+        self.children(Some(of)).filter(is_round).last()
+    }
+
     /// Returns the number of a loop's last round; `None` without rounds.
     pub(crate) fn last_round(&self, of: NodeId) -> Option<u32> {
         let inside = self.children(Some(of));

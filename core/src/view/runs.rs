@@ -63,6 +63,10 @@ pub struct RunSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub wrote: Option<String>,
+    /// The first gate that the run went past, although it bars what follows, in words: `the rejected gate deploy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub against: Option<String>,
     /// The form of the run in words: `SQLite, append-only`, `folder, state.md` …
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunForm"))]
     pub form: String,

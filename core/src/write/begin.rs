@@ -7,12 +7,13 @@ use super::next::next_step;
 use super::open_executions::OpenExecutions;
 use super::order::Turn;
 use super::parallel::Join;
-use super::place::parent_of;
+use super::place::{at_line, parent_of};
 use super::rounds::{BeginLoop, ExitLoop, Iterate, rounds_left};
 use super::source::{Command, Found, Source, StatementRef};
 use super::steps::Steps;
 use super::task::task_of;
 use super::{At, Change, ExecutionBegun, ExecutionRow, Facts, Plan, Record, RunChange, WriteError};
+use crate::judgement::{Bar, WAITS, Why};
 use crate::model::{Execution, Meta, Status};
 use crate::trace::{Shape, frame_block, shape};
 
@@ -321,6 +322,9 @@ impl<'s> Entry<'s> {
             parent,
         };
         insisted.sequence(turn.other_way())?;
+        if command != Command::Gate {
+            insisted.sequence(not_barred(facts, parent, &found, None))?;
+        }
         let notes = turn.notes()?;
         Ok(Entry {
             notes,
@@ -385,6 +389,60 @@ impl<'s> Entry<'s> {
         })
     }
 }
+
+/// Refuses a statement that a gate bars: one that was rejected or timed out, or that was never asked.
+pub(super) fn not_barred(
+    facts: &Facts<'_>,
+    parent: Option<i64>,
+    found: &Found,
+    asks: Option<&str>,
+) -> Result<(), WriteError> {
+    match facts.bar(parent, found.statement, asks) {
+        // Another rule refuses what follows a gate that waits.
+        Some(bar) if bar.why != Why::Pending => {
+            Err(barred(&bar, &format!("{} cannot begin", at_line(found))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the refusal of what a gate bars; `what` says so, such as `line 5 cannot begin`.
+pub(super) fn barred(bar: &Bar, what: &str) -> WriteError {
+    let line = bar
+        .line
+        .map_or(String::new(), |line| format!(" (line {line})"));
+    let gate = format!("gate {}{line}", bar.gate);
+    let (rule, why, hint) = match bar.why {
+        Why::NeverAsked => {
+            let line = bar
+                .line
+                .map_or(String::new(), |line| format!(" --line {line}"));
+            let hint = format!("first ask at the gate: `prosescope gate create{line}`");
+            (
+                "gate-not-asked",
+                format!("{gate} comes first, and was never asked"),
+                hint,
+            )
+        }
+        Why::Pending => {
+            let hint = "a person decides: wait for the decision".to_owned();
+            (WAITS, format!("{gate} waits for a decision"), hint)
+        }
+        Why::Rejected => {
+            let why = format!("{gate} was rejected, and nothing takes the rejection");
+            ("gate-rejected", why, AFTER.to_owned())
+        }
+        Why::TimedOut => {
+            let why =
+                format!("{gate} timed out, which counts as a rejection, and nothing takes it");
+            ("gate-timed-out", why, AFTER.to_owned())
+        }
+    };
+    WriteError::refused(rule, format!("{what}: {why}"), hint)
+}
+
+/// What to do after a gate that was rejected or timed out.
+const AFTER: &str = "`prosescope next` names what may come now";
 
 /// Adds the name of the called block and the call's depth in frames, from 1, to the metadata of a call's row. Returns
 /// both; `None` for a row that is not a call.

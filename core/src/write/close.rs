@@ -1,4 +1,4 @@
-use super::begin::touch;
+use super::begin::{barred, touch};
 use super::insist::{Insist, Insisted};
 use super::instance::{Instance, running, scope_of, shown};
 use super::meta::Keys;
@@ -85,6 +85,9 @@ impl Close {
         if status != "failed" {
             open.no_child(facts, "execution", &format!("cannot be {status}"))?;
         }
+        if status == "completed" {
+            open.not_barred(facts)?;
+        }
         Ok(Plan {
             changes: open.changes(
                 facts,
@@ -104,12 +107,12 @@ impl Close {
             return Ok(());
         }
         let failed = matches!(self.how, How::Failed { .. });
-        let (what, command) = match shape(&instance.first) {
-            Shape::Parallel if !failed => ("a parallel", "prosescope parallel join ID"),
-            Shape::Loop if !failed => ("a loop", "prosescope loop exit ID"),
+        let (what, next) = match shape(&instance.first) {
+            Shape::Parallel if !failed => ("a parallel", "use `prosescope parallel join ID`"),
+            Shape::Loop if !failed => ("a loop", "use `prosescope loop exit ID`"),
             Shape::Gate => (
                 "a gate",
-                "prosescope approve RUN GATE` or `prosescope reject RUN GATE",
+                "a person decides: wait for the decision; `prosescope gates` shows the question",
             ),
             _ => return Ok(()),
         };
@@ -120,7 +123,7 @@ impl Close {
                 instance.first.id,
                 shown(&instance.first.text)
             ),
-            format!("use `{command}`"),
+            next,
         ))
     }
 }
@@ -220,6 +223,16 @@ impl Ending {
         let id = self.instance.first.id;
         let none = self.open_executions.no_child(facts, id, what, verb);
         self.insisted.sequence(none).map(drop)
+    }
+
+    /// Refuses to end the execution successfully after a gate in it was rejected or timed out.
+    pub(super) fn not_barred(&mut self, facts: &Facts<'_>) -> Result<(), WriteError> {
+        let id = self.instance.first.id;
+        let barred = match facts.bar_of_end(Some(id)) {
+            Some(bar) => Err(barred(&bar, &format!("execution {id} cannot be completed"))),
+            None => Ok(()),
+        };
+        self.insisted.sequence(barred).map(drop)
     }
 
     /// Refuses if a gate in this execution is pending, because no statement may begin after a pending gate.

@@ -85,6 +85,17 @@ pub struct Fault {
     pub hint: String,
 }
 
+impl Fault {
+    /// Returns the fault with the place that failed before its message.
+    #[must_use]
+    pub fn in_place(self, place: impl std::fmt::Display) -> Fault {
+        Fault {
+            message: format!("{place}: {}", self.message),
+            ..self
+        }
+    }
+}
+
 /// The kind of a store's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {

@@ -1,11 +1,14 @@
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::{Change, Fault, FaultKind};
 use crate::decode::gates_json;
 use crate::decode::rows::dialect_of;
 use crate::gate::audit::Chain;
 use crate::issue::{Issue, Severity};
+use crate::judgement::{Bar, Gates};
 use crate::model::{
     AgentScope, AuditEvent, AuditKind, Binding, BindingKind, Dialect, Execution, Form, Gate,
     GateRecord, Run, RunStatus, Text,
@@ -14,6 +17,7 @@ use crate::program::{Listing, Statement};
 use crate::schema::postgres_name;
 use crate::text::short;
 use crate::time::Stamp;
+use crate::trace::{self, Trace};
 
 /// The form in which a store records executions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +82,10 @@ pub struct Facts<'s> {
     run: Cow<'s, Run>,
     listing: Option<&'s Listing>,
     index: Index,
+    /// The trace that was built when the run was read; `None` if the run has changed since.
+    read: Option<&'s Trace>,
+    /// The trace of the changed run; empty until a command needs it.
+    trace: OnceCell<Rc<Trace>>,
     /// The id of the last execution that the command planned, but that the store does not have yet.
     planned: Option<i64>,
 }
@@ -119,10 +127,15 @@ impl<'s> Facts<'s> {
         style: Style,
         run: Cow<'s, Run>,
         listing: Option<&'s Listing>,
+        trace: Option<&'s Trace>,
     ) -> Result<Facts<'s>, Fault> {
         if let Some(issue) = run.issues.iter().find(|issue| is_gap(issue)) {
             let message = format!("{}: nothing was recorded", issue.message);
-            return Err(Fault::new(FaultKind::Damaged, message).hint(&*issue.hint));
+            let kind = match FAILED.contains(&issue.rule.as_str()) {
+                true => FaultKind::Io,
+                false => FaultKind::Damaged,
+            };
+            return Err(Fault::new(kind, message).hint(&*issue.hint));
         }
         Ok(Facts {
             shelf,
@@ -130,8 +143,41 @@ impl<'s> Facts<'s> {
             index: Index::of(&run.executions),
             run,
             listing,
+            read: trace,
+            trace: OnceCell::new(),
             planned: None,
         })
+    }
+
+    /// Returns the trace of the run, with the changes that were planned so far.
+    pub(super) fn trace(&self) -> &Trace {
+        let fold = || Rc::new(trace::fold(&self.run, self.listing, None));
+        self.read.unwrap_or_else(|| self.trace.get_or_init(fold))
+    }
+
+    /// Returns the first gate that bars a statement which would begin now: in the execution `parent`, as the statement
+    /// with this index in the program.
+    pub(super) fn bar(
+        &self,
+        parent: Option<i64>,
+        statement: Option<u32>,
+        asks: Option<&str>,
+    ) -> Option<Bar> {
+        let trace = self.trace();
+        let parent = parent.and_then(|id| trace.of_row(id));
+        let parent = parent.map(|at| trace.round_open(at).unwrap_or(at));
+        Gates::of(&self.run, trace, self.listing).bar(parent, statement, asks)
+    }
+
+    /// Returns the rejected or timed-out gate that bars the successful end of an execution; `None` as the execution is
+    /// the run.
+    pub(super) fn bar_of_end(&self, id: Option<i64>) -> Option<Bar> {
+        let trace = self.trace();
+        let at = match id {
+            Some(id) => Some(trace.of_row(id)?),
+            None => None,
+        };
+        Gates::of(&self.run, trace, self.listing).bar_of_end(at)
     }
 
     /// Returns the form in which the store records executions.
@@ -384,6 +430,7 @@ impl<'s> Facts<'s> {
 
     /// Adds planned changes, so that the next plan of the same command is computed on top of them.
     pub(super) fn apply(&mut self, changes: &[Change]) {
+        (self.read, self.trace) = (None, OnceCell::new());
         let run = self.run.to_mut();
         for change in changes {
             run.apply(change);
@@ -408,30 +455,31 @@ fn in_file(status: Option<&RunStatus>) -> RunStatus {
     status.cloned().unwrap_or(RunStatus::Running)
 }
 
-/// Returns whether an issue says that rows, gates, the audit log or the program were not read as a whole. Readers show
-/// the rest; a command could contradict what was not read.
+/// The rules of parts that could not be read because of the system: a permission, or a disk that fails.
+const FAILED: [&str; 3] = ["file-unreadable", "reading-failed", "unreadable-folder"];
+
+/// Returns whether an issue says that rows, gates, bindings, the audit log or the program were not read as a whole.
+/// Readers show the rest; a command could contradict what was not read.
 fn is_gap(issue: &Issue) -> bool {
-    const RULES: [&str; 9] = [
+    const CUT: [&str; 5] = [
         "file-cut",
-        "file-unreadable",
-        "link-not-followed",
         "log-cut",
-        "reading-failed",
         "reading-stopped",
         "table-damaged",
         "too-many-rows",
-        "unreadable-folder",
     ];
-    const TABLES: [&str; 4] = ["run", "execution", "gates", "gate_audit_log"];
+    const TABLES: [&str; 5] = ["run", "execution", "bindings", "gates", "gate_audit_log"];
     const FILES: [&str; 3] = ["x_events.jsonl", "program.prose", "state.md"];
     let (rule, at) = (issue.rule.as_str(), &issue.location);
+    let file = at.file.as_deref().unwrap_or_default();
     let in_table = at.table.as_deref().is_some_and(|of| TABLES.contains(&of));
-    let in_file = |of: &str| FILES.contains(&of) || of.starts_with("gates");
-    let in_file = at.file.as_deref().is_some_and(in_file);
-    // A link or a pipe in the place of the program is no program.
-    let no_program = rule == "link-not-followed" && at.file.as_deref() == Some("program.prose");
-    let gap = RULES.contains(&rule) && (in_table || in_file) && !no_program;
-    gap || rule == "log-unreadable" && issue.severity == Severity::Error
+    let in_file = FILES.contains(&file) || file.starts_with("gates");
+    let is_value = file.starts_with("bindings");
+    // A link in the place of the program or of values leads to files that do not belong to the run.
+    let is_link = rule == "link-not-followed" && in_file && file != "program.prose";
+    let is_cut = CUT.contains(&rule) && (in_table || in_file);
+    let is_failed = FAILED.contains(&rule) && (in_table || in_file || is_value);
+    is_link || is_cut || is_failed || rule == "log-unreadable" && issue.severity == Severity::Error
 }
 
 /// The place of a statement: its parent, and its line or, without a line, its text (errata T1).

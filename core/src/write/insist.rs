@@ -45,17 +45,6 @@ impl Insisted {
                 }
                 Ok(None)
             }
-            Err(WriteError::Refused {
-                rule,
-                message,
-                hint,
-            }) => Err(WriteError::Refused {
-                rule,
-                message,
-                hint: format!(
-                    "{hint}; `--force` records the command anyway, and notes the use of `--force`"
-                ),
-            }),
             other => other.map(Some),
         }
     }

@@ -35,6 +35,7 @@
 
 mod adopt;
 mod agent;
+mod apply;
 mod at;
 mod begin;
 mod close;
@@ -64,7 +65,7 @@ mod state;
 mod steps;
 mod task;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use crate::change::{
     AgentRow, AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate,

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::instance::{Instance, meta, shown};
 use super::source::{Found, Source};
 use super::{Change, ExecutionUpdate, Facts, Style, WriteError};
+use crate::judgement::WAITS;
 use crate::model::{Execution, GateStatus, Status};
-use crate::shell;
 use crate::trace::{Shape, shape};
 
 /// The open executions of a run whose ancestors are all open. An execution inside an ended execution counts as cut off.
@@ -305,15 +305,13 @@ pub(super) fn no_longer(style: Style, row: &Execution, ended: Option<String>) ->
 
 fn gate_waits(gate: &Execution) -> WriteError {
     let id = meta(gate).gate_id.unwrap_or_else(|| "".into());
-    let [approve, reject] =
-        ["approve", "reject"].map(|verb| shell::command(verb, &["RUN", &id], ""));
     WriteError::refused(
-        "gate-waits",
+        WAITS,
         format!(
             "gate {id} waits for a decision (execution {}): nothing can begin before the decision",
             gate.id
         ),
-        format!("decide the gate with `{approve}` or `{reject}`"),
+        "a person decides: stop here, and tell whoever may decide; `prosescope gates` shows the question",
     )
 }
 

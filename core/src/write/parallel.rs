@@ -327,6 +327,7 @@ impl Record for Join {
         let branches = statuses(facts, &open.instance);
         let joins = may_join(&open.instance, &branches, &Source::of(facts));
         open.insisted.sequence(joins)?;
+        open.not_barred(facts)?;
         Ok(Plan {
             changes: open.changes(facts, at, "joined", None, Keys::default())?,
             done: ParallelJoined {

@@ -159,6 +159,7 @@ impl Record for ExitLoop {
         }
         let mut open = Ending::open(facts, self.id, Shape::Loop, self.insist)?;
         open.no_child(facts, "loop", "cannot be left")?;
+        open.not_barred(facts)?;
         let rounds = ended_rounds(&open.instance);
         let keys = Keys::default()
             .number(Word::Iteration.key(facts.style()), Some(rounds))

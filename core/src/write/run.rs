@@ -1,3 +1,4 @@
+use super::begin::barred;
 use super::close::again;
 use super::gate::{forced_gates, resumed};
 use super::insist::{Insist, Insisted};
@@ -115,7 +116,7 @@ fn nothing_open(facts: &Facts<'_>, open_executions: &OpenExecutions) -> Result<(
         return Err(WriteError::refused(
             "statements-open",
             format!("run {run} is not completed: {}", listed(&open)),
-            "complete, fail or skip the open executions, and decide the gates; `--status failed` and `interrupted` leave them open",
+            "complete, fail or skip the open executions, and wait for the decisions at gates; `--status failed` and `interrupted` leave them open",
         ));
     }
     let pending = facts
@@ -128,9 +129,12 @@ fn nothing_open(facts: &Facts<'_>, open_executions: &OpenExecutions) -> Result<(
                 "run {run} is not completed: gate {} waits for a decision",
                 gate.id
             ),
-            "decide the gate with `prosescope approve` or `prosescope reject`; `--status failed` and `interrupted` leave the gate pending",
+            "a person decides: wait for the decision; `--status failed` and `interrupted` leave the gate pending",
         )),
-        None => Ok(()),
+        None => match facts.bar_of_end(None) {
+            Some(bar) => Err(barred(&bar, &format!("run {run} is not completed"))),
+            None => Ok(()),
+        },
     }
 }
 

@@ -171,14 +171,16 @@ fn a_missing_column_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn a_program_that_is_a_pipe_is_none() {
+fn a_program_that_is_a_pipe_is_named() {
     let mut run = Recorded::new(Form::Sqlite, PROGRAM);
     sql(&run.dir, "UPDATE run SET program_source = NULL");
     let program = run.dir.join("program.prose");
     std::fs::remove_file(&program).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&program).status();
     assert!(made.is_ok_and(|status| status.success()));
-    // The command reports the missing file or continues without it, but does not wait for a writer of the pipe.
-    let _ = run.step("begin 7");
-    run.step("put x: one").unwrap();
+    // What the program allows is then unknown. The commands say so, and do not wait for a writer of the pipe.
+    for command in ["begin 7", "put x: one"] {
+        let said = run.step(command).unwrap_err();
+        assert!(said.contains("program.prose is a pipe"), "{said}");
+    }
 }

@@ -407,7 +407,7 @@ fn gates_are_decided_once() {
          reject deploy by=ops-team: no !gate-not-pending
          expire
          view deploy
-         gate deploy timeout=1h on_reject=stop: Once more?
+         gate deploy timeout=1h on_reject=continue: Once more?
          reject deploy#2 by=lee for=raymond: not yet
          approve deploy#2 by=lee: late !gate-not-pending
          gate soon timeout=30m: Soon?
@@ -426,7 +426,8 @@ fn gates_are_decided_once() {
          gate other: Other? !run-interrupted
          approve never by=ann: while it rests
          reopen
-         gate waits: Waits?
+         gate waits: Waits? !gate-timed-out
+         gate waits force: Waits?
          finish interrupted
          reopen
          approve waits

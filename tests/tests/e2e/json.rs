@@ -185,6 +185,7 @@ approve print:
 approve archive:
   prompt: "Archive the letter?"
   timeout: "30s"
+  on_reject: continue
 
 output receipt = session "Send the letter"
   retry: 3
@@ -381,7 +382,7 @@ fn examples() -> Vec<Example> {
         ),
         records("gate create", &["archive"], of::<view::GateOpened>),
         records("gates expire", &[], of::<Vec<view::GateTimedOut>>),
-        records("exec begin", &["--line", "40"], of::<view::ExecutionBegun>),
+        records("exec begin", &["--line", "41"], of::<view::ExecutionBegun>),
         records(
             "exec fail",
             &["34", "--error", "The printer is out of paper"],

@@ -462,27 +462,27 @@ fn no_statement_is_under_way_in_a_run_that_failed_or_was_forced_to_its_end() {
         &[
             ("parallel run --line 3", 5),
             ("parallel join --force", 0),
-            ("finish RUN --status completed", 0),
+            ("finish RUN --status completed --force", 0),
         ][..],
         &[
             ("exec run --line 12 --in 11", 12),
             ("loop exit --force", 0),
-            ("finish RUN --status completed", 0),
+            ("finish RUN --status completed --force", 0),
         ],
         &[
             ("exec run --line 15 --in 19", 15),
             ("exec complete @19 --force", 0),
-            ("finish RUN --status completed", 0),
+            ("finish RUN --status completed --force", 0),
         ],
         &[
             ("exec run --line 15 --in 19", 15),
             ("exec skip @19 --force", 0),
-            ("finish RUN --status completed", 0),
+            ("finish RUN --status completed --force", 0),
         ],
         &[
             ("gate create --line 21", 0),
             ("reject RUN go --reason no", 0),
-            ("finish RUN --status completed", 0),
+            ("finish RUN --status completed --force", 0),
         ],
     ] {
         resumed(&project, steps);

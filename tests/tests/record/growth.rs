@@ -10,60 +10,6 @@ use crate::project::Project;
 
 const PROGRAM: &str = "session \"A\"\nsession \"B\"\n";
 
-/// Checks that recording in a folder does not read the files of unchanged bindings. Ten times as many bindings cost
-/// only a few more system calls, for the longer listing and the longer state.md.
-#[test]
-fn a_folder_of_many_bindings_is_not_looked_through() {
-    if needs::strace().is_none() {
-        return;
-    }
-    let steps: [(&[&str], &str); 4] = [
-        (
-            &["exec", "begin", "--line", "1", "--force", "--run", "r"],
-            "",
-        ),
-        (&["put", "b7", "--run", "r"], "a new value"),
-        (&["exec", "complete", "2", "--run", "r"], ""),
-        (&["put", "new", "--run", "r"], "a value"),
-    ];
-    let counted = [100, 1_000].map(|bindings| {
-        let Some(project) = Project::new(PROGRAM) else {
-            return Vec::new();
-        };
-        project.expect(
-            0,
-            &["init", "p.prose", "--id", "r", "--state", "filesystem"],
-            b"",
-        );
-        let folder = project.run_dir("r").join("bindings");
-        for n in 0..bindings {
-            let value = format!(
-                "# b{n}\n\nkind: let\n\nsource:\n```prose\nlet b{n} = session\n```\n\n---\n\nv{n}\n"
-            );
-            fs::write(folder.join(format!("b{n}.md")), value).expect("a binding");
-        }
-        // The first command reads what `prosescope` has not noted yet, so it is not measured.
-        project.expect(
-            0,
-            &["exec", "begin", "--line", "2", "--force", "--run", "r"],
-            b"",
-        );
-        let log = project.path().join("log");
-        let each = steps.map(|(args, input)| calls(&project.command(args), input.as_bytes(), &log));
-        let state = fs::read_to_string(project.run_dir("r").join("state.md")).expect("a state.md");
-        assert_eq!(state.matches("\n| b").count(), bindings, "{state}");
-        each.to_vec()
-    });
-    let [few, many] = counted;
-    for (((args, _), few), many) in steps.iter().zip(few).zip(many) {
-        let more = many
-            .values()
-            .sum::<usize>()
-            .saturating_sub(few.values().sum());
-        assert!(more < 60, "{args:?}: {more} more\n{few:?}\n{many:?}");
-    }
-}
-
 /// Checks that the index of a run that ended is correct, even if another program changed the file of a binding.
 #[test]
 fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {

@@ -49,6 +49,8 @@ fn create(project: &Project, run: &str, gate: &str) {
         "Go?",
         "--timeout",
         "1h",
+        "--on-reject",
+        "continue",
     ];
     expect(project, 0, NOON, &args);
 }

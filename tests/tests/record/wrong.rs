@@ -85,7 +85,7 @@ const STAGES: &[(&str, &[&str])] = &[
     (
         "failed",
         &[
-            "exec begin --line 36",
+            "exec begin --line 36 --force",
             "exec retry 1 --error no",
             "exec retry 1 --error no",
             "exec fail 1 --error no",
@@ -99,7 +99,7 @@ const STAGES: &[(&str, &[&str])] = &[
             "put outline --execution 1 --file value --done",
         ],
     ),
-    ("finished", &["finish RUN --status completed"]),
+    ("finished", &["finish RUN --status completed --force"]),
     ("interrupted", &["finish RUN --status interrupted"]),
 ];
 
@@ -529,42 +529,42 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "gate create --line 27",
         4,
         "gate publish waits for a decision (execution 1)",
-        "`prosescope approve RUN publish`",
+        "a person decides",
     ),
     (
         "gate",
         "gate create --line 27 --force",
         4,
         "gate publish was created already, and waits for a decision",
-        "`prosescope approve`",
+        "a person decides",
     ),
     (
         "gate",
         "gate create --line 33",
         4,
         "nothing can begin before the decision",
-        "`prosescope reject RUN publish`",
+        "a person decides",
     ),
     (
         "gate",
         "exec run --line 36",
         4,
         "nothing can begin before the decision",
-        "`prosescope approve RUN publish`",
+        "a person decides",
     ),
     (
         "gate",
         "parallel run --line 16",
         4,
         "nothing can begin before the decision",
-        "`prosescope approve RUN publish`",
+        "a person decides",
     ),
     (
         "gate",
         "exec complete 1",
         4,
         "execution 1 is a gate",
-        "`prosescope approve RUN GATE`",
+        "a person decides",
     ),
     (
         "gate",

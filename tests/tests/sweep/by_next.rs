@@ -78,8 +78,9 @@ impl State<'_> {
             return self.finish_failed(&command);
         }
         let args = words(&command);
-        if let [verb, _, gate, ..] = args.as_slice()
-            && verb == "approve"
+        // `next` shows a gate that waits; the interpreter approves it as a person would.
+        if let [verb, show, _, gate, ..] = args.as_slice()
+            && (verb.as_str(), show.as_str()) == ("gate", "show")
         {
             let gate = gate.clone();
             self.vm.approve(&gate)?;
@@ -122,9 +123,8 @@ impl State<'_> {
             return failed;
         }
         let find = |part: &str| choices.iter().find(|choice| choice.contains(part)).cloned();
-        // The interpreter approves every gate.
-        if let Some(approve) = find("prosescope approve ") {
-            return approve;
+        if let Some(show) = find("prosescope gate show ") {
+            return show;
         }
         if let Some(retry) = find(" exec retry ") {
             let again = self.retried.contains(&retry);

@@ -4,6 +4,7 @@
 mod against;
 mod gates;
 mod insisted;
+mod judgement;
 mod program;
 mod run;
 
@@ -36,6 +37,7 @@ pub fn find_issues(at: Checked<'_>) -> Vec<Issue> {
     gates::check_gates(at, &mut findings);
     against::check_against_program(at, &mut findings);
     insisted::check_insisted(at, &mut findings);
+    judgement::check_judgement(at, &mut findings);
     findings.finish()
 }
 

@@ -108,6 +108,10 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     view.notes.extend(next_action::missing_outputs(session));
     let known = listing.is_some() && !plan.cut;
     view.headline = headline(&view, known, session.is_inferred());
+    if let Some(gate) = session.against() {
+        view.headline
+            .push_str(&format!("; the run went on past {gate}"));
+    }
     view.steps = resume::steps(&view);
     view
 }

@@ -12,7 +12,7 @@ use crate::program::{Listing, Statement, StatementKind, fill, names_in_text};
 use crate::render::brief::InputState;
 use crate::time::Stamp;
 use crate::timeout::Timeout;
-use crate::write::begin::{Entry, opening, touch};
+use crate::write::begin::{Entry, not_barred, opening, touch};
 use crate::write::inputs::input;
 use crate::write::insist::Insist;
 use crate::write::instance::running;
@@ -92,6 +92,8 @@ impl CreateGate {
             line: own.map(|s| s.line).or(self.line),
         };
         let mut entry = Entry::open(facts, &named, None, parent, self.insist, Command::Gate)?;
+        let free = not_barred(facts, entry.parent, &entry.found, Some(&base));
+        entry.insisted.sequence(free)?;
         let terms = self.settled(&mut entry, statement)?;
         let allow = match &terms.allow {
             None => vec![ANY_PERSON],
@@ -415,6 +417,6 @@ fn not_twice(facts: &Facts<'_>, gate: &Gate, parent: Option<i64>) -> Result<(), 
             "gate {} was created already, and waits for a decision",
             gate.id
         ),
-        "decide the gate with `prosescope approve` or `prosescope reject`, or after its deadline with `prosescope gates expire`",
+        "a person decides: wait for the decision, or after the deadline record the time-out with `prosescope gates expire`",
     ))
 }

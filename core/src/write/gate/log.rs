@@ -120,7 +120,7 @@ pub(in crate::write) fn log_is_there(facts: &Facts<'_>) -> Result<(), WriteError
 /// were then lost, and a new chain would hide the loss. Older versions of Prosescope recorded no such place, so the
 /// loss of their logs is not detected.
 fn was_sealed(facts: &Facts<'_>) -> Result<(), WriteError> {
-    for gate in facts.gates() {
+    for gate in facts.gates().rev() {
         if let Some((execution, seq)) = place_of_creation(facts, gate) {
             let log = match facts.style() {
                 Style::Files => "gates/audit.jsonl",

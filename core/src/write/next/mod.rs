@@ -11,6 +11,8 @@ mod begun;
 mod ends;
 mod offers;
 
+use std::borrow::Cow;
+
 pub(super) use begun::next_step;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +23,7 @@ use super::item::is_parallel;
 use super::open_executions::OpenExecutions;
 use super::source::Source;
 use super::{AgentFact, Facts, Fault, Shelf, Style, WriteError};
-use crate::gate::{decide_commands, expire_command, visit};
+use crate::gate::{expire_command, visit};
 use crate::model::{Binding, Execution, GateStatus, Run, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::shell;
@@ -63,7 +65,8 @@ pub fn next(
     (name, named): (&str, bool),
 ) -> Result<NextView, WriteError> {
     let run = super::adopt::with_events(run, trace, listing);
-    let facts = Facts::of(&NoShelf, Style::of(&run), run, listing)?;
+    let read = matches!(run, Cow::Borrowed(_)).then_some(trace);
+    let facts = Facts::of(&NoShelf, Style::of(&run), run, listing, read)?;
     let mut asked = asked(&facts, now, name)?;
     let option = shell::option("--run", name);
     for choice in asked.choices.iter_mut().filter(|_| named) {
@@ -104,20 +107,14 @@ impl Shelf for NoShelf {
 impl NextChoice {
     /// Adds the option that names the run, unless the command names it as an operand.
     fn name_run(&mut self, option: &str) {
-        if ["approve", "reject", "gates"]
-            .iter()
-            .any(|of| self.is_verb(of))
-        {
+        let named = ["prosescope gates ", "prosescope gate show "];
+        if named.iter().any(|of| self.command.starts_with(of)) {
             return;
         }
         self.command = match self.command.strip_suffix(FILE) {
             Some(command) => format!("{command} {option}{FILE}"),
             None => format!("{} {option}", self.command),
         };
-    }
-
-    fn is_verb(&self, verb: &str) -> bool {
-        self.command.split(' ').nth(1) == Some(verb)
     }
 }
 
@@ -342,10 +339,9 @@ impl Look<'_> {
             return Ok(vec![choice(expire_command(self.name), why)]);
         }
         let why = format!(
-            "gate {name} waits for a person's decision: the VM that carries out the program must never decide a gate"
+            "gate {name} waits for a person's decision: stop here, and tell whoever may decide; the VM that carries out the program never decides a gate"
         );
-        Ok(decide_commands(self.name, gate)
-            .map(|command| choice(command, &*why))
-            .to_vec())
+        let show = shell::command("gate show", &[self.name, gate], "");
+        Ok(vec![choice(show, why)])
     }
 }

@@ -139,6 +139,7 @@ impl RunStore for Memory {
             self.style,
             Cow::Borrowed(&self.run),
             listing.as_ref(),
+            None,
         )?;
         let changes = work(&facts)?;
         let mut next = self.clone();

@@ -6,9 +6,9 @@ use super::Memory;
 use crate::model::{AuditKind, GateStatus, RunStatus, Status};
 use crate::view::FrameView;
 use crate::write::{
-    AddImport, Begin, BeginLoop, BeginParallel, Branch, Change, Close, CreateGate, ExitLoop,
-    Finish, How, Insist, Iterate, Join, Put, Record, Reopen, Retry, Run, RunParallel, StatementRef,
-    Style, WriteError,
+    AddImport, Begin, BeginLoop, BeginParallel, Branch, Change, Close, CreateGate, Decision,
+    ExitLoop, Finish, How, Insist, Iterate, Join, Put, Record, Reopen, ResolveGate, Retry, Run,
+    RunParallel, StatementRef, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -54,6 +54,24 @@ parallel ("any", count: 2):
 
 fn run(style: Style) -> Memory {
     Memory::running(style, PROGRAM)
+}
+
+/// Passes the gate at line 18, as a statement that comes after it needs.
+fn ask(run: &mut Memory) {
+    let gate = CreateGate {
+        line: Some(18),
+        ..CreateGate::default()
+    };
+    run.at(NOW, &gate).unwrap();
+    let approve = ResolveGate {
+        gate: "publish".into(),
+        decision: Decision::Approve { comment: None },
+        by: "ops".into(),
+        on_behalf_of: None,
+        record_timeout: false,
+        overrides: false,
+    };
+    run.at(NOW, &approve).unwrap();
 }
 
 /// Returns the name of the rule that refuses the command, or the error's message.
@@ -257,6 +275,7 @@ fn limits_are_the_programs() {
         assert_eq!(refusal(&mut run, &more), "against-program");
 
         // `any` waits for the given number of branches.
+        ask(&mut run);
         let begin = BeginParallel {
             statement: StatementRef::line(25),
             ..BeginParallel::default()
@@ -395,6 +414,7 @@ fn a_statement_runs_in_what_it_lies_in() {
 fn nothing_ends_around_what_is_open() {
     for style in STYLES {
         let mut run = run(style);
+        ask(&mut run);
         let call = run.at(NOW, &begin(17)).unwrap().id;
         let step = run.at(NOW, &begin(15)).unwrap().id;
         assert_eq!(refusal(&mut run, &completed(call)), "children-open");
@@ -572,6 +592,7 @@ fn a_row_says_executing_while_it_is_true() {
 fn what_a_session_completes_is_what_its_statement_writes() {
     for style in STYLES {
         let mut run = run(style);
+        ask(&mut run);
         let id = run.at(NOW, &begin(24)).unwrap().id;
         assert_eq!(refusal(&mut run, &completed(id)), "output-missing");
         let put = |name: &str| Put {

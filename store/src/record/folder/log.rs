@@ -28,6 +28,24 @@ pub(super) fn is_whole(root: &Dir) -> Result<(), Fault> {
         let next = "if there is no copy, move the bytes of the cut line to another file; `prosescope audit verify RUN` then shows what the log lacks";
         return Err(Fault::lost_rows(root.shown(AUDIT).display(), &why, next));
     }
+    let len = root.look(AUDIT).map_err(|cause| wrong(AUDIT, cause))?;
+    // A longer file is not blank.
+    let is_blank = match len.map(|meta| meta.len()) {
+        Some(len) if len < 1 << 10 => {
+            let bytes = root.read(AUDIT).map_err(|cause| wrong(AUDIT, cause))?;
+            let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+            text.trim_start_matches('\u{feff}').trim().is_empty()
+        }
+        _ => false,
+    };
+    let gates = root.names("gates").map_err(|cause| wrong("gates", cause))?;
+    if is_blank && gates.iter().any(|(name, _)| name.ends_with(".json")) {
+        return Err(Fault::lost_rows(
+            root.shown(AUDIT).display(),
+            "the log is empty, although the run has gates",
+            "remove the log only if no row was ever written to it",
+        ));
+    }
     let bytes = end(root, EVENTS).map_err(|cause| wrong(EVENTS, cause))?;
     match kept(root).filter(|had| *had > bytes) {
         None => Ok(()),

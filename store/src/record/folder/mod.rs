@@ -106,7 +106,9 @@ impl RunStore for FolderStore {
         ops::recover(&self.dir)?;
         let shelf = FolderShelf::read(&self.dir, &self.scope, !self.run.is_empty())?;
         let run = shelf.run();
-        let facts = Facts::of(&shelf, Style::Files, Cow::Borrowed(&*run), shelf.listing())?;
+        let (run_now, listing, trace) = (Cow::Borrowed(&*run), shelf.listing(), shelf.trace());
+        let facts = Facts::of(&shelf, Style::Files, run_now, listing, trace);
+        let facts = facts.map_err(|fault| fault.in_place(self.dir.path().display()))?;
         let changes = work(&facts)?;
         drop(facts);
         let (run, staged) = (run.into_owned(), self.staged.as_ref());

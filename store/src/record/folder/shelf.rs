@@ -3,7 +3,9 @@ use std::borrow::Cow;
 use prosescope_core::decode::memory_md::segment_number;
 use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::model::{AgentScope, Binding, Run};
+use prosescope_core::program::Listing;
 use prosescope_core::render::gates_json;
+use prosescope_core::trace::Trace;
 use prosescope_core::write::{
     AgentFact, Change, ExecutionRow, Fault, FaultKind, Shelf, first_events,
 };
@@ -69,8 +71,14 @@ impl<'a> FolderShelf<'a> {
         Cow::Owned(run)
     }
 
-    pub(super) fn listing(&self) -> Option<&prosescope_core::program::Listing> {
+    pub(super) fn listing(&self) -> Option<&Listing> {
         self.reading.as_ref()?.session().listing()
+    }
+
+    /// Returns the trace of the run; `None` if rows of a hand-written state file are added.
+    pub(super) fn trace(&self) -> Option<&Trace> {
+        let reading = self.reading.as_ref().filter(|_| self.adopted.is_empty())?;
+        Some(reading.session().trace())
     }
 
     /// Returns the lines of the log for the rows of a hand-written state file.

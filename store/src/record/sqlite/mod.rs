@@ -271,7 +271,9 @@ impl SqliteStore {
         let session = reading.map(Reading::session);
         let run = session.map_or(&none, |session| session.run());
         let listing = session.and_then(|session| session.listing());
-        let facts = Facts::of(&shelf, Style::of(run), Cow::Borrowed(run), listing)?;
+        let trace = session.map(|session| session.trace());
+        let facts = Facts::of(&shelf, Style::of(run), Cow::Borrowed(run), listing, trace);
+        let facts = facts.map_err(|fault| fault.in_place(self.path.display()))?;
         let changes = work(&facts)?;
         if changes.is_empty() {
             self.conn.execute_batch("ROLLBACK").map_err(wrong)?;

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{AgentRow, BindingRow, Change, ExecutionUpdate, GateResolution, MemoryRow, SegmentRow};
+use crate::change::{
+    AgentRow, BindingRow, Change, ExecutionUpdate, GateResolution, MemoryRow, SegmentRow,
+};
 use crate::decode::rows::meta_of;
 use crate::decode::{fields, gates_json};
 use crate::model::{

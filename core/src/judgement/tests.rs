@@ -1,0 +1,232 @@
+//! Tests of gates that bar what follows them, recorded by the commands in each form, and by rows of others.
+
+use super::{Passed, Why, went_against};
+use crate::model::RunStatus;
+use crate::program::scan;
+use crate::trace::fold;
+use crate::write::tests::Memory;
+use crate::write::{
+    Begin, BeginLoop, Close, CreateGate, Decision, ExitLoop, Finish, How, Insist, Join,
+    ResolveGate, RunParallel, StatementRef, Style, WriteError,
+};
+
+const NOW: &str = "2026-01-25 12:00:00";
+const STYLES: [Style; 3] = [Style::AppendOnly, Style::InPlace, Style::Files];
+
+/// Records one line of a script, such as `begin 4`, `gate 1`, `reject go`, `end 3`, `fail 2` or `finish`; `force` at the
+/// end of a line is the option `--force`.
+fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
+    let insist = Insist {
+        overrides: false,
+        force: line.ends_with(" force"),
+    };
+    let mut words = line.split(' ');
+    let (verb, arg) = (words.next().unwrap(), words.next().unwrap_or_default());
+    let number = || arg.parse::<u32>().unwrap();
+    let statement = || StatementRef::line(number());
+    let at = |run: &mut Memory, close: How| {
+        let id = arg.parse::<i64>().ok();
+        let close = Close {
+            id,
+            how: close,
+            insist,
+        };
+        run.at(NOW, &close).map(drop)
+    };
+    match verb {
+        "begin" => {
+            let statement = statement();
+            let begin = Begin {
+                statement,
+                insist,
+                ..Begin::default()
+            };
+            run.at(NOW, &begin).map(drop)
+        }
+        "aside" => {
+            let statement = StatementRef {
+                text: Some("session \"Aside\"".to_owned()),
+                line: None,
+            };
+            let begin = Begin {
+                statement,
+                insist,
+                ..Begin::default()
+            };
+            run.at(NOW, &begin).map(drop)
+        }
+        "loop" => {
+            let statement = statement();
+            let begin = BeginLoop {
+                statement,
+                insist,
+                ..BeginLoop::default()
+            };
+            run.at(NOW, &begin).map(drop)
+        }
+        "exit" => {
+            let exit = ExitLoop {
+                id: Some(number().into()),
+                insist,
+                ..ExitLoop::default()
+            };
+            run.at(NOW, &exit).map(drop)
+        }
+        "parallel" => {
+            let mut parallel = RunParallel::default();
+            parallel.begin.statement = statement();
+            run.at(NOW, &parallel).map(drop)
+        }
+        "join" => {
+            let join = Join {
+                parallel: Some(number().into()),
+                insist,
+            };
+            run.at(NOW, &join).map(drop)
+        }
+        "gate" => {
+            let gate = CreateGate {
+                line: Some(number()),
+                prompt: None,
+                insist,
+                ..CreateGate::default()
+            };
+            run.at(NOW, &gate).map(drop)
+        }
+        "approve" | "reject" => {
+            let decision = match verb {
+                "approve" => Decision::Approve { comment: None },
+                _ => Decision::Reject {
+                    reason: "no".to_owned(),
+                },
+            };
+            let resolve = ResolveGate {
+                gate: arg.to_owned(),
+                decision,
+                by: "alice".to_owned(),
+                on_behalf_of: None,
+                record_timeout: false,
+                overrides: false,
+            };
+            run.at(NOW, &resolve).map(drop)
+        }
+        "end" => at(run, How::Completed { binding: None }),
+        "fail" => at(
+            run,
+            How::Failed {
+                error: "it failed".to_owned(),
+            },
+        ),
+        "finish" => {
+            let finish = Finish {
+                status: Some(RunStatus::Completed),
+                again: false,
+                insist,
+            };
+            run.at(NOW, &finish).map(drop)
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// Runs a script in each form; a line that ends with ` !RULE` is refused by that rule. Returns what the run went past.
+fn passed(program: &str, script: &str) -> Vec<(String, Why)> {
+    let all = STYLES.map(|style| {
+        let mut run = Memory::running(style, program);
+        for line in script
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
+            match line.split_once(" !") {
+                Some((line, expected)) => match step(&mut run, line) {
+                    Err(WriteError::Refused { rule, .. }) => {
+                        assert_eq!(rule, expected, "{style:?} {line}");
+                    }
+                    other => panic!("{style:?} {line}: {other:?} instead of {expected}"),
+                },
+                None => step(&mut run, line).unwrap_or_else(|e| panic!("{style:?} {line}: {e}")),
+            }
+        }
+        let listing = scan(program);
+        let trace = fold(&run, Some(&listing), None);
+        let words = |passed: Passed| (passed.bar.gate.to_string(), passed.bar.why);
+        let found = went_against(&run, &trace, Some(&listing)).into_iter();
+        found.map(words).collect::<Vec<_>>()
+    });
+    let [first, ..] = &all;
+    assert!(all.iter().all(|one| one == first), "{all:?}");
+    first.clone()
+}
+
+const PLAIN: &str =
+    "approve go:\n  prompt: \"Go?\"\n  on_reject: throw \"no\"\nsession \"x\"\nsession \"y\"\n";
+
+#[test]
+fn what_follows_a_rejected_gate_does_not_begin() {
+    let rejected = "gate 1\nreject go\n";
+    let refused = "begin 4 !gate-rejected\naside !gate-rejected\nfinish !gate-rejected\n";
+    assert_eq!(passed(PLAIN, &format!("{rejected}{refused}")), []);
+    let forced = format!("{rejected}begin 4 force\nend\nbegin 5 !gate-rejected\nfinish force");
+    assert_eq!(passed(PLAIN, &forced), [("go".to_owned(), Why::Rejected)]);
+    // A run that ends there as completed went past the gate, too.
+    let ended = format!("{rejected}finish force");
+    assert_eq!(passed(PLAIN, &ended), [("go".to_owned(), Why::Rejected)]);
+}
+
+#[test]
+fn a_gate_that_nobody_asked_bars_like_one_that_waits() {
+    assert_eq!(
+        passed(PLAIN, "begin 4 !gate-not-asked\nfinish !gate-not-asked"),
+        []
+    );
+    let forced = "begin 4 force\nend\nbegin 5 !gate-not-asked";
+    assert_eq!(passed(PLAIN, forced), [("go".to_owned(), Why::NeverAsked)]);
+    let ended = "gate 1\nfinish !statements-open\nfinish force";
+    assert_eq!(passed(PLAIN, ended), [("go".to_owned(), Why::Pending)]);
+    let waits = "gate 1\nbegin 4 !gate-waits\naside !gate-waits\nbegin 4 force\nend\napprove go\nbegin 5\nend";
+    assert_eq!(passed(PLAIN, waits), [("go".to_owned(), Why::Pending)]);
+    assert_eq!(
+        passed(
+            PLAIN,
+            "gate 1\napprove go\nbegin 4\nend\nbegin 5\nend\nfinish"
+        ),
+        []
+    );
+}
+
+#[test]
+fn a_program_that_goes_on_after_a_rejection_goes_on() {
+    let program = PLAIN.replace("throw \"no\"", "continue");
+    assert_eq!(
+        passed(
+            &program,
+            "gate 1\nreject go\nbegin 4\nend\nbegin 5\nend\nfinish"
+        ),
+        []
+    );
+}
+
+#[test]
+fn a_catch_takes_a_rejection() {
+    let program = "try:\n  approve go:\n    prompt: \"Go?\"\n  session \"x\"\ncatch as error:\n  session \"y\"\nsession \"z\"\n";
+    let unrecorded = "gate 2\nreject go\nbegin 6\nend\nbegin 7\nend\nfinish";
+    assert_eq!(passed(program, unrecorded), []);
+}
+
+#[test]
+fn a_rejection_in_a_called_block_bars_what_follows_the_call() {
+    let program = "block ask():\n  approve go:\n    prompt: \"Go?\"\n  session \"x\"\n\ndo ask()\nsession \"y\"\n";
+    let script = "begin 6\ngate 2\nreject go\nbegin 4 !gate-rejected\nend 1 !gate-rejected\nfail 1\nbegin 7 !gate-rejected";
+    assert_eq!(passed(program, script), []);
+    let unasked = "begin 6\nbegin 4 !gate-not-asked\nend 1 !gate-not-asked";
+    assert_eq!(passed(program, unasked), []);
+}
+
+#[test]
+fn the_other_branches_of_a_parallel_go_on() {
+    let program = "parallel:\n  a = do ask()\n  b = session \"B\"\nsession \"y\"\n\nblock ask():\n  approve go:\n    prompt: \"Go?\"\n  session \"x\"\n";
+    let script =
+        "parallel 1\ngate 7\nreject go\nbegin 9 !gate-rejected\nfail 2\njoin 1 !branch-failed";
+    assert_eq!(passed(program, script), []);
+}
