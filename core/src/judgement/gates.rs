@@ -28,6 +28,9 @@ const MOST_BODIES: usize = 200_000;
 /// The most visits of one body that are looked at: what follows needs only one that bars.
 const MOST_VISITS: usize = 64;
 
+/// The most levels of executions, inside of one call, whose bodies are looked for: programs are nested less.
+const MOST_LEVELS: usize = 64;
+
 /// One visit to a gate.
 struct Visit {
     node: NodeId,
@@ -291,12 +294,25 @@ impl<'a> Gates<'a> {
         own: Option<u32>,
         order: i64,
     ) -> Option<Bar> {
-        let around = parent.and_then(|at| self.body_of(program, at));
+        let around = self.bodies_around(program, parent);
         let outward = own
             .into_iter()
             .flat_map(|own| std::iter::once(own).chain(program.enclosing(own)));
-        let mut outward = outward.take_while(|at| Some(*at) != around);
+        let mut outward = outward.take_while(|at| !around.contains(at));
         outward.find_map(|at| self.unasked_before(program, parent, at, order, false))
+    }
+
+    /// Returns the statements whose bodies run in `parent` and around it, up to the call of a block. The execution of a
+    /// branch may name the line of its `try`, so that a `finally` in it is not inside of that statement.
+    fn bodies_around(&self, program: &Listing, parent: Option<NodeId>) -> BTreeSet<u32> {
+        let mut bodies = BTreeSet::new();
+        for at in self.trace.upward(parent).take(MOST_LEVELS) {
+            bodies.extend(self.body_of(program, at));
+            if self.trace.node(at).is_some_and(|node| node.kind.is_frame()) {
+                break;
+            }
+        }
+        bodies
     }
 
     /// Returns the statement whose body runs in a node: the block of a call, the loop of a round, or its own.

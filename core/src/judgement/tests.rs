@@ -13,8 +13,8 @@ use crate::write::{
 const NOW: &str = "2026-01-25 12:00:00";
 const STYLES: [Style; 3] = [Style::AppendOnly, Style::InPlace, Style::Files];
 
-/// Records one line of a script, such as `begin 4`, `gate 1`, `reject go`, `end 3`, `fail 2` or `finish`; `force` at the
-/// end of a line is the option `--force`.
+/// Records one line of a script, such as `begin 4`, `gate 1`, `reject go`, `end 3`, `fail 2` or `finish`. `begin 4 a`
+/// begins in the branch `a`; `force` at the end of a line is the option `--force`.
 fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
     let insist = Insist {
         overrides: false,
@@ -36,8 +36,10 @@ fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
     match verb {
         "begin" => {
             let statement = statement();
+            let item = words.next().filter(|word| *word != "force");
             let begin = Begin {
                 statement,
+                item: item.map(str::to_owned),
                 insist,
                 ..Begin::default()
             };
@@ -228,5 +230,12 @@ fn the_other_branches_of_a_parallel_go_on() {
     let program = "parallel:\n  a = do ask()\n  b = session \"B\"\nsession \"y\"\n\nblock ask():\n  approve go:\n    prompt: \"Go?\"\n  session \"x\"\n";
     let script =
         "parallel 1\ngate 7\nreject go\nbegin 9 !gate-rejected\nfail 2\njoin 1 !branch-failed";
+    assert_eq!(passed(program, script), []);
+}
+
+#[test]
+fn a_gate_before_a_parallel_is_not_missed_by_the_handler_of_a_branch() {
+    let program = "if **fair**:\n  approve go:\n    prompt: \"Go?\"\n  parallel:\n    try:\n      session \"x\"\n    finally:\n      session \"y\"\n";
+    let script = "begin 1\ngate 2\napprove go\nparallel 4\nbegin 5 branch_1\nbegin 6\nend\nend\nbegin 7 branch_1\nbegin 8";
     assert_eq!(passed(program, script), []);
 }
