@@ -289,7 +289,7 @@ impl<'s> Entry<'s> {
     /// Finds a statement and the execution in which it runs, and checks that the statement may begin now. If the caller
     /// gave no statement, `word` is recorded as the statement's text.
     pub(super) fn open(
-        facts: &Facts<'s>,
+        facts: &'s Facts<'_>,
         statement: &StatementRef,
         word: Option<&str>,
         parent: Option<i64>,

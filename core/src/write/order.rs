@@ -4,9 +4,9 @@
 use super::instance::{begun_after, meta, newest_in, shown};
 use super::place::at_line;
 use super::source::{Found, Source};
-use super::{Facts, Place, WriteError};
+use super::{Facts, WriteError};
 use crate::model::{Execution, Status};
-use crate::program::{Listing, Statement, StatementKind as Kind};
+use crate::program::{Listing, StatementKind as Kind};
 
 /// A statement that is about to begin in a sequence.
 pub(super) struct Turn<'a> {
@@ -32,14 +32,15 @@ impl<'a> Turn<'a> {
         let is_other = |at: &u32| *at != statement && listing.choice(*at) == Some(choice);
         let since = begun_after(self.facts, self.parent)?;
         let others = listing.siblings(statement).filter(is_other);
-        for way in others.filter_map(|at| listing.get(at)) {
+        for way in others {
             if let Some(row) = self.begun(way, since) {
+                let line = listing.get(way).map_or(0, |way| way.line);
                 return Err(WriteError::refused(
                     "way-taken",
                     format!(
                         "{} is an alternative to line {}, which was already taken (execution {}: {})",
                         at_line(self.found),
-                        way.line,
+                        line,
                         row.id,
                         shown(&row.text)
                     ),
@@ -64,8 +65,7 @@ impl<'a> Turn<'a> {
             return Ok(notes);
         };
         let since = begun_after(self.facts, self.parent)?;
-        let own = listing.get(statement);
-        let again = own.and_then(|own| self.begun(own, since));
+        let again = self.begun(statement, since);
         let ended = |row: &Execution| row.status.is_terminal() && row.status != Status::Failed;
         if again.is_some_and(ended) {
             notes.push(format!(
@@ -130,8 +130,8 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns the newest row of a statement in this sequence, among the rows after `since`.
-    fn begun(&self, own: &Statement, since: i64) -> Option<&Execution> {
-        let place = Place::of_statement(self.parent, own);
-        self.facts.back(&place, since.saturating_add(1)).next()
+    fn begun(&self, statement: u32, since: i64) -> Option<&Execution> {
+        let is_it = |row: &Execution| self.source.of_row(row) == Some(statement);
+        newest_in(self.facts, self.parent, since, is_it)
     }
 }

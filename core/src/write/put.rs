@@ -206,6 +206,7 @@ impl Put {
     /// Writes the agent's memory and segment, and returns the number of the segment.
     fn remember(&self, all: &mut Steps<'_, '_>, at: &At) -> Result<Option<i64>, WriteError> {
         let facts = all.facts();
+        let listing = facts.listing();
         let source = Source::of(facts);
         let row = self.execution.and_then(|id| facts.execution(id));
         let statement = row.and_then(|row| source.of_row(row));
@@ -218,7 +219,6 @@ impl Put {
                 "`--agent NAME` names the agent",
             ));
         };
-        let listing = source.listing;
         let scope = listing.and_then(|listing| listing.agent_scope(&agent));
         let scope = scope.unwrap_or(AgentScope::Execution);
         if scope != AgentScope::Execution {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::{Facts, WriteError};
 use crate::model::Execution;
 use crate::program::{self, Listing, Statement, StatementKind as Kind};
-use crate::trace::is_branch_text;
+use crate::trace::{Trace, is_branch_text};
 
 /// A statement as named by the caller: by its line in the program, its text, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,10 +27,11 @@ impl StatementRef {
     }
 }
 
-/// The run's program.
-#[derive(Debug, Clone, Copy, Default)]
+/// The run's program, and the trace that ties rows to it.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'s> {
     pub(super) listing: Option<&'s Listing>,
+    trace: &'s Trace,
 }
 
 /// The result of looking up a statement.
@@ -52,9 +53,10 @@ impl Found {
 }
 
 impl<'s> Source<'s> {
-    pub(super) fn of(facts: &Facts<'s>) -> Source<'s> {
+    pub(super) fn of(facts: &'s Facts<'_>) -> Source<'s> {
         Source {
             listing: facts.listing(),
+            trace: facts.trace(),
         }
     }
 
@@ -144,49 +146,19 @@ impl<'s> Source<'s> {
         )
     }
 
-    /// Returns the statement of a recorded row: the statement at the row's line if its text or kind agrees, else the
-    /// statement that clearly has the row's text. The line alone is not enough, because other writers put the ordinal
-    /// of the statement into `statement_index`.
+    /// Returns the statement of a recorded row, as every reader ties it; `None` without a certain tie. A branch that was
+    /// begun by its name alone has its statement only if the branch consists of that statement.
     pub(super) fn of_row(&self, row: &Execution) -> Option<u32> {
-        let line = row.index.and_then(|index| u32::try_from(index).ok());
-        let at = line.and_then(|line| self.at_line(line));
-        let statement = at.and_then(|at| self.get(at));
-        if statement.is_some_and(|s| s.text == *row.text) {
-            return at;
-        }
-        // A branch with a body is not an execution of a statement. Other branches have the line of their parallel block
-        // if their own line is unknown.
+        let listing = self.listing?;
+        let node = self.trace.node(self.trace.of_row(row.id)?)?;
+        let own = listing.begun_at(node.sure_statement(Some(listing))?.line)?;
         let branch = row.meta.as_deref().and_then(|meta| meta.branch.as_deref());
-        if let Some(branch) = branch.filter(|branch| is_branch_text(&row.text, branch)) {
-            let listing = self.listing?;
-            let static_parallel = |at: &u32| {
-                statement.is_some_and(|s| s.kind == Kind::Parallel) && !listing.has_items(*at)
-            };
-            let own = at
-                .filter(static_parallel)
-                .and_then(|at| listing.branch_of(at, branch));
-            return own.filter(|own| listing.stands_alone(*own));
-        }
-        if let (Some(branch), Some(at)) = (branch, at)
-            && statement.is_some_and(|s| s.kind == Kind::Parallel)
-        {
-            return self.listing?.branch_of(at, branch);
-        }
-        let gate = row.meta.as_deref().and_then(|meta| meta.gate_id.as_deref());
-        if let (Some(gate), Some(listing)) = (gate, self.listing) {
-            // Accepts the only gate with this name. Of several gates with this name, the line or the text decides.
-            if let [only] = listing.gates_named(crate::gate::visit(gate).0) {
-                return Some(*only);
+        match branch.is_some_and(|branch| is_branch_text(&row.text, branch)) {
+            true => {
+                Some(own).filter(|own| !self.trace.borrows_line(node) && listing.stands_alone(*own))
             }
-            let own = |at: &u32| listing.may_be_gate(*at, gate);
-            return self.sure(&row.text).or(at).filter(own);
+            false => Some(own),
         }
-        self.sure(&row.text).or_else(|| {
-            let meta = row.meta.as_deref();
-            let is_its_line = meta.is_some_and(|meta| meta.program_line == row.index);
-            let same_kind = |s: &Statement| program::classify(&row.text) == s.kind;
-            at.filter(|_| is_its_line && row.index.is_some() || statement.is_some_and(same_kind))
-        })
     }
 
     /// Returns the listing that contains a statement, and the statement's index in it. A statement that is not in the

@@ -1,9 +1,9 @@
 //! Chooses the command that ends an open execution by writing a value, leaving a loop, joining branches, or recording a
 //! failure.
 
-use super::super::instance::{Instance, begins, begun_after, meta, shown};
+use super::super::instance::{Instance, begins, begun_after, meta, newest_in, shown};
 use super::super::task::output_of;
-use super::super::{Place, WriteError, parallel, retry};
+use super::super::{WriteError, parallel, retry};
 use super::{Body, FILE, Last, Look, NextChoice};
 use crate::model::{Execution, Status};
 use crate::program::{StatementKind as Kind, allows_failure};
@@ -276,8 +276,11 @@ impl Look<'_> {
 
     /// Returns the status of `statement` in the parent of `row`, if the statement began after `row`.
     fn since(&self, row: &Execution, statement: u32) -> Option<Status> {
-        let place = Place::of_statement(row.parent, self.listing.get(statement)?);
-        let newest = self.facts.back(&place, row.id).next()?;
-        Some(newest.status.clone())
+        let is_it = |row: &Execution| self.source.of_row(row) == Some(statement);
+        Some(
+            newest_in(self.facts, row.parent, row.id, is_it)?
+                .status
+                .clone(),
+        )
     }
 }
