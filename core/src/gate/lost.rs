@@ -1,11 +1,10 @@
-//! Detects that the audit log of a run was deleted. An execution that waits at a gate records the place of the gate's
-//! creation in the log's chain (`audit_seq`). If the log is empty although an execution records such a place, the log
-//! was deleted.
+//! Detects that the audit log of a run, or its end, was deleted. An execution that waits at a gate records the place of
+//! the gate's creation in the log's chain (`audit_seq`). If the log has no such place, it was deleted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::audit::Finding;
-use crate::model::{AuditEvent, Execution, Gate};
+use super::audit::{Chain, Finding};
+use crate::model::{Execution, Gate, Run};
 use crate::text::cut;
 
 /// How many characters of a gate's id a message shows.
@@ -19,35 +18,51 @@ pub(crate) fn place(gate: &Gate, execution: &Execution) -> Option<i64> {
 }
 
 /// Describes the evidence that the run had an audit log.
-pub(crate) fn evidence(gate: &Gate, execution: i64, place: i64) -> String {
-    let gate = cut(&gate.id, SHOWN);
+pub(crate) fn evidence(gate: &str, execution: i64, place: i64) -> String {
+    let gate = cut(gate, SHOWN);
     format!(
         "execution {execution} refers to place {place} of the log's chain, the creation of gate {gate}"
     )
 }
 
-/// Returns one finding for each run whose log was deleted, with its newest gate as evidence. A run without such a gate
-/// may never have had a log.
-pub(crate) fn logs(gates: &[Gate], executions: &[Execution], log: &[AuditEvent]) -> Vec<Finding> {
-    let mut done: BTreeSet<&str> = log.iter().map(|event| &*event.run_id).collect();
+/// Returns one finding for each run whose log was deleted or lacks its end, with its newest gate as evidence. The gate's
+/// own record may be gone, too. A run without such a gate may never have had a log.
+pub(crate) fn logs(run: &Run) -> Vec<Finding> {
+    // The last place of each log's chain; 0 without a sealed row.
+    let mut ends: BTreeMap<&str, u64> = BTreeMap::new();
+    for event in &run.audit {
+        let chain = event.metadata.as_deref().and_then(Chain::of_metadata);
+        let end = ends.entry(&event.run_id).or_default();
+        *end = chain.map_or(0, |chain| chain.seq).max(*end);
+    }
+    let of_run: BTreeMap<&str, &str> = run
+        .gates
+        .iter()
+        .filter_map(|gate| Some((&*gate.id, gate.run_id.as_deref()?)))
+        .collect();
+    let mut done: BTreeSet<&str> = BTreeSet::new();
     let mut gone = Vec::new();
-    for gate in gates.iter().rev() {
-        let Some((run, id)) = gate.run_id.as_deref().zip(gate.execution_id) else {
+    for row in run.executions.iter().rev() {
+        let meta = row.meta.as_deref();
+        let gate = meta.and_then(|meta| Some((meta.gate_id.as_deref()?, meta.audit_seq?)));
+        let Some((gate, place)) = gate else { continue };
+        let of = of_run.get(gate).copied().unwrap_or(&run.id);
+        if !done.insert(of) {
             continue;
+        }
+        let why = evidence(gate, row.id, place);
+        let (rule, what) = match ends.get(of) {
+            None => (
+                "audit-log-gone",
+                "the audit log is gone: it is empty".to_owned(),
+            ),
+            Some(end) if *end > 0 && i64::try_from(*end).is_ok_and(|end| end < place) => (
+                "audit-tail-cut",
+                format!("the end of the audit log is gone: it ends with place {end}"),
+            ),
+            Some(_) => continue,
         };
-        if done.contains(run) {
-            continue;
-        }
-        let at = executions.binary_search_by_key(&id, |row| row.id).ok();
-        let place = at
-            .and_then(|at| executions.get(at))
-            .and_then(|row| place(gate, row));
-        if let Some(place) = place {
-            done.insert(run);
-            let why = evidence(gate, id, place);
-            let message = format!("the audit log is gone: it is empty, but {why}");
-            gone.push(Finding::of_rule(None, "audit-log-gone", message));
-        }
+        gone.push(Finding::of_rule(None, rule, format!("{what}, but {why}")));
     }
     gone
 }

@@ -72,7 +72,7 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
 pub(in crate::session) fn gone(run: &Run) -> Vec<Finding> {
     match unread::lacks_log(run) {
         true => Vec::new(),
-        false => lost::logs(&run.gates, &run.executions, &run.audit),
+        false => lost::logs(run),
     }
 }
 

@@ -127,7 +127,7 @@ fn was_sealed(facts: &Facts<'_>) -> Result<(), WriteError> {
                 Style::AppendOnly | Style::InPlace => "gate_audit_log",
             };
             let log = format!("the audit log of run {} ({log})", shown(&facts.run().name));
-            let why = lost::evidence(gate, execution, seq);
+            let why = lost::evidence(&gate.id, execution, seq);
             let why = format!("the log has no sealed row, but {why}");
             let next = "without a copy, run the program again: the decisions of this run cannot be verified";
             return Err(Fault::lost_rows(log, &why, next).into());
