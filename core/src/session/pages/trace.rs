@@ -339,7 +339,12 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
             words.push(format!("depth {depth}"));
         }
         NodeKind::Branch { .. } if node.derived && node.status != NodeStatus::Completed => {
-            words.push("announced, not started".to_owned());
+            let first = execution(opened, node.first_row);
+            let begun = first.is_some_and(|row| row.status != Status::Pending);
+            words.push(match begun {
+                true => "cut off: its parallel was joined without it".to_owned(),
+                false => "announced, not started".to_owned(),
+            });
         }
         _ => {}
     }
