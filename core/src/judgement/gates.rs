@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Bar, Passed, Why};
+use super::order::{bodies_around, body_of};
+use super::{GateBar, Why, begun, has_labels, tolerates};
 use crate::gate::{is_continue, visit};
 use crate::model::{Gate, GateStatus, Run, RunStatus, Text};
-use crate::program::{Listing, StatementKind as Kind, allows_failure};
+use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
 /// The gates of a run, as far as they bar what follows them.
@@ -27,9 +28,6 @@ const MOST_BODIES: usize = 200_000;
 
 /// The most visits of one body that are looked at: what follows needs only one that bars.
 const MOST_VISITS: usize = 64;
-
-/// The most levels of executions, inside of one call, whose bodies are looked for: programs are nested less.
-const MOST_LEVELS: usize = 64;
 
 /// One visit to a gate.
 struct Visit {
@@ -104,6 +102,7 @@ impl<'a> Gates<'a> {
             NodeStatus::Rejected if barred => Some(Why::Rejected),
             NodeStatus::Timeout if barred => Some(Why::TimedOut),
             // In a run that has ended, a gate that still waits counts as abandoned.
+            _ if gate.is_none() && self.was_recorded(node) => Some(Why::Gone),
             _ if node.status.is_open() || gate.is_some_and(waits) => Some(Why::Pending),
             _ => None,
         };
@@ -115,6 +114,29 @@ impl<'a> Gates<'a> {
             bodies: self.bodies(at, why.unwrap_or(Why::Pending), room),
             again: None,
         }
+    }
+
+    /// Returns whether a gate was recorded together with the execution that waits at it, unless gates could not be read.
+    fn was_recorded(&self, node: &Node) -> bool {
+        let placed = |row: Option<u32>| {
+            let row = row.and_then(|row| self.run.executions.get(row as usize));
+            let meta = row.and_then(|row| row.meta.as_deref());
+            meta.is_some_and(|meta| meta.audit_seq.is_some())
+        };
+        let unread = self.run.issues.iter().any(|issue| {
+            let file = issue.location.file.as_deref().unwrap_or_default();
+            issue.location.table.as_deref() == Some("gates") || file.starts_with("gates")
+        });
+        !unread && (placed(node.first_row) || placed(node.last_row))
+    }
+
+    /// Returns the gates whose records are no longer there, each with the execution that asked.
+    pub(super) fn gone(&self) -> impl Iterator<Item = (NodeId, GateBar)> + '_ {
+        let gone = self
+            .visits
+            .iter()
+            .filter(|visit| visit.why == Some(Why::Gone));
+        gone.filter_map(|visit| Some((visit.node, self.of_visit(visit)?)))
     }
 
     /// Returns whether the program goes on after a rejection: with `continue`, or with an action that this program may
@@ -140,7 +162,11 @@ impl<'a> Gates<'a> {
             // some, or goes on when one fails.
             let node = outer.and_then(|at| self.trace.node(at));
             let caught = why != Why::Pending && self.is_caught(inner, outer);
-            if caught || node.is_some_and(|node| holds_branches(node) && self.tolerates(node)) {
+            if caught
+                || node.is_some_and(|node| {
+                    holds_branches(node) && tolerates(self.run, node, self.program)
+                })
+            {
                 return bodies;
             }
             if !node.is_some_and(holds_branches) {
@@ -173,15 +199,6 @@ impl<'a> Gates<'a> {
         self.program?.begun_at(own.line)
     }
 
-    fn tolerates(&self, parallel: &Node) -> bool {
-        let row = parallel
-            .first_row
-            .and_then(|row| self.run.executions.get(row as usize));
-        let meta = row.and_then(|row| row.meta.as_deref());
-        let strategy = meta.and_then(|meta| meta.strategy.as_deref());
-        allows_failure(strategy, parallel.sure_statement(self.program)).is_some()
-    }
-
     /// Returns the first gate that bars a statement which would begin now: in the execution `parent`, as the statement
     /// with this index in the program. `None` as the statement is one that the program does not have. `asks` is the name
     /// of the gate at which the statement asks: a gate may be asked again after a rejection.
@@ -190,7 +207,7 @@ impl<'a> Gates<'a> {
         parent: Option<NodeId>,
         statement: Option<u32>,
         asks: Option<&str>,
-    ) -> Option<Bar> {
+    ) -> Option<GateBar> {
         // The bodies around the statement, each with what in it contains the statement; the innermost contains nothing yet.
         let around = self.trace.upward(parent);
         let around = around.map(|at| (self.trace.node(at).and_then(|node| node.parent), Some(at)));
@@ -216,9 +233,9 @@ impl<'a> Gates<'a> {
 
     /// Returns the rejected or timed-out gate because of which an execution cannot end successfully; `None` as the
     /// execution is the run.
-    pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<Bar> {
+    pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<GateBar> {
         let bars = |visit: &&Visit| {
-            let refused = matches!(visit.why, Some(Why::Rejected | Why::TimedOut));
+            let refused = matches!(visit.why, Some(Why::Rejected | Why::TimedOut | Why::Gone));
             refused && visit.again.is_none() && visit.bodies.iter().any(|body| body.0 == at)
         };
         let visit = self.visits.iter().find(bars);
@@ -228,10 +245,12 @@ impl<'a> Gates<'a> {
     }
 
     /// Returns the first gate of a body, the program's or that of a called block, that nobody asked.
-    fn unasked_in(&self, at: Option<NodeId>) -> Option<Bar> {
+    fn unasked_in(&self, at: Option<NodeId>) -> Option<GateBar> {
         let program = self.program.filter(|_| self.misses)?;
         let body = match at {
-            Some(at) if self.trace.node(at)?.kind.is_frame() => Some(self.body_of(program, at)?),
+            Some(at) if self.trace.node(at)?.block(self.run).is_some() => {
+                Some(body_of(self.run, self.trace, program, at)?)
+            }
             Some(_) => return None,
             None => None,
         };
@@ -242,12 +261,12 @@ impl<'a> Gates<'a> {
         self.unasked_before(program, at, last, i64::MAX, true)
     }
 
-    fn of_visit(&self, visit: &Visit) -> Option<Bar> {
+    fn of_visit(&self, visit: &Visit) -> Option<GateBar> {
         let node = self.trace.node(visit.node)?;
         let NodeKind::Gate { gate } = &node.kind else {
             return None;
         };
-        Some(Bar {
+        Some(GateBar {
             gate: gate.clone(),
             why: visit.why.unwrap_or(Why::Pending),
             line: node.line.filter(|_| !node.line_guessed),
@@ -265,7 +284,12 @@ impl<'a> Gates<'a> {
 
     /// Returns the first gate of the program that comes before a statement in its own body or in one around it, and that
     /// nobody asked before `order`.
-    fn unasked(&self, parent: Option<NodeId>, statement: Option<u32>, order: i64) -> Option<Bar> {
+    fn unasked(
+        &self,
+        parent: Option<NodeId>,
+        statement: Option<u32>,
+        order: i64,
+    ) -> Option<GateBar> {
         let program = self.program.filter(|_| self.misses)?;
         let (mut parent, mut own) = (parent, statement);
         loop {
@@ -274,7 +298,9 @@ impl<'a> Gates<'a> {
             }
             let node = parent.and_then(|at| self.trace.node(at))?;
             own = match node.kind {
-                NodeKind::Round { .. } => parent.and_then(|at| self.body_of(program, at)),
+                NodeKind::Round { .. } => {
+                    parent.and_then(|at| body_of(self.run, self.trace, program, at))
+                }
                 _ => parent.and_then(|at| self.statement(at)),
             };
             // A branch begins beside the others, whatever came before it in its parallel.
@@ -293,39 +319,13 @@ impl<'a> Gates<'a> {
         parent: Option<NodeId>,
         own: Option<u32>,
         order: i64,
-    ) -> Option<Bar> {
-        let around = self.bodies_around(program, parent);
+    ) -> Option<GateBar> {
+        let around = bodies_around(self.run, self.trace, program, parent);
         let outward = own
             .into_iter()
             .flat_map(|own| std::iter::once(own).chain(program.enclosing(own)));
         let mut outward = outward.take_while(|at| !around.contains(at));
         outward.find_map(|at| self.unasked_before(program, parent, at, order, false))
-    }
-
-    /// Returns the statements whose bodies run in `parent` and around it, up to the call of a block. The execution of a
-    /// branch may name the line of its `try`, so that a `finally` in it is not inside of that statement.
-    fn bodies_around(&self, program: &Listing, parent: Option<NodeId>) -> BTreeSet<u32> {
-        let mut bodies = BTreeSet::new();
-        for at in self.trace.upward(parent).take(MOST_LEVELS) {
-            bodies.extend(self.body_of(program, at));
-            if self.trace.node(at).is_some_and(|node| node.kind.is_frame()) {
-                break;
-            }
-        }
-        bodies
-    }
-
-    /// Returns the statement whose body runs in a node: the block of a call, the loop of a round, or its own.
-    fn body_of(&self, program: &Listing, at: NodeId) -> Option<u32> {
-        let node = self.trace.node(at)?;
-        match &node.kind {
-            NodeKind::Frame { block, .. } => program.block_named(block),
-            NodeKind::Round { .. } => self.statement(node.parent?),
-            NodeKind::Branch { .. } if self.trace.borrows_line(node) => {
-                self.statement(node.parent?)
-            }
-            _ => self.statement(at),
-        }
     }
 
     fn unasked_before(
@@ -335,7 +335,7 @@ impl<'a> Gates<'a> {
         own: u32,
         order: i64,
         with_own: bool,
-    ) -> Option<Bar> {
+    ) -> Option<GateBar> {
         let around = program.get(own)?.parent;
         let kind = around.and_then(|at| program.get(at)).map(|s| s.kind);
         let items = around.is_some_and(|at| program.has_items(at));
@@ -359,7 +359,7 @@ impl<'a> Gates<'a> {
             .filter(|s| s.kind == Kind::Gate);
         let mut named = gates.filter_map(|gate| Some((gate, gate.name.as_deref()?)));
         let (gate, name) = named.find(|(_, name)| !asked.contains(name))?;
-        Some(Bar {
+        Some(GateBar {
             gate: name.into(),
             why: Why::NeverAsked,
             line: Some(gate.line),
@@ -367,8 +367,8 @@ impl<'a> Gates<'a> {
     }
 
     /// Returns the gates that the run went past, each with the first execution that did.
-    pub(super) fn passed(&self) -> Vec<Passed> {
-        let mut found: Vec<Passed> = Vec::new();
+    pub(super) fn passed(&self) -> Vec<(GateBar, Option<NodeId>)> {
+        let mut found = Vec::new();
         let mut known: BTreeSet<(Text, Why)> = BTreeSet::new();
         for (at, node) in self
             .trace
@@ -418,7 +418,7 @@ impl<'a> Gates<'a> {
             if let Some(bar) = bar.or_else(unasked)
                 && known.insert((bar.gate.clone(), bar.why))
             {
-                found.push(Passed { bar, at: Some(at) });
+                found.push((bar, Some(at)));
             }
         }
         if self.trace.verdict.status == RunStatus::Completed.word() {
@@ -437,7 +437,7 @@ impl<'a> Gates<'a> {
     }
 
     /// Returns the gates that bar the end of the program, but that a completed run nevertheless has.
-    fn ended_past(&self, known: &BTreeSet<(Text, Why)>) -> Vec<Passed> {
+    fn ended_past(&self, known: &BTreeSet<(Text, Why)>) -> Vec<(GateBar, Option<NodeId>)> {
         let last = self
             .visits
             .iter()
@@ -447,7 +447,7 @@ impl<'a> Gates<'a> {
             .filter(to_the_end)
             .filter_map(|visit| self.of_visit(visit));
         let unknown = bars.filter(|bar| !known.contains(&(bar.gate.clone(), bar.why)));
-        unknown.map(|bar| Passed { bar, at: None }).collect()
+        unknown.map(|bar| (bar, None)).collect()
     }
 }
 
@@ -460,24 +460,12 @@ fn has_gates(program: &Listing) -> bool {
     all.any(|s| s.kind == Kind::Gate && s.name.is_some())
 }
 
-/// Returns whether a gate of the program may lead back to a label.
-fn has_labels(program: &Listing) -> bool {
-    program.statements.iter().any(|s| s.kind == Kind::Label)
-}
-
 fn waits(gate: &Gate) -> bool {
     gate.status == GateStatus::Pending
 }
 
 fn holds_branches(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Parallel)
-}
-
-/// Returns whether a node is an execution that began, rather than one that is only announced or was skipped.
-fn begun(node: &Node) -> bool {
-    let announced =
-        matches!(node.status, NodeStatus::Pending | NodeStatus::Skipped) && !node.kind.is_gate();
-    !announced && !node.derived && !node.kind.is_round()
 }
 
 /// Returns whether an `on_reject` action ends the program.

@@ -6,14 +6,20 @@
 //! parallel do not follow each other. A rejection does not bar if `on_reject` continues the program, or if a `catch`
 //! around the gate takes it.
 
+mod calls;
+mod failures;
 mod gates;
+mod order;
 
 use crate::model::{Run, Text};
-use crate::program::Listing;
-use crate::trace::{NodeId, Trace};
+use crate::program::{Listing, StatementKind as Kind, allows_failure};
+use crate::trace::{Node, NodeId, NodeStatus, Trace};
 
+pub use calls::Calls;
+pub use failures::Failures;
 pub use gates::Gates;
 pub(crate) use gates::WAITS;
+pub use order::Order;
 
 /// Why what follows a gate may not begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,11 +32,13 @@ pub enum Why {
     TimedOut,
     /// The program asks at the gate, but nobody asked.
     NeverAsked,
+    /// An execution asked at the gate, but the gate's record is no longer there.
+    Gone,
 }
 
 /// A gate that what follows it must not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bar {
+pub struct GateBar {
     /// The gate's id, or for a gate that was never asked its name in the program.
     pub gate: Text,
     /// Why what follows may not begin.
@@ -39,31 +47,124 @@ pub struct Bar {
     pub line: Option<u32>,
 }
 
+/// Something because of which a statement must not begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bar {
+    /// A gate comes first.
+    Gate(GateBar),
+    /// The call that the statement runs in has returned, with the `return` or `output` at this line.
+    Returned {
+        /// The line of the `return` or `output`.
+        line: u32,
+    },
+    /// A statement in the same body failed, and nothing handled the failure.
+    Failed {
+        /// The id of the failed execution.
+        id: Option<i64>,
+        /// Its line in the program.
+        line: Option<u32>,
+    },
+    /// The statement calls a block inside of as many calls of that block as the program allows (`max_depth`).
+    TooDeep {
+        /// The block's name.
+        block: Text,
+        /// The most calls of the block inside of each other.
+        max: u32,
+    },
+}
+
 impl Bar {
-    /// Returns the gate with its state, such as `the rejected gate deploy`.
-    pub fn words(&self) -> String {
-        let gate = &self.gate;
-        match self.why {
-            Why::Pending => format!("the pending gate {gate}"),
-            Why::Rejected => format!("the rejected gate {gate}"),
-            Why::TimedOut => format!("gate {gate}, which timed out"),
-            Why::NeverAsked => format!("gate {gate}, which was never asked"),
+    /// Returns in words what a run did that this bars: `went on past the rejected gate deploy`.
+    pub fn passed(&self) -> String {
+        match self {
+            Bar::Gate(bar) => {
+                let gate = &bar.gate;
+                let gate = match bar.why {
+                    Why::Pending => format!("the pending gate {gate}"),
+                    Why::Rejected => format!("the rejected gate {gate}"),
+                    Why::TimedOut => format!("gate {gate}, which timed out"),
+                    Why::NeverAsked => format!("gate {gate}, which was never asked"),
+                    Why::Gone => format!("gate {gate}, whose record is gone"),
+                };
+                format!("went on past {gate}")
+            }
+            Bar::Returned { line } => format!("went on after the call had returned at line {line}"),
+            Bar::Failed {
+                line: Some(line), ..
+            } => {
+                format!("went on after line {line} had failed")
+            }
+            Bar::Failed { .. } => "went on after a failure".to_owned(),
+            Bar::TooDeep { block, max } => {
+                format!("called block {block} deeper than its max_depth of {max}")
+            }
         }
     }
 }
 
-/// Something that was recorded although a gate barred it.
+/// Something that was recorded although the program bars it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passed {
-    /// The gate.
+    /// What bars it.
     pub bar: Bar,
-    /// The first execution that passed the gate; `None` if only the run's end did.
+    /// The first execution that went past the bar; `None` if only the run's end did.
     pub at: Option<NodeId>,
 }
 
-/// Returns the gates that a run went past, each with the first execution that did, in order of the trace.
+/// Returns what a run recorded against its program: gates in order of the trace, then failures, then calls.
 pub fn went_against(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<Passed> {
-    Gates::of(run, trace, program).passed()
+    let gates = Gates::of(run, trace, program).passed().into_iter();
+    let gates = gates.map(|(bar, at)| Passed {
+        bar: Bar::Gate(bar),
+        at,
+    });
+    // A state file or a log may be an excerpt, so only rows show that a statement followed another.
+    let program = program.filter(|_| run.recorded_in_rows());
+    let calls = program.map(|program| Calls::of(run, trace, program).passed());
+    let rows = run.recorded_in_rows();
+    let failures = rows.then(|| Failures::of(run, trace, program).passed());
+    let all = gates.chain(failures.into_iter().flatten());
+    all.chain(calls.into_iter().flatten()).collect()
+}
+
+/// Returns the gates whose records are no longer there although an execution asked at them, each with the execution.
+pub fn gone(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<(NodeId, GateBar)> {
+    Gates::of(run, trace, program).gone().collect()
+}
+
+/// Returns in words that statements are something: `line 3 is`, `lines 3, 5 and 2 more are`.
+pub fn lines_are(lines: &[u32]) -> String {
+    let named: Vec<String> = lines.iter().take(NAMED).map(u32::to_string).collect();
+    let named = named.join(", ");
+    match lines.len() {
+        1 => format!("line {named} is"),
+        0..=NAMED => format!("lines {named} are"),
+        many => format!("lines {named} and {} more are", many - NAMED),
+    }
+}
+
+/// The most lines that a message names.
+const NAMED: usize = 6;
+
+/// Returns whether a gate of the program may lead back to a label.
+fn has_labels(program: &Listing) -> bool {
+    program.statements.iter().any(|s| s.kind == Kind::Label)
+}
+
+/// Returns whether a parallel block goes on after a failed branch.
+fn tolerates(run: &Run, parallel: &Node, program: Option<&Listing>) -> bool {
+    let row = parallel.first_row;
+    let row = row.and_then(|row| run.executions.get(row as usize));
+    let meta = row.and_then(|row| row.meta.as_deref());
+    let strategy = meta.and_then(|meta| meta.strategy.as_deref());
+    allows_failure(strategy, parallel.sure_statement(program)).is_some()
+}
+
+/// Returns whether a node is an execution that began, rather than one that is only announced or was skipped.
+fn begun(node: &Node) -> bool {
+    let announced =
+        matches!(node.status, NodeStatus::Pending | NodeStatus::Skipped) && !node.kind.is_gate();
+    !announced && !node.derived && !node.kind.is_round()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Tests of gates that bar what follows them, recorded by the commands in each form, and by rows of others.
 
-use super::{Passed, Why, went_against};
+use super::{Bar, Passed, Why, went_against};
 use crate::model::RunStatus;
 use crate::program::scan;
 use crate::trace::fold;
@@ -131,8 +131,18 @@ fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
     }
 }
 
-/// Runs a script in each form; a line that ends with ` !RULE` is refused by that rule. Returns what the run went past.
+/// Runs a script in each form; a line that ends with ` !RULE` is refused by that rule. Returns the gates that the run went
+/// past.
 fn passed(program: &str, script: &str) -> Vec<(String, Why)> {
+    let gate = |passed: Passed| match passed.bar {
+        Bar::Gate(bar) => (bar.gate.to_string(), bar.why),
+        other => panic!("{other:?}"),
+    };
+    against(program, script).into_iter().map(gate).collect()
+}
+
+/// Runs a script as [`passed`] does. Returns what the run did against its program.
+fn against(program: &str, script: &str) -> Vec<Passed> {
     let all = STYLES.map(|style| {
         let mut run = Memory::running(style, program);
         for line in script
@@ -152,12 +162,12 @@ fn passed(program: &str, script: &str) -> Vec<(String, Why)> {
         }
         let listing = scan(program);
         let trace = fold(&run, Some(&listing), None);
-        let words = |passed: Passed| (passed.bar.gate.to_string(), passed.bar.why);
-        let found = went_against(&run, &trace, Some(&listing)).into_iter();
-        found.map(words).collect::<Vec<_>>()
+        went_against(&run, &trace, Some(&listing))
     });
     let [first, ..] = &all;
-    assert!(all.iter().all(|one| one == first), "{all:?}");
+    // The forms give executions different ids.
+    let words = |all: &[Passed]| -> Vec<String> { all.iter().map(|of| of.bar.passed()).collect() };
+    assert!(all.iter().all(|one| words(one) == words(first)), "{all:?}");
     first.clone()
 }
 
@@ -238,4 +248,66 @@ fn a_gate_before_a_parallel_is_not_missed_by_the_handler_of_a_branch() {
     let program = "if **fair**:\n  approve go:\n    prompt: \"Go?\"\n  parallel:\n    try:\n      session \"x\"\n    finally:\n      session \"y\"\n";
     let script = "begin 1\ngate 2\napprove go\nparallel 4\nbegin 5 branch_1\nbegin 6\nend\nend\nbegin 7 branch_1\nbegin 8";
     assert_eq!(passed(program, script), []);
+}
+
+const TWICE: &str = "do f(1)\nsession \"z\"\n\nblock f(n) (max_depth: 2):\n  if **small**:\n    return n\n  session \"x\"\n  do f(n)\n";
+
+#[test]
+fn nothing_follows_in_a_call_that_returned() {
+    let returned = "begin 1\nbegin 5\nbegin 6\nend\nend";
+    let refused = "begin 7 !call-returned\nbegin 8 !call-returned\nend\nbegin 2\nend\nfinish";
+    assert_eq!(against(TWICE, &format!("{returned}\n{refused}")), []);
+    let forced = against(TWICE, &format!("{returned}\nbegin 7 force"));
+    let [Passed { bar, .. }] = &forced[..] else {
+        panic!("{forced:?}")
+    };
+    assert_eq!(
+        bar.passed(),
+        "went on after the call had returned at line 6"
+    );
+}
+
+#[test]
+fn a_call_has_the_depth_that_the_program_allows() {
+    let twice = "begin 1\nbegin 7\nend\nbegin 8\nbegin 7\nend\nbegin 8 !call-too-deep";
+    assert_eq!(against(TWICE, twice), []);
+    let forced = against(TWICE, &twice.replace("!call-too-deep", "force"));
+    let [Passed { bar, .. }] = &forced[..] else {
+        panic!("{forced:?}")
+    };
+    assert_eq!(
+        bar.passed(),
+        "called block f deeper than its max_depth of 2"
+    );
+}
+
+#[test]
+fn a_finally_runs_after_a_return() {
+    let program = "do f()\n\nblock f():\n  try:\n    return 1\n  finally:\n    session \"y\"\n  session \"z\"\n";
+    let script =
+        "begin 1\nbegin 4\nbegin 5\nend\nend\nbegin 6\nbegin 7\nend\nend\nbegin 8 !call-returned";
+    assert_eq!(against(program, script), []);
+}
+
+#[test]
+fn after_a_failure_only_what_answers_it_begins() {
+    let program = "try:\n  session \"a\"\n  session \"b\"\ncatch:\n  session \"c\"\nsession \"d\"\nsession \"e\"\n";
+    let caught = "begin 2\nfail 1\nbegin 3 !after-failure\nbegin 6 !after-failure\nbegin 5\nend\nbegin 6\nend\nbegin 7\nend\nfinish";
+    assert_eq!(against(program, caught), []);
+    let outside = "begin 2\nend\nbegin 3\nend\nbegin 6\nfail";
+    let refused = "begin 7 !after-failure\naside !after-failure\nfinish !after-failure";
+    assert_eq!(
+        against(
+            program,
+            &format!("{outside}\n{refused}\nbegin 6\nend\nbegin 7")
+        ),
+        []
+    );
+    let forced = against(program, &format!("{outside}\nbegin 7 force"));
+    let [Passed { bar, .. }] = &forced[..] else {
+        panic!("{forced:?}")
+    };
+    assert_eq!(bar.passed(), "went on after line 6 had failed");
+    let ended = against(program, &format!("{outside}\nfinish force"));
+    assert_eq!(ended.len(), 1);
 }

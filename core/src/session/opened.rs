@@ -98,10 +98,10 @@ impl Opened {
         issues
     }
 
-    /// Returns the first gate that the run went past, in words: `the rejected gate deploy`.
+    /// Returns what the run first did against its program, in words: `went on past the rejected gate deploy`.
     pub(super) fn against(&self) -> Option<String> {
         let passed = judgement::went_against(&self.run, &self.trace, self.listing.as_ref());
-        passed.first().map(|passed| passed.bar.words())
+        passed.first().map(|passed| passed.bar.passed())
     }
 
     /// Counts the issues that the page of issues lists, by severity.

@@ -30,6 +30,10 @@ pub struct Overview {
     pub claims: Vec<(String, String)>,
     /// The result in one line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`.
     pub headline: String,
+    /// What the run first did against its program, in words: `went on past the rejected gate deploy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub against: Option<String>,
     /// The remaining work, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents.
     #[serde(default)]
     pub left: String,

@@ -63,7 +63,7 @@ pub struct RunSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub wrote: Option<String>,
-    /// The first gate that the run went past, although it bars what follows, in words: `the rejected gate deploy`.
+    /// What the run first did against its program, in words: `went on past the rejected gate deploy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub against: Option<String>,

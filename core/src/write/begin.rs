@@ -358,12 +358,14 @@ impl<'s> Entry<'s> {
 
     /// Returns the plan that writes `row`. The row's metadata gets `keys` and the keys that identify the instance.
     pub(super) fn begin(
-        self,
+        mut self,
         facts: &Facts<'_>,
         at: &At,
         mut row: Execution,
         keys: Keys,
     ) -> Result<Plan<ExecutionBegun>, WriteError> {
+        self.insisted
+            .sequence(not_too_deep(facts, self.parent, &row))?;
         let (block, depth) = name_frame(facts, &mut row)?.unzip();
         let meta = meta(&row);
         let keys = keys.and(Keys::line(&self.source, &self.found));
@@ -390,7 +392,8 @@ impl<'s> Entry<'s> {
     }
 }
 
-/// Refuses a statement that a gate bars: one that was rejected or timed out, or that was never asked.
+/// Refuses a statement that the program bars: after a gate that was rejected, timed out or never asked, or after its call
+/// had returned.
 pub(super) fn not_barred(
     facts: &Facts<'_>,
     parent: Option<i64>,
@@ -399,49 +402,91 @@ pub(super) fn not_barred(
 ) -> Result<(), WriteError> {
     match facts.bar(parent, found.statement, asks) {
         // Another rule refuses what follows a gate that waits.
-        Some(bar) if bar.why != Why::Pending => {
-            Err(barred(&bar, &format!("{} cannot begin", at_line(found))))
-        }
-        _ => Ok(()),
+        None => Ok(()),
+        Some(Bar::Gate(bar)) if bar.why == Why::Pending => Ok(()),
+        Some(bar) => Err(barred(&bar, &format!("{} cannot begin", at_line(found)))),
     }
 }
 
-/// Returns the refusal of what a gate bars; `what` says so, such as `line 5 cannot begin`.
+/// Refuses a call of a block that is called more often inside of itself than the program allows.
+fn not_too_deep(facts: &Facts<'_>, parent: Option<i64>, row: &Execution) -> Result<(), WriteError> {
+    let bar = frame_block(row).and_then(|block| facts.bar_of_call(parent, block));
+    match bar {
+        Some(bar) => Err(barred(
+            &bar,
+            &format!("`{}` cannot begin", shown(&row.text)),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns the refusal of what is barred; `what` says so, such as `line 5 cannot begin`.
 pub(super) fn barred(bar: &Bar, what: &str) -> WriteError {
-    let line = bar
-        .line
-        .map_or(String::new(), |line| format!(" (line {line})"));
-    let gate = format!("gate {}{line}", bar.gate);
-    let (rule, why, hint) = match bar.why {
-        Why::NeverAsked => {
-            let line = bar
-                .line
-                .map_or(String::new(), |line| format!(" --line {line}"));
-            let hint = format!("first ask at the gate: `prosescope gate create{line}`");
+    let (rule, why, hint) = match bar {
+        Bar::Gate(bar) => {
+            let line = bar.line;
+            let at = line.map_or(String::new(), |line| format!(" (line {line})"));
+            let gate = format!("gate {}{at}", bar.gate);
+            match bar.why {
+                Why::NeverAsked => {
+                    let line = line.map_or(String::new(), |line| format!(" --line {line}"));
+                    (
+                        "gate-not-asked",
+                        format!("{gate} comes first, and was never asked"),
+                        format!("first ask at the gate: `prosescope gate create{line}`"),
+                    )
+                }
+                Why::Pending => (
+                    WAITS,
+                    format!("{gate} waits for a decision"),
+                    "a person decides: wait for the decision".to_owned(),
+                ),
+                Why::Gone => (
+                    "gate-gone",
+                    format!("{gate} was asked, but its record is gone"),
+                    "find out what became of the gate: `prosescope check` shows what is missing"
+                        .to_owned(),
+                ),
+                Why::Rejected => (
+                    "gate-rejected",
+                    format!("{gate} was rejected, and nothing takes the rejection"),
+                    AFTER.to_owned(),
+                ),
+                Why::TimedOut => (
+                    "gate-timed-out",
+                    format!("{gate} timed out, which counts as a rejection, and nothing takes it"),
+                    AFTER.to_owned(),
+                ),
+            }
+        }
+        Bar::Returned { line } => (
+            "call-returned",
+            format!("the call around it returned at line {line}"),
+            AFTER.to_owned(),
+        ),
+        Bar::Failed { id, line } => {
+            let line = line.map_or("a statement before".to_owned(), |line| {
+                format!("line {line}")
+            });
+            let hint = id.map_or(AFTER.to_owned(), |id| {
+                format!("`prosescope exec retry {id}` begins another attempt; `prosescope next` names what else may come")
+            });
             (
-                "gate-not-asked",
-                format!("{gate} comes first, and was never asked"),
+                "after-failure",
+                format!("{line} failed, and nothing handled the failure"),
                 hint,
             )
         }
-        Why::Pending => {
-            let hint = "a person decides: wait for the decision".to_owned();
-            (WAITS, format!("{gate} waits for a decision"), hint)
-        }
-        Why::Rejected => {
-            let why = format!("{gate} was rejected, and nothing takes the rejection");
-            ("gate-rejected", why, AFTER.to_owned())
-        }
-        Why::TimedOut => {
-            let why =
-                format!("{gate} timed out, which counts as a rejection, and nothing takes it");
-            ("gate-timed-out", why, AFTER.to_owned())
-        }
+        Bar::TooDeep { block, max } => (
+            "call-too-deep",
+            format!("the program allows {max} calls of block {block} inside of each other"),
+            AFTER.to_owned(),
+        ),
     };
     WriteError::refused(rule, format!("{what}: {why}"), hint)
 }
 
-/// What to do after a gate that was rejected or timed out.
+/// What to do when what was tried is barred for good.
 const AFTER: &str = "`prosescope next` names what may come now";
 
 /// Adds the name of the called block and the call's depth in frames, from 1, to the metadata of a call's row. Returns

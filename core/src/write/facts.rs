@@ -8,7 +8,7 @@ use crate::decode::gates_json;
 use crate::decode::rows::dialect_of;
 use crate::gate::audit::Chain;
 use crate::issue::{Issue, Severity};
-use crate::judgement::{Bar, Gates};
+use crate::judgement::{Bar, Calls, Failures, Gates, Order};
 use crate::model::{
     AgentScope, AuditEvent, AuditKind, Binding, BindingKind, Dialect, Execution, Form, Gate,
     GateRecord, Run, RunStatus, Text,
@@ -155,8 +155,8 @@ impl<'s> Facts<'s> {
         self.read.unwrap_or_else(|| self.trace.get_or_init(fold))
     }
 
-    /// Returns the first gate that bars a statement which would begin now: in the execution `parent`, as the statement
-    /// with this index in the program.
+    /// Returns what bars a statement which would begin now: in the execution `parent`, as the statement with this index
+    /// in the program.
     pub(super) fn bar(
         &self,
         parent: Option<i64>,
@@ -166,18 +166,46 @@ impl<'s> Facts<'s> {
         let trace = self.trace();
         let parent = parent.and_then(|id| trace.of_row(id));
         let parent = parent.map(|at| trace.round_open(at).unwrap_or(at));
-        Gates::of(&self.run, trace, self.listing).bar(parent, statement, asks)
+        let gate = Gates::of(&self.run, trace, self.listing).bar(parent, statement, asks);
+        let returned = || Calls::of(&self.run, trace, self.listing?).returned(parent, statement);
+        let failed = || Failures::of(&self.run, trace, self.listing).bar(parent, statement);
+        let returned = || returned().map(|line| Bar::Returned { line });
+        gate.map(Bar::Gate).or_else(failed).or_else(returned)
     }
 
-    /// Returns the rejected or timed-out gate that bars the successful end of an execution; `None` as the execution is
-    /// the run.
+    /// Returns the line of the statement with which the call around the execution `parent` has returned.
+    pub(super) fn returned(&self, parent: Option<i64>) -> Option<u32> {
+        let trace = self.trace();
+        let parent = parent.and_then(|id| trace.of_row(id));
+        Calls::of(&self.run, trace, self.listing?).returned(parent, None)
+    }
+
+    /// Returns the lines of statements that have to run before `statement` in the execution `parent`, but are not recorded.
+    pub(super) fn passed_over(&self, parent: Option<i64>, statement: u32) -> Vec<u32> {
+        let trace = self.trace();
+        let order = self.listing.and_then(|program| Order::of(trace, program));
+        let parent = parent.and_then(|id| trace.of_row(id));
+        let parent = parent.map(|at| trace.round_open(at).unwrap_or(at));
+        order.map_or_else(Vec::new, |order| order.passed_over(parent, statement))
+    }
+
+    /// Returns what bars a call of `block` in the execution `parent`.
+    pub(super) fn bar_of_call(&self, parent: Option<i64>, block: &str) -> Option<Bar> {
+        let trace = self.trace();
+        let parent = parent.and_then(|id| trace.of_row(id));
+        Calls::of(&self.run, trace, self.listing?).too_deep(parent, block)
+    }
+
+    /// Returns what bars the successful end of an execution; `None` as the execution is the run.
     pub(super) fn bar_of_end(&self, id: Option<i64>) -> Option<Bar> {
         let trace = self.trace();
         let at = match id {
             Some(id) => Some(trace.of_row(id)?),
             None => None,
         };
-        Gates::of(&self.run, trace, self.listing).bar_of_end(at)
+        let gate = Gates::of(&self.run, trace, self.listing).bar_of_end(at);
+        let failed = || Failures::of(&self.run, trace, self.listing).bar_of_end(at);
+        gate.map(Bar::Gate).or_else(failed)
     }
 
     /// Returns the form in which the store records executions.

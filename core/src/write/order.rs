@@ -5,6 +5,7 @@ use super::instance::{begun_after, meta, newest_in, shown};
 use super::place::at_line;
 use super::source::{Found, Source};
 use super::{Facts, WriteError};
+use crate::judgement::lines_are;
 use crate::model::{Execution, Status};
 use crate::program::{Listing, StatementKind as Kind};
 
@@ -74,6 +75,14 @@ impl<'a> Turn<'a> {
             ));
             return Ok(notes);
         }
+        let over = self.facts.passed_over(self.parent, statement);
+        if !over.is_empty() {
+            notes.push(format!(
+                "{} not recorded, although {} comes later in the program",
+                lines_are(&over),
+                at_line(self.found)
+            ));
+        }
         let of_program = |row: &Execution| !self.source.is_own_gate(row);
         let Some(last) = newest_in(self.facts, self.parent, since, of_program) else {
             return Ok(notes);
@@ -87,12 +96,7 @@ impl<'a> Turn<'a> {
         };
         let line = listing.get(before).map_or(0, |s| s.line);
         let same = listing.leader(before) == listing.leader(statement);
-        if last.status == Status::Failed && !same {
-            notes.push(format!(
-                "line {line} failed, and nothing handled the failure: {} is recorded after line {line} nevertheless (`prosescope exec retry` begins another attempt)",
-                at_line(self.found)
-            ));
-        } else if before > statement && !same {
+        if before > statement && !same {
             notes.push(format!(
                 "{} comes before line {line} in the program, but line {line} is recorded already",
                 at_line(self.found)

@@ -151,7 +151,11 @@ impl Record for ExitLoop {
         if self.round {
             let mut all = Steps::new(facts);
             let (id, insist) = (self.id, self.insist);
-            all.plan(&Iterate { id, insist }, at)?;
+            // If the last round that the loop may have is ended already, only the loop is left to end.
+            match all.plan(&Iterate { id, insist }, at) {
+                Err(WriteError::Refused { rule: USED_UP, .. }) => {}
+                ended => drop(ended?),
+            }
             let mut alone = self.clone();
             alone.round = false;
             let exit = all.plan(&alone, at)?;
@@ -176,6 +180,9 @@ fn ended_rounds(instance: &Instance) -> i64 {
     meta(&instance.last).iteration.unwrap_or(0)
 }
 
+/// The rule that refuses more rounds than a loop may have.
+const USED_UP: &str = "loop-used-up";
+
 /// Refuses a statement directly in the loop `parent` if the loop has reached its limit, because the statement would
 /// begin another round.
 pub(super) fn rounds_left(
@@ -193,7 +200,7 @@ pub(super) fn rounds_left(
     let max = instance.meta().max.or_else(|| statement?.most_rounds());
     match max.filter(|max| ended_rounds(&instance) >= *max) {
         Some(max) => Err(WriteError::refused(
-            "loop-used-up",
+            USED_UP,
             format!("loop {id} has had all of its {max} rounds"),
             "leave the loop with `prosescope loop exit ID --reason TEXT`",
         )),

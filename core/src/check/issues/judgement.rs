@@ -1,31 +1,86 @@
 use super::{Checked, Findings};
 use crate::issue::Issue;
-use crate::judgement::{self, Why};
+use crate::judgement::{self, Bar, Order, Why};
 
-/// Reports gates that the run went past.
+/// Reports what the run recorded against its program.
 pub(super) fn check_judgement(at: Checked<'_>, findings: &mut Findings) {
     for passed in judgement::went_against(at.run, at.trace, at.listing) {
         let node = passed.at.and_then(|at_node| at.trace.node(at_node));
-        let gate = passed.bar.words();
+        let did = passed.bar.passed();
         let message = match node {
-            Some(node) => format!("`{}` began past {gate}", super::run::one_line(&node.text)),
-            None => format!("the run is completed, past {gate}"),
+            Some(node) => format!("with `{}`, the run {did}", super::run::one_line(&node.text)),
+            None => format!("the run is completed, but {did}"),
         };
-        let hint = match passed.bar.why {
-            Why::NeverAsked => {
-                "Ask a person whether what follows the gate was allowed. The record cannot be completed afterwards."
-            }
-            Why::Pending => {
-                "Decide the gate. Ask whether what began before the decision has to be undone."
-            }
-            Why::Rejected | Why::TimedOut => {
-                "Ask whether what began past the gate has to be undone."
-            }
+        let (rule, hint) = match &passed.bar {
+            Bar::Gate(bar) => (
+                "gate-passed",
+                match bar.why {
+                    Why::NeverAsked => {
+                        "Ask a person whether what follows the gate was allowed. The record cannot be completed afterwards."
+                    }
+                    Why::Pending => {
+                        "Decide the gate. Ask whether what began before the decision has to be undone."
+                    }
+                    Why::Rejected | Why::TimedOut | Why::Gone => {
+                        "Ask whether what began past the gate has to be undone."
+                    }
+                },
+            ),
+            Bar::Returned { .. } => (
+                "call-returned",
+                "Find out whether what ran after the return has to be undone.",
+            ),
+            Bar::Failed { .. } => (
+                "failure-passed",
+                "Find out whether what came after the failure rests on what failed. The record is not changed afterwards.",
+            ),
+            Bar::TooDeep { .. } => (
+                "call-too-deep",
+                "Find out why the limit of the program was ignored. The run is shown as recorded.",
+            ),
         };
-        let issue = Issue::error("gate-passed", message).hint(hint);
+        let issue = Issue::error(rule, message).hint(hint);
         findings.add(match node {
             Some(node) => issue.at_execution(node.id),
             None => issue,
         });
+    }
+}
+
+/// Reports gates whose records were removed.
+pub(super) fn check_gone(at: Checked<'_>, findings: &mut Findings) {
+    for (asked, bar) in judgement::gone(at.run, at.trace, at.listing) {
+        let id = at.trace.node(asked).and_then(|node| node.id);
+        let gate = bar.gate;
+        let message = format!("an execution asked at gate {gate}, but the gate's record is gone");
+        let issue = Issue::error("gate-gone", message).at_execution(id).hint(
+            "Do not go on before you know the gate's decision. Look for the record in a copy of the run.",
+        );
+        findings.add(issue);
+    }
+}
+
+/// Reports statements that the program runs before a recorded one, but that no row records.
+pub(super) fn check_order(at: Checked<'_>, findings: &mut Findings) {
+    let Some(program) = at.listing.filter(|_| at.run.recorded_in_rows()) else {
+        return;
+    };
+    let Some(order) = Order::of(at.trace, program) else {
+        return;
+    };
+    for (first, lines) in order.all_passed_over(at.run, at.trace) {
+        let Some(node) = at.trace.node(first) else {
+            continue;
+        };
+        let text = super::run::one_line(&node.text);
+        let message = format!(
+            "{} not recorded, although `{text}` comes after {}",
+            judgement::lines_are(&lines),
+            if lines.len() == 1 { "it" } else { "them" },
+        );
+        let issue = Issue::warning("statement-passed-over", message).hint(
+            "Find out whether the statement ran without a record, or was left out. The record is not completed afterwards.",
+        );
+        findings.add(issue.at_execution(node.id));
     }
 }

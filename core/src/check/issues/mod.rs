@@ -38,6 +38,8 @@ pub fn find_issues(at: Checked<'_>) -> Vec<Issue> {
     against::check_against_program(at, &mut findings);
     insisted::check_insisted(at, &mut findings);
     judgement::check_judgement(at, &mut findings);
+    judgement::check_gone(at, &mut findings);
+    judgement::check_order(at, &mut findings);
     findings.finish()
 }
 

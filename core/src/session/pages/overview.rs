@@ -135,9 +135,9 @@ pub(super) fn overview_of(
         // Only the state file's header records the run as running. The run's bindings may be newer than that header.
         view.headline = "Recorded as running, but only bindings show what ran".to_owned();
     }
-    if let Some(gate) = session.against() {
-        view.headline
-            .push_str(&format!(", but went on past {gate}"));
+    view.against = session.against();
+    if let Some(did) = &view.against {
+        view.headline.push_str(&format!(", but {did}"));
     }
     view.story = story::sentences(&view, trace.remarks.len() as u32);
     view.story.extend(if_rejected(session, &view, facts, plan));

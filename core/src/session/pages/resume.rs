@@ -108,9 +108,8 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     view.notes.extend(next_action::missing_outputs(session));
     let known = listing.is_some() && !plan.cut;
     view.headline = headline(&view, known, session.is_inferred());
-    if let Some(gate) = session.against() {
-        view.headline
-            .push_str(&format!("; the run went on past {gate}"));
+    if let Some(did) = session.against() {
+        view.headline.push_str(&format!("; the run {did}"));
     }
     view.steps = resume::steps(&view);
     view

@@ -2,6 +2,7 @@
 //! failure.
 
 use super::super::instance::{Instance, begins, begun_after, meta, newest_in, shown};
+use super::super::rounds::rounds_left;
 use super::super::task::output_of;
 use super::super::{WriteError, parallel, retry};
 use super::{Body, FILE, Last, Look, NextChoice};
@@ -81,6 +82,13 @@ impl Look<'_> {
 
     /// Returns the commands to choose from that end an execution whose body is done, or the run at the program's top.
     pub(super) fn end(&self, row: Option<&Execution>) -> Result<Vec<NextChoice>, WriteError> {
+        let id = row.map(|row| row.id);
+        if let Some(bar) = self.facts.bar_of_end(id) {
+            let what = id.map_or("the run cannot be completed".to_owned(), |id| {
+                format!("execution {id} cannot be completed")
+            });
+            return Ok(vec![self.instead(&bar, &what, id)]);
+        }
         let Some(row) = row else {
             return Ok(vec![choice(
                 "prosescope finish --status completed",
@@ -102,6 +110,42 @@ impl Look<'_> {
             }
             None => choice(Ending::Completes.command(id), done),
         }])
+    }
+
+    /// Returns the command that ends an execution in which nothing else may begin: the call around it has returned, or
+    /// it is a loop that has had all of its rounds. `None` if a statement may begin.
+    pub(super) fn over(&self, row: &Execution) -> Result<Option<Vec<NextChoice>>, WriteError> {
+        let id = row.id;
+        let is_loop = shape(row) == Shape::Loop;
+        if let Some(line) = self.facts.returned(Some(id)) {
+            return match is_loop {
+                true => Ok(Some(vec![choice(
+                    format!("prosescope loop exit {id} --round"),
+                    format!("the call returned at line {line}, in this loop"),
+                )])),
+                false => self.end(Some(row)).map(Some),
+            };
+        }
+        let used_up = is_loop && rounds_left(self.facts, self.source, Some(id)).is_err();
+        Ok(used_up.then(|| {
+            vec![choice(
+                format!("prosescope loop exit {id}"),
+                "the loop has had all of its rounds",
+            )]
+        }))
+    }
+
+    /// Returns the command that joins a parallel block whose strategy needs none of its open branches.
+    pub(super) fn joins(&self, row: &Execution) -> Result<Option<NextChoice>, WriteError> {
+        let instance = Instance::of(self.facts, row.id)?;
+        let branches = parallel::statuses(self.facts, &instance);
+        let joins = parallel::may_join(&instance, &branches, self.source).is_ok();
+        Ok(joins.then(|| {
+            choice(
+                format!("prosescope parallel join {}", row.id),
+                "the strategy of the parallel needs no further branch",
+            )
+        }))
     }
 
     /// Returns the commands to choose from after a round of a loop.
@@ -169,10 +213,7 @@ impl Look<'_> {
                     format!("prosescope parallel branch {id} {name}"),
                     format!("branch {name} has not begun"),
                 );
-                // With the strategies `first` and `any`, the other branches need not run.
-                let joins = parallel::may_join(&instance, &branches, self.source).is_ok();
-                let why = "the strategy of the parallel needs no further branch";
-                let join = joins.then(|| choice(format!("prosescope parallel join {id}"), why));
+                let join = self.joins(row)?;
                 Ok(join.into_iter().chain([begin]).collect())
             }
             _ if has_items => {

@@ -107,7 +107,11 @@ impl Shelf for NoShelf {
 impl NextChoice {
     /// Adds the option that names the run, unless the command names it as an operand.
     fn name_run(&mut self, option: &str) {
-        let named = ["prosescope gates ", "prosescope gate show "];
+        let named = [
+            "prosescope check ",
+            "prosescope gates ",
+            "prosescope gate show ",
+        ];
         if named.iter().any(|of| self.command.starts_with(of)) {
             return;
         }
@@ -157,6 +161,14 @@ fn asked(facts: &Facts<'_>, now: i64, name: &str) -> Result<NextView, WriteError
     };
     let at = leaves.last().copied();
     let mut choices = look.choices(at)?;
+    if let Some(at) = at {
+        for row in open_executions
+            .above(at)
+            .filter(|row| shape(row) == Shape::Parallel)
+        {
+            choices.splice(0..0, look.joins(row)?);
+        }
+    }
     choices.truncate(MOST);
     Ok(NextView {
         execution: at.map(|row| row.id),
@@ -246,6 +258,11 @@ impl Look<'_> {
 
     /// Returns the commands to choose from in a body, after the last statement that ended in it.
     fn in_body(&self, row: Option<&Execution>, body: &Body) -> Result<Vec<NextChoice>, WriteError> {
+        if let Some(row) = row
+            && let Some(all) = self.over(row)?
+        {
+            return Ok(all);
+        }
         let is_choice = |of: &u32| self.source.kind(*of) == Some(Kind::Choice);
         let Some(last) = self.last(row)? else {
             return match body.of.filter(is_choice) {

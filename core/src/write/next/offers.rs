@@ -1,11 +1,14 @@
 //! Lists the commands for the statements that a run may begin next. At an `if`, several statements are possible.
 
 use super::super::WriteError;
+use super::super::begin::barred;
 use super::super::source::Command;
 use super::ends::choice;
 use super::{Body, FILE, Look, NextChoice};
+use crate::judgement::{Bar, Why};
 use crate::model::Execution;
 use crate::program::{Statement, StatementKind as Kind};
+use crate::shell;
 use crate::trace::{Shape, shape};
 
 impl Look<'_> {
@@ -29,6 +32,10 @@ impl Look<'_> {
                 continue;
             }
             if own.kind != Kind::If {
+                if let Some(instead) = self.barred(now, own, parent) {
+                    all.push(instead);
+                    return Ok(all);
+                }
                 all.push(choice(self.command(now, parent), why(own)));
                 // At the start of a round, the loop may also be left, because it may have no items left.
                 if all.len() == 1 && row.is_some_and(|row| self.may_exit(row, now, body)) {
@@ -53,6 +60,33 @@ impl Look<'_> {
         }
         all.extend(self.end(row)?);
         Ok(all)
+    }
+
+    /// Returns the command that comes instead of a statement which must not begin; `None` if it may.
+    fn barred(&self, at: u32, own: &Statement, parent: Option<i64>) -> Option<NextChoice> {
+        let name = own.name.as_deref().filter(|_| own.kind == Kind::Gate);
+        let block = own.target.as_deref().filter(|_| own.kind == Kind::Do);
+        let deep = || self.facts.bar_of_call(parent, block?);
+        let bar = self.facts.bar(parent, Some(at), name).or_else(deep)?;
+        Some(self.instead(&bar, &format!("line {} cannot begin", own.line), parent))
+    }
+
+    /// Returns the command that comes instead of what is barred in the execution `parent`.
+    pub(super) fn instead(&self, bar: &Bar, what: &str, parent: Option<i64>) -> NextChoice {
+        let why = barred(bar, what).to_string();
+        let command = match (bar, parent) {
+            (Bar::Gate(bar), _) if bar.why == Why::NeverAsked => {
+                let line = bar.line;
+                let line = line.map_or(String::new(), |line| format!(" --line {line}"));
+                format!("prosescope gate create{line}")
+            }
+            (Bar::Gate(bar), _) if bar.why == Why::Gone => {
+                shell::command("check", &[self.name], "")
+            }
+            (_, Some(id)) => format!("prosescope exec fail {id} --error TEXT"),
+            (_, None) => "prosescope finish --status failed".to_owned(),
+        };
+        choice(command, why)
     }
 
     /// Returns the commands that begin the options of a choice.

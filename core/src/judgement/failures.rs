@@ -1,0 +1,149 @@
+//! Finds failures that nothing handled. After one, only its handler, another attempt, or the failure of what is around it
+//! may come.
+
+use super::{Bar, Passed, begun, tolerates};
+use crate::model::{Run, RunStatus, Status};
+use crate::program::{Listing, StatementKind as Kind};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
+
+/// The failures of a run.
+pub struct Failures<'a> {
+    run: &'a Run,
+    trace: &'a Trace,
+    program: Option<&'a Listing>,
+}
+
+impl<'a> Failures<'a> {
+    /// Returns the failures of a run.
+    pub fn of(run: &'a Run, trace: &'a Trace, program: Option<&'a Listing>) -> Failures<'a> {
+        Failures {
+            run,
+            trace,
+            program,
+        }
+    }
+
+    /// Returns why a statement must not begin in the execution `parent` after a failure there. `statement` is its index in
+    /// the program; `None` as the statement is one that the program does not have.
+    pub fn bar(&self, parent: Option<NodeId>, statement: Option<u32>) -> Option<Bar> {
+        let mut failed = self.unhandled(parent);
+        let failed = failed.find(|(at, _)| !self.answers(*at, statement))?;
+        Some(self.of_node(failed.1))
+    }
+
+    /// Returns why an execution must not end successfully after a failure in it; `None` as the execution is the run. Of a
+    /// loop, the last round counts.
+    pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<Bar> {
+        let round = at.and_then(|at| self.trace.round_open(at));
+        let failed = self.unhandled(round.or(at)).next()?;
+        Some(self.of_node(failed.1))
+    }
+
+    fn of_node(&self, failed: &Node) -> Bar {
+        Bar::Failed {
+            id: failed.id,
+            line: failed.line.filter(|_| !failed.line_guessed),
+        }
+    }
+
+    /// Returns the executions in a body that failed, and that neither a `catch` nor a later execution of the same statement
+    /// makes up for. Whether a parallel block goes on after a failed branch is up to the block.
+    fn unhandled(&self, body: Option<NodeId>) -> impl Iterator<Item = (NodeId, &'a Node)> + '_ {
+        let own = body.and_then(|at| self.trace.node(at));
+        let goes_on = own.is_some_and(|own| own.kind == NodeKind::Parallel);
+        let inside = self.trace.children(body).filter(move |_| !goes_on);
+        let inside = inside.filter_map(|at| Some((at, self.trace.node(at)?)));
+        inside.filter(|(at, node)| {
+            is_failure(node) && self.is_present(node) && !self.ran_again(*at, node)
+        })
+    }
+
+    /// Returns whether a failure belongs to the present attempt of what is around it. If rows do not show where that
+    /// attempt began, the failure does not count.
+    fn is_present(&self, failed: &Node) -> bool {
+        let around = failed.parent.and_then(|at| self.trace.node(at));
+        let around = match around {
+            Some(round) if round.kind.is_round() => round.parent.and_then(|at| self.trace.node(at)),
+            around => around,
+        };
+        let Some(around) = around.filter(|around| around.attempts > 1) else {
+            return true;
+        };
+        let row = |id: &i64| {
+            let rows = &self.run.executions;
+            rows.get(rows.binary_search_by_key(id, |row| row.id).ok()?)
+        };
+        let attempts = around.aliases.iter().filter_map(row);
+        let attempts = attempts.filter(|row| row.status == Status::Retry);
+        let last = attempts.map(|row| row.id).max();
+        last.zip(failed.id)
+            .is_some_and(|(last, failed)| failed > last)
+    }
+
+    fn ran_again(&self, failed: NodeId, node: &Node) -> bool {
+        let Some(own) = self.statement(failed) else {
+            return false;
+        };
+        let mut later = self.trace.children(node.parent).filter(|at| *at > failed);
+        later.any(|at| self.statement(at) == Some(own))
+    }
+
+    fn statement(&self, at: NodeId) -> Option<u32> {
+        let own = self.trace.node(at)?.sure_statement(self.program)?;
+        self.program?.begun_at(own.line)
+    }
+
+    /// Returns whether a statement answers a failure: it is the failed one, or a handler of a `try` around it.
+    fn answers(&self, failed: NodeId, statement: Option<u32>) -> bool {
+        let (Some(program), Some(statement)) = (self.program, statement) else {
+            return false;
+        };
+        let Some(own) = self.statement(failed) else {
+            return false;
+        };
+        let tried = |at: u32| at == own || program.contains(at, own);
+        let mut outward = std::iter::once(statement).chain(program.enclosing(statement));
+        statement == own
+            || outward.any(|at| {
+                let kind = program.get(at).map(|s| s.kind);
+                matches!(kind, Some(Kind::Catch | Kind::Finally)) && tried(program.leader(at))
+            })
+    }
+
+    /// Returns what went on after a failure that nothing handled: the first execution after each failure, and the
+    /// constructs and the run that ended successfully although something in them failed.
+    pub(super) fn passed(&self) -> Vec<Passed> {
+        let mut found = Vec::new();
+        let failures = self.trace.nodes.iter_enumerated();
+        for (at, node) in failures.filter(|(_, node)| is_failure(node)) {
+            if self.ran_again(at, node) || !self.is_present(node) {
+                continue;
+            }
+            let bar = self.of_node(node);
+            let mut later = self.trace.children(node.parent).filter(|later| *later > at);
+            let around = node.parent.and_then(|at| Some((at, self.trace.node(at)?)));
+            let branch = around.is_some_and(|(_, around)| around.kind == NodeKind::Parallel);
+            let next = later.find(|later| {
+                let follows = self.trace.node(*later).is_some_and(begun);
+                follows && !branch && !self.answers(at, self.statement(*later))
+            });
+            let ended = match around {
+                Some((_, around)) if branch && tolerates(self.run, around, self.program) => None,
+                Some((outer, around)) => (around.status == NodeStatus::Completed).then_some(outer),
+                None => None,
+            };
+            let run_ended =
+                around.is_none() && self.trace.verdict.status == RunStatus::Completed.word();
+            if let Some(at) = next.or(ended) {
+                found.push(Passed { bar, at: Some(at) });
+            } else if run_ended {
+                found.push(Passed { bar, at: None });
+            }
+        }
+        found
+    }
+}
+
+fn is_failure(node: &Node) -> bool {
+    node.status == NodeStatus::Failed && !node.recovered && !node.derived && !node.kind.is_round()
+}

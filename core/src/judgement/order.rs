@@ -1,0 +1,174 @@
+//! Finds statements that were passed over: the program runs them before a statement that is recorded, but no record shows
+//! them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::has_labels;
+use crate::model::Run;
+use crate::program::{Listing, StatementKind as Kind};
+use crate::trace::{NodeId, NodeKind, Trace};
+
+/// The statements that a run recorded, by the body that they ran in.
+pub struct Order<'a> {
+    program: &'a Listing,
+    /// The recorded statements of each body, and those around them, by the execution around the body. `None` if one of its
+    /// executions is tied to no statement, because that one may be any.
+    recorded: BTreeMap<Option<NodeId>, Option<BTreeSet<u32>>>,
+}
+
+impl<'a> Order<'a> {
+    /// Returns the recorded statements of a run; `None` if the program may go back to an earlier statement.
+    pub fn of(trace: &'a Trace, program: &'a Listing) -> Option<Order<'a>> {
+        if has_labels(program) || trace.unordered {
+            return None;
+        }
+        let mut order = Order {
+            program,
+            recorded: BTreeMap::new(),
+        };
+        for node in trace.nodes.iter().filter(|node| !node.kind.is_round()) {
+            let own = node.sure_statement(Some(program));
+            let own = own.and_then(|own| program.begun_at(own.line));
+            let body = order.recorded.entry(node.parent);
+            let body = body.or_insert_with(|| Some(BTreeSet::new()));
+            match (own, body.as_mut()) {
+                (Some(own), Some(body)) => {
+                    let around = program.enclosing(own).take_while(|at| !body.contains(at));
+                    let around: Vec<u32> = around.collect();
+                    body.insert(own);
+                    body.extend(around);
+                }
+                // An announced branch has no row, and a gate may be the VM's own.
+                (None, _) if node.derived || node.kind.is_gate() => {}
+                (None, _) => *body = None,
+                (_, None) => {}
+            }
+        }
+        Some(order)
+    }
+
+    /// Returns the lines of the statements that are not recorded although the program runs them, in the body of the
+    /// execution `parent`, before the statement with this index.
+    pub fn passed_over(&self, parent: Option<NodeId>, statement: u32) -> Vec<u32> {
+        let none = Some(BTreeSet::new());
+        let Some(recorded) = self.recorded.get(&parent).unwrap_or(&none) else {
+            return Vec::new();
+        };
+        if !self.in_sequence(statement) {
+            return Vec::new();
+        }
+        let siblings = self.program.siblings(statement);
+        let before = siblings.take_while(|at| *at < statement);
+        let missing = before.filter(|at| !recorded.contains(at) && self.has_to_run(*at));
+        missing
+            .filter_map(|at| Some(self.program.get(at)?.line))
+            .collect()
+    }
+
+    /// Returns whether the statements of a body run one after the other: not branches, nor options of a choice.
+    fn in_sequence(&self, statement: u32) -> bool {
+        let around = self.program.get(statement).and_then(|own| own.parent);
+        let kind = around.and_then(|at| self.program.get(at)).map(|s| s.kind);
+        let items = around.is_some_and(|at| self.program.has_items(at));
+        match kind {
+            Some(Kind::Parallel) => items,
+            Some(Kind::Choice | Kind::Gate) => false,
+            _ => true,
+        }
+    }
+
+    /// Returns whether the program runs a statement whenever it reaches it. What runs for each item may run for none, and
+    /// a value needs no execution. Gates are judged by [`super::Gates`].
+    fn has_to_run(&self, statement: u32) -> bool {
+        let kind = self.program.get(statement).map(|own| own.kind);
+        let works = matches!(
+            kind,
+            Some(
+                Kind::Session
+                    | Kind::Resume
+                    | Kind::Parallel
+                    | Kind::Repeat
+                    | Kind::Loop
+                    | Kind::Do
+                    | Kind::Arrow
+                    | Kind::Exec
+                    | Kind::Call
+            )
+        );
+        works && !self.program.has_items(statement)
+    }
+
+    /// Returns the statements that were passed over: the first execution after each, and the lines before it. Each line is
+    /// returned once.
+    pub fn all_passed_over(&self, run: &Run, trace: &Trace) -> Vec<(NodeId, Vec<u32>)> {
+        let mut found = Vec::new();
+        let mut known: BTreeSet<u32> = BTreeSet::new();
+        // The last statement of each sequence of a body, with its execution.
+        let mut last: BTreeMap<(Option<NodeId>, Option<u32>), (u32, NodeId)> = BTreeMap::new();
+        for (at, node) in trace.nodes.iter_enumerated() {
+            let own = node.sure_statement(Some(self.program));
+            let statement = own.and_then(|own| self.program.begun_at(own.line));
+            let Some(statement) = statement.filter(|_| super::begun(node)) else {
+                continue;
+            };
+            let mut outward = std::iter::once(statement).chain(self.program.enclosing(statement));
+            let bodies = bodies_around(run, trace, self.program, node.parent);
+            // A construct that need not be recorded, such as an `if`, contains a sequence of its own.
+            while let Some(inner) = outward.next().filter(|at| !bodies.contains(at)) {
+                let around = self.program.get(inner).and_then(|own| own.parent);
+                let known = last.entry((node.parent, around)).or_insert((inner, at));
+                if inner > known.0 {
+                    *known = (inner, at);
+                }
+            }
+        }
+        let mut last: Vec<_> = last.into_iter().collect();
+        last.sort_by_key(|(_, (_, at))| *at);
+        for ((parent, _), (statement, at)) in last {
+            let mut lines = self.passed_over(parent, statement);
+            lines.retain(|line| known.insert(*line));
+            if !lines.is_empty() {
+                found.push((at, lines));
+            }
+        }
+        found
+    }
+}
+
+/// The most levels of executions, inside of one call, whose bodies are looked for: programs are nested less.
+const MOST_LEVELS: usize = 64;
+
+/// Returns the statements whose bodies run in `parent` and around it, up to the call of a block. The execution of a branch
+/// may name the line of its `try`, so that a `finally` in it is not inside of that statement.
+pub(super) fn bodies_around(
+    run: &Run,
+    trace: &Trace,
+    program: &Listing,
+    parent: Option<NodeId>,
+) -> BTreeSet<u32> {
+    let mut bodies = BTreeSet::new();
+    for at in trace.upward(parent).take(MOST_LEVELS) {
+        bodies.extend(body_of(run, trace, program, at));
+        if trace.node(at).is_some_and(|node| node.block(run).is_some()) {
+            break;
+        }
+    }
+    bodies
+}
+
+/// Returns the statement whose body runs in a node: the block of a call, the loop of a round, or its own.
+pub(super) fn body_of(run: &Run, trace: &Trace, program: &Listing, at: NodeId) -> Option<u32> {
+    let node = trace.node(at)?;
+    let statement = |at: NodeId| {
+        let own = trace.node(at)?.sure_statement(Some(program))?;
+        program.begun_at(own.line)
+    };
+    if let Some(block) = node.block(run) {
+        return program.block_named(block);
+    }
+    match &node.kind {
+        NodeKind::Round { .. } => statement(node.parent?),
+        NodeKind::Branch { .. } if trace.borrows_line(node) => statement(node.parent?),
+        _ => statement(at),
+    }
+}
