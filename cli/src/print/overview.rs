@@ -6,8 +6,8 @@ use prosescope_core::schema::POSTGRES_PREFIX;
 use prosescope_core::session::SILENT;
 use prosescope_core::text::count;
 use prosescope_core::view::{
-    ImportsView, IssuesView, Item, NodeRef, Overview, Part, RunList, RunSummary, Section, icon,
-    tone,
+    AGAINST, ImportsView, IssuesView, Item, NodeRef, Overview, Part, RunList, RunSummary, Section,
+    icon, tone,
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -88,11 +88,12 @@ pub(crate) fn overview(
 /// Formats the first three lines: the status of the run, the remaining statements, and what to do next.
 fn answer(view: &Overview, width: usize) -> String {
     let mut out = String::new();
+    let status = view.against.as_ref().map_or(&*view.status, |_| AGAINST);
     let _ = writeln!(
         out,
         "{}{}{RESET} {BOLD}{}{RESET}",
-        of(&view.status),
-        icon(&view.status),
+        of(status),
+        icon(status),
         fit(&view.headline, width.saturating_sub(2))
     );
     if view.left.is_empty() {
@@ -333,7 +334,7 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
         };
         // A run that went past a gate never looks like one that did what its program says.
         let status = match run.against {
-            Some(_) => (format!("! {word}"), BAD),
+            Some(_) => (format!("{} {word}", icon(AGAINST)), BAD),
             None => (status(word), tone),
         };
         table.row(vec![

@@ -128,15 +128,18 @@ pub enum Tone {
     Quiet,
 }
 
+/// The status word of a run that did something against its program, whatever else it is: it never looks like a run that
+/// did what its program says.
+pub const AGAINST: &str = "against the program";
+
 /// Returns the colour group for a status word of a node, a run or a gate.
 pub fn tone(status: &str) -> Tone {
     match status {
         "completed" | "approved" | "recovered" | "active" => Tone::Ok,
         "running" | "executing" | "started" | "iteration" | "retry" => Tone::Run,
         "waiting" | "waiting_for_input" | "paused" | "pending" | "interrupted" => Tone::Wait,
-        "failed" | "error" | "rejected" | "timeout" | "broken" | "contradicted" | "gone" => {
-            Tone::Bad
-        }
+        "failed" | "error" | "rejected" | "timeout" | "broken" | "contradicted" | "gone"
+        | AGAINST => Tone::Bad,
         _ => Tone::Quiet,
     }
 }
@@ -152,6 +155,7 @@ pub fn icon(status: &str) -> &'static str {
         "waiting" | "waiting_for_input" | "pending" => "◷",
         "interrupted" | "was executing" | "was waiting" => "■",
         "paused" => "‖",
+        AGAINST => "!",
         "active" => "○",
         "skipped" | "cancelled" => "⊘",
         "cut off" | "abandoned" => "◌",

@@ -10,7 +10,7 @@ mod resume;
 
 use leptos::prelude::*;
 use prosescope_core::time::Stamp;
-use prosescope_core::view::{GateView, NodeRef, Overview, Part, RunSummary, icon};
+use prosescope_core::view::{AGAINST, GateView, NodeRef, Overview, Part, RunSummary, icon};
 
 use super::pages::{coded, item_of};
 use super::parts::{Go, SharedNote, link, live, tone_class};
@@ -104,6 +104,7 @@ fn status_and_facts(overview: &Overview) -> AnyView {
     let run = Run::get();
     let is_late = overview.pending_gates.iter().any(|gate| gate.overdue);
     let tone = match (overview.stale, is_late) {
+        _ if overview.against.is_some() => AGAINST,
         (true, _) => "stale",
         (_, true) if overview.status == "waiting" => "timeout",
         _ => &overview.status,

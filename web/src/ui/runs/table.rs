@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::session::{Order, day_of};
-use prosescope_core::view::{RunList, RunSummary, icon};
+use prosescope_core::view::{AGAINST, RunList, RunSummary, icon};
 
 use super::days::words_of;
 use crate::route::{Page, Route};
@@ -141,7 +141,9 @@ fn result_of(run: &RunSummary) -> (String, bool) {
         to_do.push(words::counted(serious.into(), "issue", "issues"));
     }
     let wrote = run.wrote.as_ref().map(|wrote| format!("Wrote {wrote}"));
+    let against = run.against.as_deref().map(words::first_upper);
     let (said, fine) = match (&run.error, &run.failure, wrote) {
+        (None, ..) if against.is_some() => (against.unwrap_or_default(), false),
         (Some(error), ..) => (error.clone(), false),
         (None, Some(failure), _) if run.status == "failed" => (failure.clone(), false),
         (None, _, Some(wrote)) => (wrote, true),
@@ -161,6 +163,7 @@ fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
     };
     let (word, status) = match &run.error {
         Some(_) => ("unreadable", "failed"),
+        None if run.against.is_some() => (&*run.status, AGAINST),
         None if run.stale => (SILENT, "stale"),
         None => (&*run.status, &*run.status),
     };
