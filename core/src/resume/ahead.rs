@@ -47,9 +47,10 @@ pub struct Ahead {
 
 /// Returns the last failure inside the open node `within`, or inside the program for `None`. The run continues at this
 /// failure. Returns `None` if a handler handled the failure, or if the open node is a parallel that allows the failure.
-/// Also returns `None` for a run without rows, because only rows record the order of events.
+/// Also returns `None` if only bindings show what ran, because they record no order. A log or state file that ends with a
+/// failure ends there.
 fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
-    if !facts.run.recorded_in_rows() {
+    if facts.trace.unordered {
         return None;
     }
     loop {
