@@ -78,9 +78,8 @@ pub(super) fn check_order(at: Checked<'_>, findings: &mut Findings) {
             judgement::lines_are(&lines),
             if lines.len() == 1 { "it" } else { "them" },
         );
-        let issue = Issue::warning("statement-passed-over", message).hint(
-            "Find out whether the statement ran without a record, or was left out. The record is not completed afterwards.",
-        );
+        let issue = Issue::warning("statement-passed-over", message)
+            .hint("The statement may have run without a record, or may have been left out.");
         findings.add(issue.at_execution(node.id));
     }
 }
