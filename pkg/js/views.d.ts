@@ -704,6 +704,8 @@ export type Overview = {
   claims: Array<[string, string]>;
   /** The result in one line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`. */
   headline: string;
+  /** What the run first did against its program, in words: `went on past the rejected gate deploy`. */
+  against?: string;
   /** The remaining work, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents. */
   left: string;
   /** The next action, as a clause: `go on at line 32`; empty for a store of agents. */
@@ -995,7 +997,7 @@ export type RunSummary = {
   failure?: string;
   /** A completed run's first output at the root, with its size and the number of other outputs: `verdict, 477 B`. `null` if there is no output, or if the list did not look for outputs. */
   wrote?: string;
-  /** The first gate that the run went past, although it bars what follows, in words: `the rejected gate deploy`. */
+  /** What the run first did against its program, in words: `went on past the rejected gate deploy`. */
   against?: string;
   /** The form of the run in words: `SQLite, append-only`, `folder, state.md` … */
   form: RunForm;
