@@ -1,6 +1,8 @@
 //! Finds failures that nothing handled. After one, only its handler, another attempt, or the failure of what is around it
 //! may come.
 
+use std::collections::BTreeMap;
+
 use super::{Bar, Passed, begun, tolerates};
 use crate::model::{Run, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
@@ -11,16 +13,43 @@ pub struct Failures<'a> {
     run: &'a Run,
     trace: &'a Trace,
     program: Option<&'a Listing>,
+    /// The executions that began in each body that contains a failure, in order.
+    begun: BTreeMap<Option<NodeId>, Vec<NodeId>>,
+    /// The last execution of each statement in these bodies.
+    last: BTreeMap<(Option<NodeId>, u32), NodeId>,
 }
+
+/// The most executions after a failure among which one that does not answer the failure is looked for.
+const MOST_LATER: usize = 64;
 
 impl<'a> Failures<'a> {
     /// Returns the failures of a run.
     pub fn of(run: &'a Run, trace: &'a Trace, program: Option<&'a Listing>) -> Failures<'a> {
-        Failures {
+        let mut failures = Failures {
             run,
             trace,
             program,
+            begun: BTreeMap::new(),
+            last: BTreeMap::new(),
+        };
+        for node in trace.nodes.iter().filter(|node| is_failure(node)) {
+            failures.begun.insert(node.parent, Vec::new());
         }
+        if failures.begun.is_empty() {
+            return failures;
+        }
+        for (at, node) in trace.nodes.iter_enumerated() {
+            let Some(body) = failures.begun.get_mut(&node.parent) else {
+                continue;
+            };
+            if begun(node) {
+                body.push(at);
+            }
+            if let Some(own) = failures.statement(at) {
+                failures.last.insert((node.parent, own), at);
+            }
+        }
+        failures
     }
 
     /// Returns why a statement must not begin in the execution `parent` after a failure there. `statement` is its index in
@@ -34,6 +63,11 @@ impl<'a> Failures<'a> {
     /// Returns why an execution must not end successfully after a failure in it; `None` as the execution is the run. Of a
     /// loop, the last round counts.
     pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<Bar> {
+        // A `try` may end before its `catch` begins.
+        let tried = at.and_then(|at| self.program?.catch_of(self.statement(at)?));
+        if tried.is_some() {
+            return None;
+        }
         let round = at.and_then(|at| self.trace.round_open(at));
         let failed = self.unhandled(round.or(at)).next()?;
         Some(self.of_node(failed.1))
@@ -81,11 +115,9 @@ impl<'a> Failures<'a> {
     }
 
     fn ran_again(&self, failed: NodeId, node: &Node) -> bool {
-        let Some(own) = self.statement(failed) else {
-            return false;
-        };
-        let mut later = self.trace.children(node.parent).filter(|at| *at > failed);
-        later.any(|at| self.statement(at) == Some(own))
+        let own = self.statement(failed);
+        let last = own.and_then(|own| self.last.get(&(node.parent, own)));
+        last.is_some_and(|last| *last > failed)
     }
 
     fn statement(&self, at: NodeId) -> Option<u32> {
@@ -120,13 +152,13 @@ impl<'a> Failures<'a> {
                 continue;
             }
             let bar = self.of_node(node);
-            let mut later = self.trace.children(node.parent).filter(|later| *later > at);
             let around = node.parent.and_then(|at| Some((at, self.trace.node(at)?)));
             let branch = around.is_some_and(|(_, around)| around.kind == NodeKind::Parallel);
-            let next = later.find(|later| {
-                let follows = self.trace.node(*later).is_some_and(begun);
-                follows && !branch && !self.answers(at, self.statement(*later))
-            });
+            let body = self.begun.get(&node.parent).map_or(&[][..], Vec::as_slice);
+            let later = body.get(body.partition_point(|later| *later <= at)..);
+            let mut later = later.unwrap_or_default().iter().take(MOST_LATER);
+            let next = later.find(|later| !branch && !self.answers(at, self.statement(**later)));
+            let next = next.copied();
             let ended = match around {
                 Some((_, around)) if branch && tolerates(self.run, around, self.program) => None,
                 Some((outer, around)) => (around.status == NodeStatus::Completed).then_some(outer),

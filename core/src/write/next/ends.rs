@@ -112,8 +112,8 @@ impl Look<'_> {
         }])
     }
 
-    /// Returns the command that ends an execution in which nothing else may begin: the call around it has returned, or
-    /// it is a loop that has had all of its rounds. `None` if a statement may begin.
+    /// Returns the command that ends an execution in which nothing else may begin, because the call around it has
+    /// returned. `None` if a statement may begin.
     pub(super) fn over(&self, row: &Execution) -> Result<Option<Vec<NextChoice>>, WriteError> {
         let id = row.id;
         let is_loop = shape(row) == Shape::Loop;
@@ -126,13 +126,20 @@ impl Look<'_> {
                 false => self.end(Some(row)).map(Some),
             };
         }
-        let used_up = is_loop && rounds_left(self.facts, self.source, Some(id)).is_err();
-        Ok(used_up.then(|| {
-            vec![choice(
+        Ok(None)
+    }
+
+    /// Returns the command that leaves a loop in which no further round may begin.
+    pub(super) fn used_up(&self, row: &Execution) -> Option<NextChoice> {
+        let id = row.id;
+        let used_up =
+            shape(row) == Shape::Loop && rounds_left(self.facts, self.source, Some(id)).is_err();
+        used_up.then(|| {
+            choice(
                 format!("prosescope loop exit {id}"),
                 "the loop has had all of its rounds",
-            )]
-        }))
+            )
+        })
     }
 
     /// Returns the command that joins a parallel block whose strategy needs none of its open branches.

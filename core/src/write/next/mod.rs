@@ -265,6 +265,9 @@ impl Look<'_> {
         }
         let is_choice = |of: &u32| self.source.kind(*of) == Some(Kind::Choice);
         let Some(last) = self.last(row)? else {
+            if let Some(exit) = row.and_then(|row| self.used_up(row)) {
+                return Ok(vec![exit]);
+            }
             return match body.of.filter(is_choice) {
                 Some(choice) => Ok(self.options(choice)),
                 None => self.offers(body.first, row, body),
