@@ -222,11 +222,11 @@ fn a_run_is_as_private_as_its_maker_wants() {
 #[test]
 fn a_checkpoint_of_another_log_is_not_believed() {
     let mut run = begun("begin 7\nfail 1 one");
-    let other = begun("begin 10\nfail 1 two\nbegin 7\nfail 3 three");
+    let other = begun("begin 10\nfail 1 two\nbegin 7 force\nfail 3 three");
     let log = |run: &Recorded| run.dir.join("x_events.jsonl");
     assert!(run.dir.join("x_checkpoint.jsonl").exists());
     fs::copy(log(&other), log(&run)).unwrap();
-    run.step("begin 26").unwrap();
+    run.step("begin 26 force").unwrap();
     told::agrees(&run.session(), "begin");
 }
 
