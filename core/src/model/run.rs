@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Agent, AuditEvent, Binding, CompactLog, Execution, FileInfo, Gate, RunStatus, StateFile,
-    TableInfo, Text,
+    Agent, AuditEvent, Binding, CompactLog, Execution, FileInfo, Gate, GateRecord, RunStatus,
+    StateFile, TableInfo, Text,
 };
 use crate::issue::Issue;
 use crate::run_id::RunId;
@@ -76,6 +76,12 @@ impl Run {
     /// bindings do.
     pub fn recorded_in_rows(&self) -> bool {
         self.keeps_events || !self.executions.is_empty()
+    }
+
+    /// Returns the gates that have a row or a file, without those that only a state file or a log mentions.
+    pub fn recorded_gates(&self) -> impl Iterator<Item = &Gate> {
+        let all = self.gates.iter();
+        all.filter(|gate| gate.recorded != GateRecord::Told)
     }
 }
 

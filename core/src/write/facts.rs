@@ -445,8 +445,7 @@ impl<'s> Facts<'s> {
 
     /// Returns whether the run has gates but no row in its audit log.
     pub(super) fn lacks_log(&self) -> bool {
-        let told = |gate: &Gate| gate.recorded == GateRecord::Told;
-        !self.run.gates.iter().all(told) && self.audit().next().is_none()
+        self.run.recorded_gates().next().is_some() && self.audit().next().is_none()
     }
 
     /// Returns the id for the next row of the audit log, and the seal of the last sealed row; rows of other tools have

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{Carry, Left, names_a_file, odd_keys, stamp, stamped, text};
-use crate::model::{AuditEvent, Gate, GateRecord, GateStatus};
+use crate::model::{AuditEvent, Gate, GateStatus};
 use crate::schema;
 use crate::time::Stamp;
 use crate::write::{AuditRow, Change, GateResolution, GateRow};
@@ -16,8 +16,7 @@ impl Carry<'_, '_> {
         let run = &self.session.run;
         let mut changes = Vec::new();
         let mut names = BTreeSet::new();
-        let recorded = |gate: &&Gate| gate.recorded != GateRecord::Told;
-        for gate in run.gates.iter().filter(recorded) {
+        for gate in run.recorded_gates() {
             let run_id = text(&gate.run_id).unwrap_or_else(|| run.id.to_string());
             let (new, why) = match self.to_folder {
                 true => (

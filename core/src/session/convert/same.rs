@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Left, Session};
-use crate::model::{Gate, GateRecord, Text, ValueAt};
+use crate::model::{Text, ValueAt};
 use crate::session::pages::audit;
 use crate::trace::NodeId;
 
@@ -81,8 +81,7 @@ impl Session {
             let (len, segments) = (agent.memory.len().unwrap_or(0), agent.segments.len());
             named.insert(format!("agent {}", agent.name), format!("{len} {segments}"));
         }
-        let recorded = |gate: &&Gate| gate.recorded != GateRecord::Told;
-        for gate in self.run.gates.iter().filter(recorded) {
+        for gate in self.run.recorded_gates() {
             let run = gate.run_id.as_deref().unwrap_or(&self.run.id);
             named.insert(
                 format!("gate {} of run {run}", gate.id),

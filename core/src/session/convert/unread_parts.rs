@@ -3,7 +3,7 @@
 use super::Carry;
 use crate::database::{Rows, Scan, Want};
 use crate::issue::{Issue, Location};
-use crate::model::{GateRecord, ValueAt};
+use crate::model::ValueAt;
 use crate::schema::{self, known_column, known_table};
 
 /// The rules of issues which mean that a part of the run was not read, or was changed by reading.
@@ -136,13 +136,7 @@ impl Carry<'_, '_> {
             schema::AGENT_SEGMENTS => super::agents::own_agents(self.session)
                 .map(|agent| agent.segments.len())
                 .sum(),
-            schema::GATES => {
-                let told = run
-                    .gates
-                    .iter()
-                    .filter(|gate| gate.recorded == GateRecord::Told);
-                run.gates.len() - told.count()
-            }
+            schema::GATES => run.recorded_gates().count(),
             schema::GATE_AUDIT_LOG => run.audit.len(),
             _ => return None,
         };
