@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Bar, Passed, begun};
+use super::{Bar, Passed, begun, in_clause};
 use crate::model::Run;
 use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
@@ -13,9 +13,6 @@ pub struct Calls<'a> {
     trace: &'a Trace,
     program: &'a Listing,
 }
-
-/// The most calls inside of each other that are counted.
-const MOST_DEEP: usize = 100_000;
 
 impl<'a> Calls<'a> {
     /// Returns the calls of a run.
@@ -51,7 +48,7 @@ impl<'a> Calls<'a> {
     /// Returns why a call of `block` must not begin inside of the execution `parent`.
     pub fn too_deep(&self, parent: Option<NodeId>, block: &str) -> Option<Bar> {
         let is_call = |at: &NodeId| self.block(*at) == Some(block);
-        let around = self.trace.upward(parent).take(MOST_DEEP).filter(is_call);
+        let around = self.trace.upward(parent).filter(is_call);
         self.deeper(block, around.count())
     }
 
@@ -79,15 +76,10 @@ impl<'a> Calls<'a> {
     /// Returns whether a statement is in the `finally` of a `try` around the execution that returned.
     fn cleans_up(&self, returned: NodeId, statement: Option<u32>) -> bool {
         let own = self.trace.node(returned);
-        let own = own.and_then(|own| self.program.begun_at(own.line?));
-        let (Some(own), Some(statement)) = (own, statement) else {
-            return false;
-        };
-        let around: BTreeSet<u32> = self.program.enclosing(own).collect();
-        let kind = |at: &u32| self.program.get(*at).map(|s| s.kind);
-        let mut outward = std::iter::once(statement).chain(self.program.enclosing(statement));
-        outward
-            .any(|at| kind(&at) == Some(Kind::Finally) && around.contains(&self.program.leader(at)))
+        let own = own.and_then(|own| own.sure_index(Some(self.program)));
+        let is_finally = |kind: Kind| kind == Kind::Finally;
+        own.zip(statement)
+            .is_some_and(|(own, statement)| in_clause(self.program, statement, own, is_finally))
     }
 
     /// Returns the executions that began after their call had returned, and the calls that are too deep: the first of
@@ -102,8 +94,7 @@ impl<'a> Calls<'a> {
                 *depths.entry(ended.block).or_default() -= 1;
             }
             let call = calls.last().and_then(|call| call.returned);
-            let statement = node.sure_statement(Some(self.program));
-            let statement = statement.and_then(|own| self.program.begun_at(own.line));
+            let statement = node.sure_index(Some(self.program));
             if let Some((by, line)) = call
                 && begun(node)
                 && statement.is_some()

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bar, Passed, begun, tolerates};
+use super::{Bar, Passed, begun, in_clause};
 use crate::model::{Run, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
@@ -121,8 +121,7 @@ impl<'a> Failures<'a> {
     }
 
     fn statement(&self, at: NodeId) -> Option<u32> {
-        let own = self.trace.node(at)?.sure_statement(self.program)?;
-        self.program?.begun_at(own.line)
+        self.trace.node(at)?.sure_index(self.program)
     }
 
     /// Returns whether a statement answers a failure: it is the failed one, or a handler of a `try` around it.
@@ -130,16 +129,9 @@ impl<'a> Failures<'a> {
         let (Some(program), Some(statement)) = (self.program, statement) else {
             return false;
         };
-        let Some(own) = self.statement(failed) else {
-            return false;
-        };
-        let tried = |at: u32| at == own || program.contains(at, own);
-        let mut outward = std::iter::once(statement).chain(program.enclosing(statement));
-        statement == own
-            || outward.any(|at| {
-                let kind = program.get(at).map(|s| s.kind);
-                matches!(kind, Some(Kind::Catch | Kind::Finally)) && tried(program.leader(at))
-            })
+        let handles = |kind: Kind| matches!(kind, Kind::Catch | Kind::Finally);
+        self.statement(failed)
+            .is_some_and(|own| statement == own || in_clause(program, statement, own, handles))
     }
 
     /// Returns what went on after a failure that nothing handled: the first execution after each failure, and the
@@ -160,7 +152,9 @@ impl<'a> Failures<'a> {
             let next = later.find(|later| !branch && !self.answers(at, self.statement(**later)));
             let next = next.copied();
             let ended = match around {
-                Some((_, around)) if branch && tolerates(self.run, around, self.program) => None,
+                Some((_, around)) if around.allows_failure(self.run, self.program).is_some() => {
+                    None
+                }
                 Some((outer, around)) => (around.status == NodeStatus::Completed).then_some(outer),
                 None => None,
             };
@@ -177,5 +171,5 @@ impl<'a> Failures<'a> {
 }
 
 fn is_failure(node: &Node) -> bool {
-    node.status == NodeStatus::Failed && !node.recovered && !node.derived && !node.kind.is_round()
+    node.has_failed() && !node.derived && !node.kind.is_round()
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::order::{bodies_around, body_of};
-use super::{GateBar, Why, begun, has_labels, tolerates};
+use super::order::{bodies_around, body_of, in_sequence};
+use super::{GateBar, Why, begun, has_labels};
 use crate::gate::{is_continue, visit};
 use crate::model::{Gate, GateStatus, Run, RunStatus, Text};
 use crate::program::{Listing, StatementKind as Kind};
@@ -101,8 +101,8 @@ impl<'a> Gates<'a> {
         let why = match node.status {
             NodeStatus::Rejected if barred => Some(Why::Rejected),
             NodeStatus::Timeout if barred => Some(Why::TimedOut),
-            // In a run that has ended, a gate that still waits counts as abandoned.
             _ if gate.is_none() && self.was_recorded(node) => Some(Why::Gone),
+            // In a run that has ended, a gate that still waits counts as abandoned.
             _ if node.status.is_open() || gate.is_some_and(waits) => Some(Why::Pending),
             _ => None,
         };
@@ -162,11 +162,8 @@ impl<'a> Gates<'a> {
             // some, or goes on when one fails.
             let node = outer.and_then(|at| self.trace.node(at));
             let caught = why != Why::Pending && self.is_caught(inner, outer);
-            if caught
-                || node.is_some_and(|node| {
-                    holds_branches(node) && tolerates(self.run, node, self.program)
-                })
-            {
+            let goes_on = |node: &Node| node.allows_failure(self.run, self.program).is_some();
+            if caught || node.is_some_and(goes_on) {
                 return bodies;
             }
             if !node.is_some_and(holds_branches) {
@@ -195,8 +192,7 @@ impl<'a> Gates<'a> {
 
     /// Returns the index of the statement that a node certainly records.
     fn statement(&self, at: NodeId) -> Option<u32> {
-        let own = self.trace.node(at)?.sure_statement(self.program)?;
-        self.program?.begun_at(own.line)
+        self.trace.node(at)?.sure_index(self.program)
     }
 
     /// Returns the first gate that bars a statement which would begin now: in the execution `parent`, as the statement
@@ -336,12 +332,7 @@ impl<'a> Gates<'a> {
         order: i64,
         with_own: bool,
     ) -> Option<GateBar> {
-        let around = program.get(own)?.parent;
-        let kind = around.and_then(|at| program.get(at)).map(|s| s.kind);
-        let items = around.is_some_and(|at| program.has_items(at));
-        if matches!(kind, Some(Kind::Parallel)) && !items
-            || matches!(kind, Some(Kind::Choice | Kind::Gate))
-        {
+        if !in_sequence(program, own) {
             return None;
         }
         let inside = |visit: &&Visit| {
@@ -383,7 +374,7 @@ impl<'a> Gates<'a> {
                 continue;
             }
             let begun = self.order(at, node.first_row);
-            let statement = own.and_then(|own| self.program?.begun_at(own.line));
+            let statement = node.sure_index(self.program);
             let follows = |visit: &Visit, inner: NodeId| {
                 visit.asked < begun
                     && visit.again.is_none_or(|again| begun < again)

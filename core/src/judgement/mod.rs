@@ -12,7 +12,7 @@ mod gates;
 mod order;
 
 use crate::model::{Run, Text};
-use crate::program::{Listing, StatementKind as Kind, allows_failure};
+use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
 
 pub use calls::Calls;
@@ -119,12 +119,18 @@ pub fn went_against(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
         at,
     });
     // A state file or a log may be an excerpt, so only rows show that a statement followed another.
-    let program = program.filter(|_| run.recorded_in_rows());
-    let calls = program.map(|program| Calls::of(run, trace, program).passed());
     let rows = run.recorded_in_rows();
+    let calls = program.filter(|_| rows);
+    let calls = calls.map(|program| Calls::of(run, trace, program).passed());
     let failures = rows.then(|| Failures::of(run, trace, program).passed());
     let all = gates.chain(failures.into_iter().flatten());
     all.chain(calls.into_iter().flatten()).collect()
+}
+
+/// Returns what a run first did against its program, in words: `went on past the rejected gate deploy`.
+pub fn first_against(run: &Run, trace: &Trace, program: Option<&Listing>) -> Option<String> {
+    let passed = went_against(run, trace, program);
+    passed.first().map(|passed| passed.bar.passed())
 }
 
 /// Returns the gates whose records are no longer there although an execution asked at them, each with the execution.
@@ -151,13 +157,15 @@ fn has_labels(program: &Listing) -> bool {
     program.statements.iter().any(|s| s.kind == Kind::Label)
 }
 
-/// Returns whether a parallel block goes on after a failed branch.
-fn tolerates(run: &Run, parallel: &Node, program: Option<&Listing>) -> bool {
-    let row = parallel.first_row;
-    let row = row.and_then(|row| run.executions.get(row as usize));
-    let meta = row.and_then(|row| row.meta.as_deref());
-    let strategy = meta.and_then(|meta| meta.strategy.as_deref());
-    allows_failure(strategy, parallel.sure_statement(program)).is_some()
+/// Returns whether a statement is in a clause, of a kind for which `is` returns true, of the `try` that is `own` or contains
+/// it.
+fn in_clause(program: &Listing, statement: u32, own: u32, is: impl Fn(Kind) -> bool) -> bool {
+    let tried = |at: u32| at == own || program.contains(at, own);
+    let mut outward = std::iter::once(statement).chain(program.enclosing(statement));
+    outward.any(|at| {
+        let kind = program.get(at).map(|own| own.kind);
+        kind.is_some_and(&is) && tried(program.leader(at))
+    })
 }
 
 /// Returns whether a node is an execution that began, rather than one that is only announced or was skipped.

@@ -27,8 +27,7 @@ impl<'a> Order<'a> {
             recorded: BTreeMap::new(),
         };
         for node in trace.nodes.iter().filter(|node| !node.kind.is_round()) {
-            let own = node.sure_statement(Some(program));
-            let own = own.and_then(|own| program.begun_at(own.line));
+            let own = node.sure_index(Some(program));
             let body = order.recorded.entry(node.parent);
             let body = body.or_insert_with(|| Some(BTreeSet::new()));
             match (own, body.as_mut()) {
@@ -54,7 +53,7 @@ impl<'a> Order<'a> {
         let Some(recorded) = self.recorded.get(&parent).unwrap_or(&none) else {
             return Vec::new();
         };
-        if !self.in_sequence(statement) {
+        if !in_sequence(self.program, statement) {
             return Vec::new();
         }
         let siblings = self.program.siblings(statement);
@@ -63,18 +62,6 @@ impl<'a> Order<'a> {
         missing
             .filter_map(|at| Some(self.program.get(at)?.line))
             .collect()
-    }
-
-    /// Returns whether the statements of a body run one after the other: not branches, nor options of a choice.
-    fn in_sequence(&self, statement: u32) -> bool {
-        let around = self.program.get(statement).and_then(|own| own.parent);
-        let kind = around.and_then(|at| self.program.get(at)).map(|s| s.kind);
-        let items = around.is_some_and(|at| self.program.has_items(at));
-        match kind {
-            Some(Kind::Parallel) => items,
-            Some(Kind::Choice | Kind::Gate) => false,
-            _ => true,
-        }
     }
 
     /// Returns whether the program runs a statement whenever it reaches it. What runs for each item may run for none, and
@@ -106,8 +93,7 @@ impl<'a> Order<'a> {
         // The last statement of each sequence of a body, with its execution.
         let mut last: BTreeMap<(Option<NodeId>, Option<u32>), (u32, NodeId)> = BTreeMap::new();
         for (at, node) in trace.nodes.iter_enumerated() {
-            let own = node.sure_statement(Some(self.program));
-            let statement = own.and_then(|own| self.program.begun_at(own.line));
+            let statement = node.sure_index(Some(self.program));
             let Some(statement) = statement.filter(|_| super::begun(node)) else {
                 continue;
             };
@@ -135,6 +121,17 @@ impl<'a> Order<'a> {
     }
 }
 
+/// Returns whether a statement and those beside it run one after the other: they are not branches, nor options of a choice.
+pub(super) fn in_sequence(program: &Listing, statement: u32) -> bool {
+    let around = program.get(statement).and_then(|own| own.parent);
+    let kind = around.and_then(|at| program.get(at)).map(|s| s.kind);
+    match kind {
+        Some(Kind::Parallel) => around.is_some_and(|at| program.has_items(at)),
+        Some(Kind::Choice | Kind::Gate) => false,
+        _ => true,
+    }
+}
+
 /// The most levels of executions, inside of one call, whose bodies are looked for: programs are nested less.
 const MOST_LEVELS: usize = 64;
 
@@ -159,10 +156,7 @@ pub(super) fn bodies_around(
 /// Returns the statement whose body runs in a node: the block of a call, the loop of a round, or its own.
 pub(super) fn body_of(run: &Run, trace: &Trace, program: &Listing, at: NodeId) -> Option<u32> {
     let node = trace.node(at)?;
-    let statement = |at: NodeId| {
-        let own = trace.node(at)?.sure_statement(Some(program))?;
-        program.begun_at(own.line)
-    };
+    let statement = |at: NodeId| trace.node(at)?.sure_index(Some(program));
     if let Some(block) = node.block(run) {
         return program.block_named(block);
     }

@@ -141,6 +141,15 @@ fn passed(program: &str, script: &str) -> Vec<(String, Why)> {
     against(program, script).into_iter().map(gate).collect()
 }
 
+/// Runs a script as [`passed`] does. Returns in words what the run did against its program.
+fn words(program: &str, script: &str) -> Vec<String> {
+    in_words(&against(program, script))
+}
+
+fn in_words(all: &[Passed]) -> Vec<String> {
+    all.iter().map(|passed| passed.bar.passed()).collect()
+}
+
 /// Runs a script as [`passed`] does. Returns what the run did against its program.
 fn against(program: &str, script: &str) -> Vec<Passed> {
     let all = STYLES.map(|style| {
@@ -166,8 +175,10 @@ fn against(program: &str, script: &str) -> Vec<Passed> {
     });
     let [first, ..] = &all;
     // The forms give executions different ids.
-    let words = |all: &[Passed]| -> Vec<String> { all.iter().map(|of| of.bar.passed()).collect() };
-    assert!(all.iter().all(|one| words(one) == words(first)), "{all:?}");
+    assert!(
+        all.iter().all(|one| in_words(one) == in_words(first)),
+        "{all:?}"
+    );
     first.clone()
 }
 
@@ -257,13 +268,10 @@ fn nothing_follows_in_a_call_that_returned() {
     let returned = "begin 1\nbegin 5\nbegin 6\nend\nend";
     let refused = "begin 7 !call-returned\nbegin 8 !call-returned\nend\nbegin 2\nend\nfinish";
     assert_eq!(against(TWICE, &format!("{returned}\n{refused}")), []);
-    let forced = against(TWICE, &format!("{returned}\nbegin 7 force"));
-    let [Passed { bar, .. }] = &forced[..] else {
-        panic!("{forced:?}")
-    };
+    let forced = format!("{returned}\nbegin 7 force");
     assert_eq!(
-        bar.passed(),
-        "went on after the call had returned at line 6"
+        words(TWICE, &forced),
+        ["went on after the call had returned at line 6"]
     );
 }
 
@@ -271,13 +279,10 @@ fn nothing_follows_in_a_call_that_returned() {
 fn a_call_has_the_depth_that_the_program_allows() {
     let twice = "begin 1\nbegin 7\nend\nbegin 8\nbegin 7\nend\nbegin 8 !call-too-deep";
     assert_eq!(against(TWICE, twice), []);
-    let forced = against(TWICE, &twice.replace("!call-too-deep", "force"));
-    let [Passed { bar, .. }] = &forced[..] else {
-        panic!("{forced:?}")
-    };
+    let forced = twice.replace("!call-too-deep", "force");
     assert_eq!(
-        bar.passed(),
-        "called block f deeper than its max_depth of 2"
+        words(TWICE, &forced),
+        ["called block f deeper than its max_depth of 2"]
     );
 }
 
@@ -303,11 +308,8 @@ fn after_a_failure_only_what_answers_it_begins() {
         ),
         []
     );
-    let forced = against(program, &format!("{outside}\nbegin 7 force"));
-    let [Passed { bar, .. }] = &forced[..] else {
-        panic!("{forced:?}")
-    };
-    assert_eq!(bar.passed(), "went on after line 6 had failed");
+    let forced = format!("{outside}\nbegin 7 force");
+    assert_eq!(words(program, &forced), ["went on after line 6 had failed"]);
     let ended = against(program, &format!("{outside}\nfinish force"));
     assert_eq!(ended.len(), 1);
 }

@@ -32,7 +32,7 @@ mod steps;
 mod walk;
 
 use crate::model::{Run, RunStatus};
-use crate::program::{Listing, allows_failure};
+use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
 pub use ahead::{Ahead, Position};
@@ -112,18 +112,9 @@ impl<'a> Facts<'a> {
         self.listing?.begun_at(self.node(node)?.line?)
     }
 
-    /// Returns the setting by which a parallel continues after a failed branch: `on-fail: ignore`, `strategy: first`.
-    /// `None` if a failed branch fails the parallel, and for nodes of other kinds.
+    /// Returns what [`Node::allows_failure`] does.
     pub(crate) fn allows_failure(&self, at: NodeId) -> Option<String> {
-        let node = self
-            .node(at)
-            .filter(|node| node.kind == NodeKind::Parallel)?;
-        let row = node
-            .first_row
-            .and_then(|row| self.run.executions.get(row as usize));
-        let recorded = row.and_then(|row| row.meta.as_deref());
-        let stated = node.sure_statement(self.listing);
-        allows_failure(recorded.and_then(|meta| meta.strategy.as_deref()), stated)
+        self.node(at)?.allows_failure(self.run, self.listing)
     }
 
     /// Returns the innermost node with a program statement, among a node and the nodes around it, and that statement.

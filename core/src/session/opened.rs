@@ -100,8 +100,7 @@ impl Opened {
 
     /// Returns what the run first did against its program, in words: `went on past the rejected gate deploy`.
     pub(super) fn against(&self) -> Option<String> {
-        let passed = judgement::went_against(&self.run, &self.trace, self.listing.as_ref());
-        passed.first().map(|passed| passed.bar.passed())
+        judgement::first_against(&self.run, &self.trace, self.listing.as_ref())
     }
 
     /// Counts the issues that the page of issues lists, by severity.

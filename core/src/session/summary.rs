@@ -126,8 +126,7 @@ pub(super) fn of_head(
     let mut line = line_of(&run, &trace, &found.place);
     line.name = last_part(&source.label(), &found.place).to_owned();
     line.issues = Counts::of(&run.issues);
-    let passed = judgement::went_against(&run, &trace, listing.as_ref());
-    line.against = passed.first().map(|passed| passed.bar.passed());
+    line.against = judgement::first_against(&run, &trace, listing.as_ref());
     line.head_only = Some(match left_out {
         Some(rows) => format!("about {rows} rows were not read for this line of the list"),
         None => "values were not read for this line of the list".to_owned(),

@@ -64,7 +64,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{CompactLog, Form, LogEvent, LogLine, Run, RunStatus, Text};
-use crate::program::{Listing, Statement, StatementKind, TiedBy, scan};
+use crate::program::{Listing, Statement, StatementKind, TiedBy, allows_failure, scan};
 use crate::time::Stamp;
 use lower::disk::Stale;
 use lower::facts::Facts;
@@ -378,6 +378,25 @@ impl Node {
     /// Returns the statement of the program to which the node is tied, unless the node's line is a guess.
     pub(crate) fn sure_statement<'l>(&self, program: Option<&'l Listing>) -> Option<&'l Statement> {
         self.statement(program).filter(|_| !self.line_guessed)
+    }
+
+    /// Returns the index of the statement of the program to which the node is tied, unless the node's line is a guess.
+    pub(crate) fn sure_index(&self, program: Option<&Listing>) -> Option<u32> {
+        let line = self.line.filter(|_| !self.line_guessed)?;
+        program?.begun_at(line)
+    }
+
+    /// Returns the setting by which a parallel continues after a failed branch: `on-fail: ignore`, `strategy: first`.
+    /// `None` if a failed branch fails the parallel, and for nodes of other kinds.
+    pub(crate) fn allows_failure(&self, run: &Run, program: Option<&Listing>) -> Option<String> {
+        if self.kind != NodeKind::Parallel {
+            return None;
+        }
+        let row = self.first_row;
+        let row = row.and_then(|row| run.executions.get(row as usize));
+        let meta = row.and_then(|row| row.meta.as_deref());
+        let recorded = meta.and_then(|meta| meta.strategy.as_deref());
+        allows_failure(recorded, self.sure_statement(program))
     }
 
     /// Returns when the node began and ended, as far as its first and last row record that.

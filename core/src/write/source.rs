@@ -151,7 +151,7 @@ impl<'s> Source<'s> {
     pub(super) fn of_row(&self, row: &Execution) -> Option<u32> {
         let listing = self.listing?;
         let node = self.trace.node(self.trace.of_row(row.id)?)?;
-        let own = listing.begun_at(node.sure_statement(Some(listing))?.line)?;
+        let own = node.sure_index(Some(listing))?;
         let branch = row.meta.as_deref().and_then(|meta| meta.branch.as_deref());
         match branch.is_some_and(|branch| is_branch_text(&row.text, branch)) {
             true => {

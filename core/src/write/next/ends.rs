@@ -6,7 +6,7 @@ use super::super::rounds::rounds_left;
 use super::super::task::output_of;
 use super::super::{WriteError, parallel, retry};
 use super::{Body, FILE, Last, Look, NextChoice};
-use crate::model::{Execution, Status};
+use crate::model::{Execution, Status, Text};
 use crate::program::{StatementKind as Kind, allows_failure};
 use crate::shell;
 use crate::trace::{Shape, shape};
@@ -146,13 +146,17 @@ impl Look<'_> {
     pub(super) fn joins(&self, row: &Execution) -> Result<Option<NextChoice>, WriteError> {
         let instance = Instance::of(self.facts, row.id)?;
         let branches = parallel::statuses(self.facts, &instance);
-        let joins = parallel::may_join(&instance, &branches, self.source).is_ok();
-        Ok(joins.then(|| {
+        Ok(self.joins_with(&instance, &branches))
+    }
+
+    fn joins_with(&self, of: &Instance, branches: &[(Text, Status)]) -> Option<NextChoice> {
+        let joins = parallel::may_join(of, branches, self.source).is_ok();
+        joins.then(|| {
             choice(
-                format!("prosescope parallel join {}", row.id),
+                format!("prosescope parallel join {}", of.first.id),
                 "the strategy of the parallel needs no further branch",
             )
-        }))
+        })
     }
 
     /// Returns the commands to choose from after a round of a loop.
@@ -220,7 +224,7 @@ impl Look<'_> {
                     format!("prosescope parallel branch {id} {name}"),
                     format!("branch {name} has not begun"),
                 );
-                let join = self.joins(row)?;
+                let join = self.joins_with(&instance, &branches);
                 Ok(join.into_iter().chain([begin]).collect())
             }
             _ if has_items => {
