@@ -69,6 +69,9 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
             "the prompt still contains the placeholder {names}, because the run has no binding of that name with a short text. To avoid placeholders, write the whole prompt yourself: `--prompt TEXT`"
         )));
     }
+    for text in &made.notes {
+        say(&print::note(text));
+    }
     // Only the gate's id is printed, because the commands that decide take that id.
     out.show(&made, || format!("{}\n", made.gate))
 }

@@ -232,6 +232,8 @@ pub struct GateOpened {
     pub deadline: Option<Stamp>,
     /// The head of the audit log after the command.
     pub head: Option<Head>,
+    /// Notes for the caller, such as a warning that statements before the gate are not recorded.
+    pub notes: Vec<String>,
 }
 
 /// A gate that was approved or rejected.

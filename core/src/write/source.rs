@@ -244,7 +244,13 @@ impl<'s> Source<'s> {
         if wanted == Command::Parallel && self.has_items(found) {
             return Ok(());
         }
-        let mut next = own.instead(statement);
+        let mut next = match own {
+            // The program does not name the branches of a `parallel for`.
+            Command::Parallel if self.has_items(found) => {
+                format!("use `prosescope parallel begin --line {}`", statement.line)
+            }
+            own => own.instead(statement),
+        };
         let mut what = match own {
             Command::Exec => "a plain statement",
             Command::Declares if statement.kind == Kind::Block => "the declaration of a block",

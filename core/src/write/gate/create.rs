@@ -186,6 +186,7 @@ impl CreateGate {
                 may_decide: words,
                 deadline: deadline.map(Stamp::At),
                 head: log.head(),
+                notes: entry.notes,
             },
         })
     }
