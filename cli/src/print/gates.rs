@@ -40,11 +40,15 @@ pub(crate) fn gate(gate: &GateView, width: usize) -> String {
 }
 
 fn one(out: &mut String, gate: &GateView, width: usize) {
-    let tone = of(&gate.status);
+    let status = match gate.contradicted {
+        Some(_) => "contradicted",
+        None => &gate.status,
+    };
+    let tone = of(status);
     let _ = writeln!(
         out,
         "{tone}{}{RESET}  {BOLD}{}{RESET}  {FAINT}{}{RESET}",
-        escape(&format!("{} {}", icon(&gate.status), gate.standing), false),
+        escape(&format!("{} {}", icon(status), gate.standing), false),
         escape(&gate.id, false),
         escape(&gate.run, false)
     );
@@ -61,6 +65,9 @@ fn one(out: &mut String, gate: &GateView, width: usize) {
     fact("deadline", &deadline);
     if let Some(action) = &gate.on_reject {
         fact("on reject", action);
+    }
+    if let Some(why) = &gate.contradicted {
+        fact("contradicted", &format!("by the audit log: {why}"));
     }
     if let Some(why) = &gate.unsealed {
         fact("unsealed", why);

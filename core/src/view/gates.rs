@@ -77,6 +77,10 @@ pub struct GateView {
     /// A warning that no sealed row of the audit log records the gate's creation; only in logs that seal creations.
     #[serde(default)]
     pub unsealed: Option<String>,
+    /// How the gate differs from the sealed rows of the audit log; `None` if it agrees, or without such rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub contradicted: Option<String>,
     /// The gate's rows of the audit log, by id.
     pub history: Vec<AuditRow>,
     /// The column `metadata`, as recorded, if any.

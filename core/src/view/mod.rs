@@ -155,7 +155,7 @@ pub fn icon(status: &str) -> &'static str {
         "waiting" | "waiting_for_input" | "pending" => "◷",
         "interrupted" | "was executing" | "was waiting" => "■",
         "paused" => "‖",
-        AGAINST => "!",
+        AGAINST | "contradicted" => "!",
         "active" => "○",
         "skipped" | "cancelled" => "⊘",
         "cut off" | "abandoned" => "◌",

@@ -8,7 +8,7 @@ use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
 use crate::gate::lifecycle::{History, Lifecycle};
 use crate::gate::seen::{Heads, Seen};
-use crate::gate::{decide_commands, expire_command, uncreated, visit};
+use crate::gate::{contradictions, decide_commands, expire_command, uncreated, visit};
 use crate::issue::Issue;
 use crate::model::{Gate, GateRecord, GateStatus, Run, Text};
 use crate::program::Listing;
@@ -44,6 +44,14 @@ pub(super) fn gate_views<'o>(
         .iter()
         .map(|of| ((&of.gate.run_id, &of.gate.id), of.words()))
         .collect();
+    let contradictions = contradictions(&opened.run.gates, &opened.run.audit);
+    let contradicted = |gate: &Gate| {
+        let of_gate = format!("gate {} ", gate.id);
+        let mut messages = contradictions.iter().map(|issue| &*issue.message);
+        messages
+            .find(|message| message.starts_with(&of_gate))
+            .map(str::to_owned)
+    };
     let heads = OnceCell::new();
     let seen = |gate: &Gate| {
         let heads = heads.get_or_init(|| Heads::of(&opened.run.audit));
@@ -51,6 +59,7 @@ pub(super) fn gate_views<'o>(
     };
     gates
         .map(|gate| GateView {
+            contradicted: contradicted(gate),
             unsealed: unsealed.get(&(&gate.run_id, &gate.id)).cloned(),
             seen: (gate.status == GateStatus::Pending)
                 .then(|| seen(gate))
@@ -121,6 +130,7 @@ fn gate_view(
         execution_id: gate.execution_id,
         node: node.map(NodeId::get),
         unsealed: None,
+        contradicted: None,
         seen: None,
         history: history.of(gate).map(|row| audit_row(opened, row)).collect(),
         metadata: text(&gate.metadata),
