@@ -1,3 +1,4 @@
+use prosescope_core::model::Binding;
 use prosescope_core::render::text::escape;
 use prosescope_core::write::next;
 
@@ -16,7 +17,9 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     unread::require_all_but_sealed(&session)?;
     let (run, trace, listing) = (session.run(), session.trace(), session.listing());
     let named = (session.name(), args.given()?.is_some());
-    let next = next(run, trace, listing, locate::now(), (&named.0, named.1))?;
+    let values = |binding: &Binding, most| session.short_text(binding, most).ok().flatten();
+    let named = (&*named.0, named.1);
+    let next = next(run, trace, listing, locate::now(), named, &values)?;
     out.show(&next, || {
         if next.choices.is_empty() {
             return "nothing: the run is completed\n".to_owned();

@@ -6,8 +6,8 @@ use crate::program::scan;
 use crate::trace::fold;
 use crate::write::tests::Memory;
 use crate::write::{
-    Begin, BeginLoop, Close, CreateGate, Decision, ExitLoop, Finish, How, Insist, Join,
-    ResolveGate, RunParallel, StatementRef, Style, WriteError,
+    Begin, BeginLoop, BeginParallel, Close, CreateGate, Decision, ExitLoop, Finish, How, Insist,
+    Join, Put, ResolveGate, RunParallel, StatementRef, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -78,6 +78,23 @@ fn step(run: &mut Memory, line: &str) -> Result<(), WriteError> {
             let mut parallel = RunParallel::default();
             parallel.begin.statement = statement();
             run.at(NOW, &parallel).map(drop)
+        }
+        "items" => {
+            let begin = BeginParallel {
+                statement: statement(),
+                ..BeginParallel::default()
+            };
+            run.at(NOW, &begin).map(drop)
+        }
+        "put" => {
+            let (name, value) = line.split_once(' ').unwrap().1.split_once('=').unwrap();
+            let put = Put {
+                name: Some(name.to_owned()),
+                value: value.as_bytes().to_vec().into(),
+                done: true,
+                ..Put::default()
+            };
+            run.at(NOW, &put).map(drop)
         }
         "join" => {
             let join = Join {
@@ -150,25 +167,31 @@ fn in_words(all: &[Passed]) -> Vec<String> {
     all.iter().map(|passed| passed.bar.passed()).collect()
 }
 
+/// Runs a script in one form. A line that ends with ` !RULE` is refused by that rule.
+fn scripted(style: Style, program: &str, script: &str) -> Memory {
+    let mut run = Memory::running(style, program);
+    for line in script
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
+        match line.split_once(" !") {
+            Some((line, expected)) => match step(&mut run, line) {
+                Err(WriteError::Refused { rule, .. }) => {
+                    assert_eq!(rule, expected, "{style:?} {line}");
+                }
+                other => panic!("{style:?} {line}: {other:?} instead of {expected}"),
+            },
+            None => step(&mut run, line).unwrap_or_else(|e| panic!("{style:?} {line}: {e}")),
+        }
+    }
+    run
+}
+
 /// Runs a script as [`passed`] does. Returns what the run did against its program.
 fn against(program: &str, script: &str) -> Vec<Passed> {
     let all = STYLES.map(|style| {
-        let mut run = Memory::running(style, program);
-        for line in script
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-        {
-            match line.split_once(" !") {
-                Some((line, expected)) => match step(&mut run, line) {
-                    Err(WriteError::Refused { rule, .. }) => {
-                        assert_eq!(rule, expected, "{style:?} {line}");
-                    }
-                    other => panic!("{style:?} {line}: {other:?} instead of {expected}"),
-                },
-                None => step(&mut run, line).unwrap_or_else(|e| panic!("{style:?} {line}: {e}")),
-            }
-        }
+        let run = scripted(style, program, script);
         let listing = scan(program);
         let trace = fold(&run, Some(&listing), None);
         went_against(&run, &trace, Some(&listing))
@@ -312,4 +335,34 @@ fn after_a_failure_only_what_answers_it_begins() {
     assert_eq!(words(program, &forced), ["went on after line 6 had failed"]);
     let ended = against(program, &format!("{outside}\nfinish force"));
     assert_eq!(ended.len(), 1);
+}
+
+#[test]
+fn a_parallel_over_a_recorded_list_is_joined_after_all_of_its_items() {
+    let program = "let names = session \"names\"\nparallel for name in names:\n  session \"{name}\"\nsession \"z\"\n";
+    let list = |list: &str| format!("begin 1\nput names={list}\nitems 2\n");
+    let two = list("[\"a\", \"b\"]");
+    let script =
+        "join 3 !items-left\nbegin 3 a\nend 4\njoin 3 !items-left\nbegin 3 b\nend 5\njoin 3";
+    let ids = |style| {
+        if style == Style::InPlace {
+            (2, 3, 4)
+        } else {
+            (3, 4, 6)
+        }
+    };
+    for style in STYLES {
+        let (parallel, first, second) = ids(style);
+        let script = script.replace("end 4", &format!("end {first}"));
+        let script = script.replace("end 5", &format!("end {second}"));
+        let script = script.replace("join 3", &format!("join {parallel}"));
+        scripted(style, program, &format!("{two}{script}"));
+        // What is not a list of texts may still be one in the model's words.
+        let prose = list("anna and ben");
+        scripted(
+            style,
+            program,
+            &format!("{prose}begin 3 anna\nend {first}\njoin {parallel}"),
+        );
+    }
 }

@@ -13,7 +13,7 @@ use crate::model::{
     AgentScope, AuditEvent, AuditKind, Binding, BindingKind, Dialect, Execution, Form, Gate,
     GateRecord, Run, RunStatus, Text,
 };
-use crate::program::{Listing, Statement};
+use crate::program::{Expression, Listing, Statement, items};
 use crate::schema::postgres_name;
 use crate::text::short;
 use crate::time::Stamp;
@@ -89,6 +89,9 @@ pub struct Facts<'s> {
     /// The id of the last execution that the command planned, but that the store does not have yet.
     planned: Option<i64>,
 }
+
+/// The longest list, in bytes, whose items a command looks at.
+const LONGEST_LIST: usize = 64 * 1024;
 
 /// A [`Place`]: the parent, the line and, without a line, the text.
 type Key = (Option<i64>, Option<i64>, Option<Text>);
@@ -325,6 +328,27 @@ impl<'s> Facts<'s> {
             Some(binding) => self.shelf.short_text(binding, most),
             None => Ok(None),
         }
+    }
+
+    /// Returns the items that a construct goes through, if a short value records its list; items that are not texts have
+    /// no name. `frame` is the frame around the construct.
+    pub(super) fn items(
+        &self,
+        construct: &Statement,
+        frame: Option<i64>,
+    ) -> Result<Option<Vec<Option<String>>>, Fault> {
+        let list = construct.property("in").map(Expression::of);
+        let Some(Expression::Name(name)) = list else {
+            return Ok(None);
+        };
+        let list = self.short_text(&name, frame, LONGEST_LIST)?;
+        Ok(list.and_then(|list| items(&list)).map(|all| {
+            let named = |item| match item {
+                Expression::Text(text) => Some(text),
+                Expression::Name(_) | Expression::Other(_) => None,
+            };
+            all.into_iter().map(named).collect()
+        }))
     }
 
     /// Returns the name of a binding in this frame that differs from `name` only in case. In a folder, both bindings

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::begin::{Entry, not_twice};
 use super::close::Ending;
 use super::insist::{Insist, Insisted};
-use super::instance::{self, Instance, shown};
+use super::instance::{self, Instance, frame_of, shown};
 use super::item::{self, Wanted};
 use super::meta::Keys;
 use super::source::{Command, Found, Source, StatementRef};
@@ -13,7 +13,7 @@ use super::{
     WriteError, names,
 };
 use crate::model::{Execution, Meta, Status, Text};
-use crate::program::allows_failure;
+use crate::program::{StatementKind, allows_failure};
 use crate::trace::Shape;
 
 /// The command `parallel begin`, which begins a parallel block.
@@ -327,6 +327,9 @@ impl Record for Join {
         let branches = statuses(facts, &open.instance);
         let joins = may_join(&open.instance, &branches, &Source::of(facts));
         open.insisted.sequence(joins)?;
+        let missing = not_begun(facts, &open.instance, &branches)?;
+        open.insisted
+            .sequence(items_begun(&open.instance, &missing.unwrap_or_default()))?;
         open.not_barred(facts)?;
         Ok(Plan {
             changes: open.changes(facts, at, "joined", None, Keys::default())?,
@@ -405,6 +408,54 @@ pub(super) fn may_join(
             }
         ),
         "first complete, fail or skip these branches",
+    ))
+}
+
+/// An item of a list for which no branch has begun: its number, from 1, and its text, if it is one.
+pub(super) type MissingItem = (usize, Option<String>);
+
+/// Returns the items for which no branch of a `parallel for` has begun; `None` if no short value records its list. If
+/// branches do not have the names of the items, they are only counted.
+pub(super) fn not_begun(
+    facts: &Facts<'_>,
+    parallel: &Instance,
+    branches: &[(Text, Status)],
+) -> Result<Option<Vec<MissingItem>>, WriteError> {
+    let source = Source::of(facts);
+    let construct = source.of_row(&parallel.first).and_then(|at| source.get(at));
+    let Some(construct) = construct.filter(|own| own.kind == StatementKind::Parallel) else {
+        return Ok(None);
+    };
+    let frame = frame_of(facts, parallel.first.parent)?.map(|row| row.id);
+    let Some(items) = facts.items(construct, frame)? else {
+        return Ok(None);
+    };
+    let begun: Vec<&str> = branches
+        .iter()
+        .filter(|(_, status)| *status != Status::Pending)
+        .map(|(name, _)| &**name)
+        .collect();
+    let left = items.len().saturating_sub(begun.len());
+    let has_begun =
+        |item: &Option<String>| item.as_deref().is_some_and(|item| begun.contains(&item));
+    let numbered = (1..).zip(items).filter(|(_, item)| !has_begun(item));
+    Ok(Some(numbered.take(left).collect()))
+}
+
+/// Refuses to join a `parallel for` while no branch has begun for some of its items.
+fn items_begun(parallel: &Instance, missing: &[MissingItem]) -> Result<(), WriteError> {
+    let Some((nth, item)) = missing.first() else {
+        return Ok(());
+    };
+    let item = item.as_deref().map_or_else(|| format!("item {nth}"), shown);
+    Err(WriteError::refused(
+        "items-left",
+        format!(
+            "parallel {} has no branch for {} of the items of its list, the first is {item}",
+            parallel.first.id,
+            missing.len()
+        ),
+        "begin a branch for each item: `prosescope exec run --line N --item NAME` with the first line inside",
     ))
 }
 

@@ -228,7 +228,10 @@ impl Look<'_> {
                 Ok(join.into_iter().chain([begin]).collect())
             }
             _ if has_items => {
-                let item = missing.unwrap_or("NAME");
+                let left = parallel::not_begun(self.facts, &instance, &branches)?;
+                let of_list = left.iter().flatten().next();
+                let of_list = of_list.and_then(|(_, item)| item.as_deref());
+                let item = shell::word(missing.or(of_list).unwrap_or("NAME"));
                 let first = body.first.and_then(|at| Some((at, self.listing.get(at)?)));
                 let next = first.map(|(at, first)| {
                     choice(
@@ -239,10 +242,12 @@ impl Look<'_> {
                 // An item in the construct's list `branches` that has not begun has to run. Without such an item, the
                 // construct may also end.
                 let begun = branches.iter().any(|(_, of)| *of != Status::Pending);
-                Ok(match (missing, begun) {
-                    (Some(_), _) => next.into_iter().collect(),
-                    (None, false) => next.into_iter().chain(end).collect(),
-                    (None, true) => end.into_iter().chain(next).collect(),
+                Ok(match (missing, left, begun) {
+                    (Some(_), ..) => next.into_iter().collect(),
+                    (None, Some(left), _) if left.is_empty() => end,
+                    (None, Some(_), _) => next.into_iter().collect(),
+                    (None, None, false) => next.into_iter().chain(end).collect(),
+                    (None, None, true) => end.into_iter().chain(next).collect(),
                 })
             }
             _ => Ok(end),

@@ -18,14 +18,15 @@ use serde::{Deserialize, Serialize};
 
 use self::ends::choice;
 use super::gate::is_due;
-use super::instance::{begins, begun_after, meta, newest_in, same};
+use super::instance::{begins, begun_after, meta, newest_in, same, shown};
 use super::item::is_parallel;
 use super::open_executions::OpenExecutions;
 use super::source::Source;
 use super::{AgentFact, Facts, Fault, Shelf, Style, WriteError};
 use crate::gate::{expire_command, visit};
 use crate::model::{Binding, Execution, GateStatus, Run, RunStatus, Status};
-use crate::program::{Listing, StatementKind as Kind};
+use crate::program::{Listing, Statement, StatementKind as Kind};
+use crate::resume;
 use crate::shell;
 use crate::trace::{Shape, Trace, frame_block, is_branch_text, shape};
 
@@ -53,7 +54,8 @@ pub struct NextChoice {
 }
 
 /// Returns the commands that may come next in a run that was read. `name` is the name by which commands find the run.
-/// `named` is true if the user gave this name; all commands then contain it.
+/// `named` is true if the user gave this name; all commands then contain it. `values` returns the value of a binding if it
+/// is text of at most so many bytes.
 ///
 /// # Errors
 /// An error if the run contradicts itself, or if a part of it was not read.
@@ -63,10 +65,15 @@ pub fn next(
     listing: Option<&Listing>,
     now: i64,
     (name, named): (&str, bool),
+    values: &dyn Fn(&Binding, usize) -> Option<String>,
 ) -> Result<NextView, WriteError> {
     let run = super::adopt::with_events(run, trace, listing);
+    if run.log.is_some() && !run.recorded_in_rows() && !is_over(&run) {
+        return Ok(stands(&run, trace, listing, name));
+    }
     let read = matches!(run, Cow::Borrowed(_)).then_some(trace);
-    let facts = Facts::of(&NoShelf, Style::of(&run), run, listing, read)?;
+    let shelf = ReadShelf { values };
+    let facts = Facts::of(&shelf, Style::of(&run), run, listing, read)?;
     let mut asked = asked(&facts, now, name)?;
     let option = shell::option("--run", name);
     for choice in asked.choices.iter_mut().filter(|_| named) {
@@ -75,10 +82,51 @@ pub fn next(
     Ok(asked)
 }
 
-/// The store of a run that is only read. Nothing that comes next depends on its answers.
-struct NoShelf;
+/// Returns whether a run records an end, after which nothing comes next.
+fn is_over(run: &Run) -> bool {
+    run.status.as_ref().is_some_and(RunStatus::is_finished)
+}
 
-impl Shelf for NoShelf {
+/// Returns where a run stands that other tools record in a compact log. Commands cannot append to it.
+fn stands(run: &Run, trace: &Trace, listing: Option<&Listing>, name: &str) -> NextView {
+    let plan = resume::ahead(resume::Facts {
+        run,
+        trace,
+        listing,
+    });
+    let next = |position: &resume::Position| {
+        let next = position.next.and_then(|at| plan.ahead.get(at));
+        let statement = next.map(|ahead| ahead.statement).or(position.statement);
+        listing?.get(statement?)
+    };
+    let why = |own: &Statement| {
+        let text = shown(&own.text);
+        format!(
+            "the run is not recorded here, but stands at line {}: {text}",
+            own.line
+        )
+    };
+    let mut whys: Vec<String> = plan.positions.iter().filter_map(next).map(why).collect();
+    if whys.is_empty() {
+        whys.push(
+            "the run is not recorded here, and its records show no next statement".to_owned(),
+        );
+    }
+    whys.truncate(MOST);
+    let choices = whys.into_iter().map(|why| choice("prosescope resume", why));
+    NextView {
+        run: name.to_owned(),
+        execution: None,
+        choices: choices.collect(),
+    }
+}
+
+/// The store of a run that is only read. Of its answers, what comes next depends only on short values.
+struct ReadShelf<'a> {
+    values: &'a dyn Fn(&Binding, usize) -> Option<String>,
+}
+
+impl Shelf for ReadShelf<'_> {
     fn next_execution(&self) -> Result<i64, Fault> {
         Ok(0)
     }
@@ -91,8 +139,8 @@ impl Shelf for NoShelf {
         Ok(binding.clone())
     }
 
-    fn short_text(&self, _: &Binding, _: usize) -> Result<Option<String>, Fault> {
-        Ok(None)
+    fn short_text(&self, binding: &Binding, most: usize) -> Result<Option<String>, Fault> {
+        Ok((self.values)(binding, most))
     }
 
     fn attachment(&self, _: &str) -> Result<bool, Fault> {
