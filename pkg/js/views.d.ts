@@ -434,6 +434,8 @@ export type GateView = {
   node: number | null;
   /** A warning that no sealed row of the audit log records the gate's creation; only in logs that seal creations. */
   unsealed: string | null;
+  /** How the gate differs from the sealed rows of the audit log; `null` if it agrees, or without such rows. */
+  contradicted?: string;
   /** The gate's rows of the audit log, by id. */
   history: Array<AuditRow>;
   /** The column `metadata`, as recorded, if any. */
