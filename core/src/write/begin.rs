@@ -505,10 +505,9 @@ fn name_frame(facts: &Facts<'_>, row: &mut Execution) -> Result<Option<(String, 
 
 /// Refuses a statement that is already open in the same parent, because the rows of both executions would look alike.
 pub(super) fn not_twice(facts: &Facts<'_>, row: &Execution) -> Result<(), WriteError> {
-    // Each execution of a parallel block or loop gets a new `parallel_id` or `loop_id`, so these ids are not compared.
-    // The newest row of the same statement counts.
-    let newest = newest(facts, row, i64::MIN);
-    match newest.filter(|row| !row.status.is_terminal()) {
+    let newest = newest(facts, row, i64::MIN).and_then(|row| facts.instance(row.id));
+    let is_open = |row: &Execution| facts.open().any(|open| open.id == row.id);
+    match newest.map(|newest| newest.first).filter(is_open) {
         None => Ok(()),
         Some(open) => Err(WriteError::refused(
             "execution-open",

@@ -3,6 +3,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::instance::Instance;
 use super::{Change, Fault, FaultKind};
 use crate::decode::gates_json;
 use crate::decode::rows::dialect_of;
@@ -11,13 +12,13 @@ use crate::issue::{Issue, Severity};
 use crate::judgement::{Bar, Calls, Failures, Gates, Order};
 use crate::model::{
     AgentScope, AuditEvent, AuditKind, Binding, BindingKind, Dialect, Execution, Form, Gate,
-    GateRecord, Run, RunStatus, Text,
+    GateRecord, Run, RunStatus, Status, Text,
 };
 use crate::program::{Expression, Listing, Statement, items};
 use crate::schema::postgres_name;
 use crate::text::short;
 use crate::time::Stamp;
-use crate::trace::{self, Trace};
+use crate::trace::{self, Node, NodeId, Trace};
 
 /// The form in which a store records executions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -262,6 +263,45 @@ impl<'s> Facts<'s> {
         let rows = self.rows();
         let at = rows.binary_search_by_key(&id, |row| row.id).ok()?;
         rows.get(at)
+    }
+
+    /// Returns the instance that has a row with this id.
+    pub(super) fn instance(&self, id: i64) -> Option<Instance> {
+        let trace = self.trace();
+        let node = trace.node(trace.of_row(id)?)?;
+        let row = |at: Option<u32>| self.rows().get(at? as usize).cloned();
+        let first = row(node.first_row)?;
+        Some(Instance {
+            last: row(node.last_row).unwrap_or_else(|| first.clone()),
+            first,
+        })
+    }
+
+    /// Returns the executions that are open, like all executions around them, with the first row of each.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Execution> {
+        let trace = self.trace();
+        let mut closed = NodeId::new(0);
+        let nodes = trace.nodes.iter_enumerated();
+        let open = nodes.filter(move |(at, node)| {
+            if *at < closed || node.kind.is_round() {
+                return false;
+            }
+            if !node.status.is_open() || node.derived || self.is_of_earlier_attempt(node) {
+                closed = trace.end(*at);
+                return false;
+            }
+            true
+        });
+        open.filter_map(|(_, node)| self.rows().get(node.first_row? as usize))
+    }
+
+    /// Returns whether a node began before the present attempt of the execution around it.
+    fn is_of_earlier_attempt(&self, node: &Node) -> bool {
+        let row = |at: Option<u32>| self.rows().get(at? as usize);
+        let around = node.parent.and_then(|at| self.trace().node(at));
+        let retried = row(around.and_then(|around| around.last_row));
+        let retried = retried.filter(|row| row.status == Status::Retry);
+        retried.zip(row(node.first_row)).is_some_and(|(retry, row)| row.id < retry.id)
     }
 
     /// Returns the rows at `place`, from the newest down to the row with the id `since`.

@@ -1,12 +1,7 @@
-//! Finds the first and the last row of one instance, which is one execution of a statement or construct (errata T1 to
-//! T3).
-//!
-//! A row that Prosescope writes contains its parent's row id and a copy of the keys that identify its instance, such as
-//! `loop_id`. Two rows with the same parent, statement number and keys therefore belong to one instance;
-//! [`crate::trace`] applies the same rule.
+//! One execution of a statement or construct, as the trace combines its rows (errata T1 to T3).
 
 use super::source::Source;
-use super::{Facts, Place, Style, WriteError};
+use super::{Facts, Place, WriteError};
 use crate::model::{Execution, Meta, RunStatus, Status};
 use crate::text::cut;
 
@@ -17,22 +12,12 @@ pub(super) struct Instance {
     pub(super) first: Execution,
     /// The instance's last row. In the in-place style, or if the instance has only one row, this is the first row.
     pub(super) last: Execution,
-    /// The id of the next instance of the same statement in the same parent, if the statement began again.
-    pub(super) again: Option<i64>,
 }
 
 impl Instance {
-    /// Returns the instance whose first row has this id.
+    /// Returns the instance that has a row with this id.
     pub(super) fn of(facts: &Facts<'_>, id: i64) -> Result<Instance, WriteError> {
-        let Some(first) = facts.execution(id) else {
-            return Err(no_execution(id));
-        };
-        let (last, again) = latest(facts, first, id);
-        Ok(Instance {
-            first: first.clone(),
-            last: last.unwrap_or(first).clone(),
-            again,
-        })
+        facts.instance(id).ok_or_else(|| no_execution(id))
     }
 
     /// Returns whether the instance is open.
@@ -70,67 +55,22 @@ impl Instance {
     }
 }
 
-/// Returns the last row of the instance of `like`, and the id of the first later row that belongs to another instance.
-/// `since` is the id of the instance's first row.
-fn latest<'f>(
-    facts: &'f Facts<'_>,
-    like: &Execution,
-    since: i64,
-) -> (Option<&'f Execution>, Option<i64>) {
-    if facts.style() == Style::InPlace {
-        return (facts.execution(since).filter(|_| like.id == since), None);
-    }
-    // A loop, a parallel block or a gate has a new id (such as `loop_id`) each time, so the newest row with this id
-    // suffices. A plain statement has no such id, and may have begun again.
-    let own = meta(like);
-    let named = own.loop_id.is_some() || own.parallel_id.is_some() || own.gate_id.is_some();
-    let place = Place::of(like);
-    let mut rows = facts.back(&place, since).filter(|row| same(like, row));
-    if named {
-        return (rows.next(), None);
-    }
-    let rows: Vec<&Execution> = rows.collect();
-    let mut last: Option<&Execution> = None;
-    for row in rows.into_iter().rev() {
-        if last.is_some_and(|last| last.status.is_terminal()) && row.status != Status::Retry {
-            return (last, Some(row.id));
-        }
-        last = Some(row);
-    }
-    (last, None)
-}
-
-/// Returns the newest row of the same statement in the same parent, from `since` on.
+/// Returns the newest row of the statement and branch of `like`, in the same parent, from `since` on.
 pub(super) fn newest<'f>(
     facts: &'f Facts<'_>,
     like: &Execution,
     since: i64,
 ) -> Option<&'f Execution> {
-    let place = Place::of(like);
-    facts.back(&place, since).find(|row| alike(like, row))
-}
-
-/// Returns whether two rows of one parent are of the same statement. `parallel_id` and `loop_id` are ignored, because
-/// each execution of the statement gets a new one.
-fn alike(like: &Execution, row: &Execution) -> bool {
-    let (own, other) = (meta(like), meta(row));
-    if own.loop_id.is_some() {
-        return other.loop_id.is_some() && same_place(like, row);
-    }
-    if own.parallel_id.is_some() && own.branch.is_none() {
-        return other.parallel_id.is_some() && other.branch.is_none() && same_place(like, row);
-    }
-    same(like, row)
+    let branch = meta(like).branch;
+    let mut rows = facts.back(&Place::of(like), since);
+    rows.find(|row| meta(row).branch == branch)
 }
 
 /// Returns the id of the later instance of the same statement in the same parent, if the statement began again.
 pub(super) fn begun_again(facts: &Facts<'_>, instance: &Instance) -> Option<i64> {
-    if instance.again.is_some() || facts.style() == Style::InPlace {
-        return instance.again;
-    }
-    let first = &instance.first;
-    let newest = newest(facts, first, first.id);
-    newest.filter(|row| !same(first, row)).map(|row| row.id)
+    let newest = newest(facts, &instance.first, instance.first.id)?;
+    let newest = facts.instance(newest.id)?.first.id;
+    (newest != instance.first.id).then_some(newest)
 }
 
 /// Returns whether a row opens its instance. In a folder's log, a row with a binding but without a start time opens no
@@ -166,19 +106,6 @@ pub(super) fn newest_in<'f>(
     let newest = facts.children(parent).rev();
     let mut newest = newest.take_while(|row| row.id > since);
     newest.find(|row| meta(row).reopened.is_none() && wanted(row))
-}
-
-/// Returns whether two rows of one parent belong to one instance (errata T1).
-pub(super) fn same(a: &Execution, b: &Execution) -> bool {
-    let (x, y) = (meta(a), meta(b));
-    same_place(a, b)
-        && (x.gate_id, x.loop_id, x.parallel_id, x.branch)
-            == (y.gate_id, y.loop_id, y.parallel_id, y.branch)
-}
-
-/// Returns whether two rows of one parent are of the same statement.
-fn same_place(a: &Execution, b: &Execution) -> bool {
-    a.index == b.index && (a.index.is_some() || a.text == b.text)
 }
 
 pub(super) fn meta(row: &Execution) -> Meta {

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::instance::{Instance, meta, shown};
+use super::instance::{meta, shown};
 use super::source::{Found, Source};
 use super::{Change, ExecutionUpdate, Facts, Style, WriteError};
 use crate::judgement::WAITS;
-use crate::model::{Execution, GateStatus, Status};
+use crate::model::{Execution, Status};
 use crate::trace::{Shape, shape};
 
 /// The open executions of a run whose ancestors are all open. An execution inside an ended execution counts as cut off.
@@ -19,24 +19,10 @@ pub(super) struct OpenExecutions {
 
 impl OpenExecutions {
     pub(super) fn of(facts: &Facts<'_>) -> Result<OpenExecutions, WriteError> {
-        let mut rows: BTreeMap<i64, Execution> = BTreeMap::new();
-        for row in facts.rows().iter().filter(|row| row.opens()) {
-            let id = row.id;
-            // A parent has a lower id than its children, so the loop visited the parent before.
-            let above = match row.parent.filter(|parent| *parent != id) {
-                // An execution of an earlier attempt of its parent is not open in the next attempt.
-                Some(parent) if rows.contains_key(&parent) => {
-                    let last = Instance::of(facts, parent)?.last;
-                    last.status != Status::Retry || last.id < id
-                }
-                Some(parent) => is_open_with_ancestors(facts, parent)?,
-                None => true,
-            };
-            if above && is_open(facts, row, &rows)? {
-                rows.insert(id, row.clone());
-            }
-        }
-        Ok(OpenExecutions { rows })
+        let rows = facts.open().map(|row| (row.id, row.clone()));
+        Ok(OpenExecutions {
+            rows: rows.collect(),
+        })
     }
 
     pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &Execution> {
@@ -313,46 +299,4 @@ fn gate_waits(gate: &Execution) -> WriteError {
         ),
         "a person decides: stop here, and tell whoever may decide; `prosescope gates` shows the question",
     )
-}
-
-fn is_open(
-    facts: &Facts<'_>,
-    row: &Execution,
-    known: &BTreeMap<i64, Execution>,
-) -> Result<bool, WriteError> {
-    if known
-        .values()
-        .any(|first| super::instance::same(first, row) && first.parent == row.parent)
-    {
-        // Another writer recorded a second row for an execution that is already open.
-        return Ok(false);
-    }
-    if !Instance::of(facts, row.id)?.is_open() {
-        return Ok(false);
-    }
-    // If a gate and its waiting row disagree, the gate counts (errata G13).
-    match &meta(row).gate_id {
-        Some(gate) => Ok(facts
-            .gate(gate)?
-            .is_none_or(|gate| gate.status == GateStatus::Pending)),
-        None => Ok(true),
-    }
-}
-
-/// Returns whether an execution and all its ancestors are open. A parent that does not exist is ignored, because other
-/// writers put the number of a statement into the column for the parent (errata X2).
-fn is_open_with_ancestors(facts: &Facts<'_>, id: i64) -> Result<bool, WriteError> {
-    let mut at = Some(id);
-    let mut seen = std::collections::BTreeSet::new();
-    while let Some(id) = at.filter(|id| seen.insert(*id)) {
-        if facts.execution(id).is_none() {
-            return Ok(true);
-        }
-        let instance = Instance::of(facts, id)?;
-        if !instance.is_open() {
-            return Ok(false);
-        }
-        at = instance.first.parent;
-    }
-    Ok(true)
 }

@@ -282,11 +282,12 @@ impl Look<'_> {
             None => String::new(),
         };
         let gate = meta(&last.row).gate_id.is_some();
-        let failed = self.instance(&last.row);
+        let failed = Instance::of(self.facts, last.row.id)?;
         let used_up = match gate {
             true => None,
-            false => retry::used_up(self.source, &Instance::of(self.facts, failed)?),
+            false => retry::used_up(self.source, &failed),
         };
+        let failed = failed.first.id;
         let what = match (gate, used_up) {
             (true, _) => "the gate was turned down".to_owned(),
             (_, Some(max)) => {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use self::ends::choice;
 use super::gate::is_due;
-use super::instance::{begins, begun_after, meta, newest_in, same, shown};
+use super::instance::{begun_after, meta, newest_in, shown};
 use super::item::is_parallel;
 use super::open_executions::OpenExecutions;
 use super::source::Source;
@@ -375,23 +375,6 @@ impl Look<'_> {
             .as_deref()
             .or(own.and_then(|s| s.property("on_reject")));
         Ok(refused && !says.is_some_and(crate::gate::is_continue))
-    }
-
-    /// Returns the id of the instance that a row belongs to.
-    fn instance(&self, row: &Execution) -> i64 {
-        let mut first = row.id;
-        if self.facts.style() == Style::InPlace {
-            return first;
-        }
-        let place = super::Place::of(row);
-        let rows = self.facts.back(&place, 0);
-        for other in rows.filter(|other| other.id <= row.id && same(row, other)) {
-            first = other.id;
-            if begins(other) {
-                break;
-            }
-        }
-        first
     }
 
     fn decision(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {
