@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bar, Passed, begun, in_clause};
+use super::{Bar, Passed, begun, has_catch, in_clause};
 use crate::model::{Run, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
@@ -63,9 +63,7 @@ impl<'a> Failures<'a> {
     /// Returns why an execution must not end successfully after a failure in it; `None` as the execution is the run. Of a
     /// loop, the last round counts.
     pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<Bar> {
-        // A `try` may end before its `catch` begins.
-        let tried = at.and_then(|at| self.program?.catch_of(self.statement(at)?));
-        if tried.is_some() {
+        if at.is_some_and(|at| has_catch(self.trace, self.program, at)) {
             return None;
         }
         let round = at.and_then(|at| self.trace.round_open(at));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::order::{bodies_around, body_of, in_sequence};
-use super::{GateBar, Why, begun, has_labels};
+use super::{GateBar, Why, begun, has_catch, has_labels};
 use crate::gate::{is_continue, visit};
 use crate::model::{Gate, GateStatus, Run, RunStatus, Text};
 use crate::program::{Listing, StatementKind as Kind};
@@ -230,8 +230,12 @@ impl<'a> Gates<'a> {
     /// Returns the rejected or timed-out gate because of which an execution cannot end successfully; `None` as the
     /// execution is the run.
     pub fn bar_of_end(&self, at: Option<NodeId>) -> Option<GateBar> {
+        let caught = at.is_some_and(|at| has_catch(self.trace, self.program, at));
         let bars = |visit: &&Visit| {
-            let refused = matches!(visit.why, Some(Why::Rejected | Why::TimedOut | Why::Gone));
+            let refused = match visit.why {
+                Some(Why::Rejected | Why::TimedOut) => !caught,
+                why => why == Some(Why::Gone),
+            };
             refused && visit.again.is_none() && visit.bodies.iter().any(|body| body.0 == at)
         };
         let visit = self.visits.iter().find(bars);

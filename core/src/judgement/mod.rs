@@ -168,6 +168,12 @@ fn in_clause(program: &Listing, statement: u32, own: u32, is: impl Fn(Kind) -> b
     })
 }
 
+/// Returns whether a node is a `try` with a `catch`: it may end although something in it failed, before its `catch` begins.
+fn has_catch(trace: &Trace, program: Option<&Listing>, at: NodeId) -> bool {
+    let own = trace.node(at).and_then(|node| node.sure_index(program));
+    own.is_some_and(|own| program.is_some_and(|program| program.catch_of(own).is_some()))
+}
+
 /// Returns whether a node is an execution that began, rather than one that is only announced or was skipped.
 fn begun(node: &Node) -> bool {
     let announced =

@@ -46,9 +46,38 @@ impl<'a> Order<'a> {
         Some(order)
     }
 
+    /// Returns the lines of the statements that are not recorded although the program runs them, before a statement that
+    /// would begin in the execution `parent` now.
+    pub fn before(
+        &self,
+        run: &Run,
+        trace: &Trace,
+        parent: Option<NodeId>,
+        statement: u32,
+    ) -> Vec<u32> {
+        let bodies = bodies_around(run, trace, self.program, parent);
+        let outward = self.outward(statement, &bodies);
+        let mut lines: Vec<u32> = outward
+            .flat_map(|at| self.passed_over(parent, at))
+            .collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    /// Returns a statement and those around it, in the same body. A construct that need not be recorded, such as an `if`,
+    /// contains a sequence of its own.
+    fn outward<'b>(
+        &'b self,
+        statement: u32,
+        bodies: &'b BTreeSet<u32>,
+    ) -> impl Iterator<Item = u32> + 'b {
+        let outward = std::iter::once(statement).chain(self.program.enclosing(statement));
+        outward.take_while(|at| !bodies.contains(at))
+    }
+
     /// Returns the lines of the statements that are not recorded although the program runs them, in the body of the
-    /// execution `parent`, before the statement with this index.
-    pub fn passed_over(&self, parent: Option<NodeId>, statement: u32) -> Vec<u32> {
+    /// execution `parent`, before the statement with this index and in the same sequence.
+    fn passed_over(&self, parent: Option<NodeId>, statement: u32) -> Vec<u32> {
         let none = Some(BTreeSet::new());
         let Some(recorded) = self.recorded.get(&parent).unwrap_or(&none) else {
             return Vec::new();
@@ -97,10 +126,8 @@ impl<'a> Order<'a> {
             let Some(statement) = statement.filter(|_| super::begun(node)) else {
                 continue;
             };
-            let mut outward = std::iter::once(statement).chain(self.program.enclosing(statement));
             let bodies = bodies_around(run, trace, self.program, node.parent);
-            // A construct that need not be recorded, such as an `if`, contains a sequence of its own.
-            while let Some(inner) = outward.next().filter(|at| !bodies.contains(at)) {
+            for inner in self.outward(statement, &bodies) {
                 let around = self.program.get(inner).and_then(|own| own.parent);
                 let known = last.entry((node.parent, around)).or_insert((inner, at));
                 if inner > known.0 {

@@ -109,13 +109,17 @@ impl<'a> Walk<'a> {
         match (self.facts.statement(at), own.kind.is_gate() || is_empty()) {
             (Some(statement), true) => {
                 self.subtree(statement, How::Here, around);
+                self.goes_inside(statement, around);
                 self.behind(statement, around);
             }
             (statement, false) => {
                 if let Some(statement) = statement {
                     self.add(statement, How::Here, around);
                 }
+                // What runs next is inside of the open statement, unless nothing is left there.
+                let around = self.first.take();
                 self.resume(Some(at), statement);
+                self.first = self.first.or(around);
             }
             (None, true) => {
                 self.unknown(format!(
@@ -125,6 +129,13 @@ impl<'a> Walk<'a> {
                 self.out_of(own.parent);
             }
         }
+    }
+
+    /// Lets the run go on at the first statement inside of an open statement in which nothing began.
+    fn goes_inside(&mut self, statement: u32, around: Inside) {
+        let inner = self.listing.first_in(Some(statement));
+        let inner = inner.and_then(|at| self.seen.get(&(at, around.scope, around.called)));
+        self.first = inner.copied().or(self.first);
     }
 
     /// Marks the plan as incomplete and notes why.

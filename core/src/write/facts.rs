@@ -190,7 +190,9 @@ impl<'s> Facts<'s> {
         let order = self.listing.and_then(|program| Order::of(trace, program));
         let parent = parent.and_then(|id| trace.of_row(id));
         let parent = parent.map(|at| trace.round_open(at).unwrap_or(at));
-        order.map_or_else(Vec::new, |order| order.passed_over(parent, statement))
+        order.map_or_else(Vec::new, |order| {
+            order.before(&self.run, trace, parent, statement)
+        })
     }
 
     /// Returns what bars a call of `block` in the execution `parent`.
@@ -301,7 +303,9 @@ impl<'s> Facts<'s> {
         let around = node.parent.and_then(|at| self.trace().node(at));
         let retried = row(around.and_then(|around| around.last_row));
         let retried = retried.filter(|row| row.status == Status::Retry);
-        retried.zip(row(node.first_row)).is_some_and(|(retry, row)| row.id < retry.id)
+        retried
+            .zip(row(node.first_row))
+            .is_some_and(|(retry, row)| row.id < retry.id)
     }
 
     /// Returns the rows at `place`, from the newest down to the row with the id `since`.

@@ -163,8 +163,11 @@ pub(super) fn find(facts: &Facts<'_>, wanted: Wanted<'_>) -> Result<Where, Write
         return Ok(Where::Elsewhere);
     }
     let mut free: Vec<&&Execution> = Vec::new();
+    // A handler begins while its `try` is open.
+    let own = listing.leader(statement);
+    let tried = |row: &Execution| source.of_row(row).map(|at| listing.leader(at)) == Some(own);
     for item in items.iter().filter(|_| !alone) {
-        if open_executions.inside(item.id).next().is_none() && !begun_in(facts, item.id, &found)? {
+        if open_executions.inside(item.id).all(tried) && !begun_in(facts, item.id, &found)? {
             free.push(item);
         }
     }
