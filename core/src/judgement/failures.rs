@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Bar, Passed, begun, has_catch, in_clause};
-use crate::model::{Run, RunStatus, Status};
+use crate::model::{Run, RunStatus};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
@@ -90,26 +90,9 @@ impl<'a> Failures<'a> {
         })
     }
 
-    /// Returns whether a failure belongs to the present attempt of what is around it. If rows do not show where that
-    /// attempt began, the failure does not count.
+    /// Returns whether a failure certainly belongs to the present attempt of what is around it.
     fn is_present(&self, failed: &Node) -> bool {
-        let around = failed.parent.and_then(|at| self.trace.node(at));
-        let around = match around {
-            Some(round) if round.kind.is_round() => round.parent.and_then(|at| self.trace.node(at)),
-            around => around,
-        };
-        let Some(around) = around.filter(|around| around.attempts > 1) else {
-            return true;
-        };
-        let row = |id: &i64| {
-            let rows = &self.run.executions;
-            rows.get(rows.binary_search_by_key(id, |row| row.id).ok()?)
-        };
-        let attempts = around.aliases.iter().filter_map(row);
-        let attempts = attempts.filter(|row| row.status == Status::Retry);
-        let last = attempts.map(|row| row.id).max();
-        last.zip(failed.id)
-            .is_some_and(|(last, failed)| failed > last)
+        self.trace.is_present(self.run, failed) == Some(true)
     }
 
     fn ran_again(&self, failed: NodeId, node: &Node) -> bool {

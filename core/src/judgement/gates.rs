@@ -215,6 +215,7 @@ impl<'a> Gates<'a> {
             let (visit, _) = visits.find(|(visit, inner)| {
                 let same = own.is_none() && *inner == visit.node && asks == Some(&*visit.name);
                 visit.again.is_none()
+                    && self.is_present(*inner)
                     && Some(*inner) != own
                     && !same
                     && !self.is_handler(statement, *inner)
@@ -236,12 +237,21 @@ impl<'a> Gates<'a> {
                 Some(Why::Rejected | Why::TimedOut) => !caught,
                 why => why == Some(Why::Gone),
             };
-            refused && visit.again.is_none() && visit.bodies.iter().any(|body| body.0 == at)
+            let mut bodies = visit.bodies.iter();
+            refused
+                && visit.again.is_none()
+                && bodies.any(|body| body.0 == at && self.is_present(body.1))
         };
         let visit = self.visits.iter().find(bars);
         visit
             .and_then(|visit| self.of_visit(visit))
             .or_else(|| self.unasked_in(at))
+    }
+
+    /// Returns whether a node may belong to the present attempt of what is around it.
+    fn is_present(&self, at: NodeId) -> bool {
+        let node = self.trace.node(at);
+        node.is_none_or(|node| self.trace.is_present(self.run, node) != Some(false))
     }
 
     /// Returns the first gate of a body, the program's or that of a called block, that nobody asked.
@@ -379,11 +389,18 @@ impl<'a> Gates<'a> {
             }
             let begun = self.order(at, node.first_row);
             let statement = node.sure_index(self.program);
+            let around = node.parent.and_then(|at| self.trace.node(at));
+            let retried = around.filter(|around| around.attempts > 1);
+            let retried: Vec<i64> = retried
+                .into_iter()
+                .flat_map(|at| at.retries(self.run))
+                .collect();
             let follows = |visit: &Visit, inner: NodeId| {
                 visit.asked < begun
                     && visit.again.is_none_or(|again| begun < again)
                     && inner != at
                     && !self.is_handler(statement, inner)
+                    && !retried.iter().any(|id| visit.asked < *id && *id < begun)
             };
             let barring = self.barring.get(&node.parent).into_iter().flatten();
             let mut barring =

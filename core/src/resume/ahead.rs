@@ -6,6 +6,7 @@ use super::{Facts, Plan, Scopes};
 use crate::model::RunStatus;
 use crate::trace::{Node, NodeId, NodeKind};
 use crate::view::{How, Stop};
+use crate::write::stands;
 
 /// Limit for the number of statements ahead that a plan lists.
 pub(super) const MOST: usize = 4_000;
@@ -45,36 +46,50 @@ pub struct Ahead {
     pub position: usize,
 }
 
-/// Returns the last failure inside the open node `within`, or inside the program for `None`. The run continues at this
-/// failure. Returns `None` if a handler handled the failure, or if the open node is a parallel that allows the failure.
-/// Also returns `None` if only bindings show what ran, because they record no order. A log or state file that ends with a
-/// failure ends there.
-fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
+/// Returns the last failure inside the open node `within`, or inside the program for `None`, and the statement that handles
+/// it, if there is one. The run continues at the failure, or at its handler. Returns `None` if nothing failed last, or if the
+/// open node is a parallel that allows the failure. Also returns `None` if only bindings show what ran, because they record
+/// no order. A log or state file that ends with a failure ends there.
+fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<(NodeId, Option<u32>)> {
     if facts.trace.unordered {
         return None;
     }
     loop {
+        let around = within.and_then(|at| facts.node(at));
         if within.is_some_and(|at| facts.allows_failure(at).is_some()) {
             return None;
         }
-        let ran = |(_, node): &(NodeId, &Node)| !node.derived || node.kind.is_round();
-        let (last, node) = facts.inner(within).filter(ran).last()?;
+        let ran = |(_, node): &(NodeId, &Node)| {
+            let present = facts.trace.is_present(facts.run, node) != Some(false);
+            present && !node.derived || node.kind.is_round()
+        };
+        let mut inner = facts.inner(within).filter(ran);
+        // Of several failed branches, the first comes first.
+        let (last, node) = match around.is_some_and(|around| around.kind == NodeKind::Parallel) {
+            true => inner.find(|(_, node)| node.has_failed())?,
+            false => inner.last()?,
+        };
         if node.kind.is_round() {
             within = Some(last);
             continue;
         }
         if !node.has_failed() {
-            let around = facts.node(within?)?;
-            let mut branches = facts.inner(within).filter(|(_, node)| node.has_failed());
-            let failed = branches
-                .next()
-                .filter(|_| around.kind == NodeKind::Parallel);
-            return failed.map(|(at, _)| at);
+            return None;
         }
-        // If the failure has a handler, the run continues at the handler, not at the failed statement.
-        let handler = || facts.listing?.handler(facts.statement(last)?);
-        return handler().is_none().then(|| cause_of(facts, last));
+        let handler = facts.statement(last);
+        let handler = handler.and_then(|at| facts.listing?.handler(at));
+        // A handler that ran already does not handle the failure once more.
+        let handler = handler.filter(|handler| !ran_after(facts, last, *handler));
+        return Some((cause_of(facts, last), handler));
     }
+}
+
+/// Returns whether a statement ran after a node, in the same body or in one around it.
+fn ran_after(facts: Facts<'_>, node: NodeId, statement: u32) -> bool {
+    let around = facts.node(node).and_then(|node| node.parent);
+    let bodies = facts.trace.upward(around).map(Some).chain([None]);
+    let mut later = bodies.flat_map(|body| facts.inner(body));
+    later.any(|(at, own)| at > node && !own.derived && facts.statement(at) == Some(statement))
 }
 
 /// Returns the first cause of the run's failure if the cause is inside a failed node, else the failed node. Therefore a
@@ -93,32 +108,37 @@ fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
     failed
 }
 
-/// Returns the run's positions, each with its reason.
-fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop)> {
+/// A place where a run stands: its node, the reason, and the handler of the failure there.
+type Stands = (Option<NodeId>, Stop, Option<u32>);
+
+/// Returns the run's positions.
+fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<Stands> {
     if facts.trace.verdict.status == RunStatus::Failed.word() {
         let Some(cause) = facts.trace.first_cause else {
             notes.push("the run failed, but no record shows at which statement".to_owned());
             return Vec::new();
         };
-        return vec![(Some(cause), Stop::Failed)];
+        return vec![(Some(cause), Stop::Failed, None)];
     }
     let stop = |at: NodeId| match (failed_last(facts, Some(at)), facts.node(at)) {
-        (Some(failed), _) => (Some(failed), Stop::Failed),
-        (None, Some(node)) if node.kind.is_gate() => (Some(at), Stop::Gate),
-        (None, _) => (Some(at), Stop::Open),
+        (Some((failed, None)), _) => (Some(failed), Stop::Failed, None),
+        (Some((_, handler)), _) => (Some(at), Stop::Open, handler),
+        (None, Some(node)) if node.kind.is_gate() => (Some(at), Stop::Gate, None),
+        (None, _) => (Some(at), Stop::Open, None),
     };
     let mut found: Vec<_> = facts.trace.positions.iter().map(|at| stop(*at)).collect();
     if !found.is_empty() {
         return found;
     }
     let unknown = facts.trace.verdict.status.is_empty();
-    let note = if let Some(failed) = failed_last(facts, None) {
-        found.push((Some(failed), Stop::Failed));
+    let failed = failed_last(facts, None);
+    let note = if let Some((failed, None)) = failed {
+        found.push((Some(failed), Stop::Failed, None));
         return found;
     } else if unknown && facts.trace.nodes.is_empty() {
         "no execution is recorded: it is unknown whether the run has begun"
     } else {
-        found.push((None, Stop::Between));
+        found.push((None, Stop::Between, failed.and_then(|(_, handler)| handler)));
         "the run's status is not recorded: the statements after the last recorded statement are listed as still to run"
     };
     notes.extend(unknown.then(|| note.to_owned()));
@@ -127,7 +147,9 @@ fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop
 
 pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
     let scopes = Scopes::of(facts);
-    for (node, stop) in stops(facts, &mut plan.notes) {
+    let mut handlers = Vec::new();
+    for (node, stop, handler) in stops(facts, &mut plan.notes) {
+        handlers.push(handler);
         let own = node.and_then(|at| facts.node(at));
         // If the node is a frame in which no statement has started yet, the position is inside that frame.
         let inside = match own {
@@ -153,7 +175,11 @@ pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
         return;
     };
     let mut walk = Walk::new(facts, listing, &scopes);
-    for (nth, position) in plan.positions.iter_mut().enumerate() {
+    let stands = stands(facts.run, facts.trace, facts.listing);
+    for (nth, (position, handler)) in plan.positions.iter_mut().zip(handlers).enumerate() {
+        let own = position.node.and_then(|at| facts.node(at)?.id);
+        let known = matches!(position.stop, Stop::Open | Stop::Between);
+        let stand = stands.get(&own).filter(|_| known);
         walk.position = nth;
         walk.first = None;
         walk.from(position.node);
@@ -161,11 +187,20 @@ pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
         position.next = walk.first;
         if let Some((gate, refused)) = walk.decided.take() {
             plan.decided.push(gate);
-            if refused {
+            if refused && stand.is_none() {
                 position.stop = Stop::Refused;
                 position.node = Some(gate);
                 position.statement = facts.statement(gate);
             }
+        }
+        if let Some(handler) = handler {
+            let at = walk
+                .ahead
+                .iter()
+                .rposition(|ahead| ahead.statement == handler);
+            position.next = at.or(position.next);
+        } else if let Some(stand) = stand {
+            position.next = walk.ahead_at(*stand).or(position.next);
         }
     }
     if walk.is_full() {

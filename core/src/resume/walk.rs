@@ -10,6 +10,7 @@ use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::How;
+use crate::write::Stand;
 
 /// A walk that collects the statements ahead of each position, one position after the other.
 pub(super) struct Walk<'a> {
@@ -27,8 +28,6 @@ pub(super) struct Walk<'a> {
     pub(super) notes: Vec<String>,
     /// Whether statements ahead may be missing from the list.
     pub(super) cut: bool,
-    /// Whether the present position continues after a statement that failed.
-    failed: bool,
     /// The present position: an index into [`super::Plan::positions`].
     pub(super) position: usize,
     /// The gate that was decided last before the present position, and whether the decision keeps the program from
@@ -68,7 +67,6 @@ impl<'a> Walk<'a> {
             ahead: Vec::new(),
             notes: Vec::new(),
             cut: false,
-            failed: false,
             position: 0,
             decided: None,
             calls: VecDeque::new(),
@@ -100,7 +98,6 @@ impl<'a> Walk<'a> {
     /// statement that ended last.
     pub(super) fn from(&mut self, node: Option<NodeId>) {
         let found = node.and_then(|at| Some((at, self.facts.node(at)?)));
-        self.failed = found.is_some_and(|(_, own)| own.status == NodeStatus::Failed);
         let Some((at, own)) = found else {
             return self.resume(None, None);
         };
@@ -116,10 +113,10 @@ impl<'a> Walk<'a> {
                 if let Some(statement) = statement {
                     self.add(statement, How::Here, around);
                 }
-                // What runs next is inside of the open statement, unless nothing is left there.
-                let around = self.first.take();
+                // What runs next is inside of an open statement, unless nothing is left there.
+                let own_first = self.first.take_if(|_| own.status.is_open());
                 self.resume(Some(at), statement);
-                self.first = self.first.or(around);
+                self.first = self.first.or(own_first);
             }
             (None, true) => {
                 self.unknown(format!(
@@ -136,6 +133,15 @@ impl<'a> Walk<'a> {
         let inner = self.listing.first_in(Some(statement));
         let inner = inner.and_then(|at| self.seen.get(&(at, around.scope, around.called)));
         self.first = inner.copied().or(self.first);
+    }
+
+    /// Returns the index in `ahead` of the statement with which a position goes on.
+    pub(super) fn ahead_at(&mut self, stand: Stand) -> Option<usize> {
+        let inside = stand.inside.and_then(|id| self.facts.trace.of_row(id));
+        let around = self.inside(inside);
+        self.first = None;
+        self.add(stand.statement, How::Next, around);
+        self.first
     }
 
     /// Marks the plan as incomplete and notes why.
@@ -192,7 +198,6 @@ impl<'a> Walk<'a> {
             // The last record of this statement is not an end: an attempt began, or an option was announced.
             self.subtree(ended, How::Next, around);
         }
-        self.failed = last.status == NodeStatus::Failed;
         if self.goes_on(at, last, ended) {
             self.behind(ended, around);
         } else if let Some(handler) = self.listing.handler(ended) {
@@ -347,12 +352,9 @@ impl<'a> Walk<'a> {
             match self.kind(at) {
                 Some(Kind::Elif | Kind::Else) if decided => {}
                 Some(Kind::Catch) => {
-                    // The run continues at a handler only if the handled statement failed.
                     let first = self.first;
                     self.subtree(at, How::Maybe, around);
-                    if !self.failed {
-                        self.first = first;
-                    }
+                    self.first = first;
                 }
                 _ => {
                     decided = false;

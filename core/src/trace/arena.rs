@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use typed_index_collections::{TiSlice, TiVec};
 
 use super::{Node, NodeKind, Trace};
+use crate::model::{Run, Status};
 
 /// The id of a node of a [`Trace`]: the index in [`Trace::nodes`], from 0. An id is only valid for its own trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -97,6 +98,17 @@ impl Trace {
         self.children(Some(of)).filter(is_round).last()
     }
 
+    /// Returns whether a node belongs to the present attempt of the execution around it; `None` if rows do not show where
+    /// that attempt began, as in the in-place form.
+    pub(crate) fn is_present(&self, run: &Run, node: &Node) -> Option<bool> {
+        let mut around = self.upward(node.parent).filter_map(|at| self.node(at));
+        let around = around.find(|around| !around.kind.is_round());
+        let Some(around) = around.filter(|around| around.attempts > 1) else {
+            return Some(true);
+        };
+        Some(node.id? > around.retries(run).max()?)
+    }
+
     /// Returns the number of a loop's last round; `None` without rounds.
     pub(crate) fn last_round(&self, of: NodeId) -> Option<u32> {
         let inside = self.children(Some(of));
@@ -187,4 +199,17 @@ pub(super) fn above(nodes: &NodeSlice, is: impl Fn(NodeId, &Node) -> bool) -> Ti
         }
     }
     above
+}
+
+impl Node {
+    /// Returns the ids of the rows that began further attempts; none in the in-place form.
+    pub(crate) fn retries<'a>(&'a self, run: &'a Run) -> impl Iterator<Item = i64> + 'a {
+        let status = |id: i64| {
+            let rows = &run.executions;
+            let at = rows.binary_search_by_key(&id, |row| row.id).ok()?;
+            Some(&rows.get(at)?.status)
+        };
+        let aliases = self.aliases.iter().copied();
+        aliases.filter(move |id| status(*id) == Some(&Status::Retry))
+    }
 }

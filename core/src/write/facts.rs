@@ -12,7 +12,7 @@ use crate::issue::{Issue, Severity};
 use crate::judgement::{Bar, Calls, Failures, Gates, Order};
 use crate::model::{
     AgentScope, AuditEvent, AuditKind, Binding, BindingKind, Dialect, Execution, Form, Gate,
-    GateRecord, Run, RunStatus, Status, Text,
+    GateRecord, Run, RunStatus, Text,
 };
 use crate::program::{Expression, Listing, Statement, items};
 use crate::schema::postgres_name;
@@ -82,7 +82,7 @@ pub struct Facts<'s> {
     style: Style,
     run: Cow<'s, Run>,
     listing: Option<&'s Listing>,
-    index: Index,
+    places: OnceCell<Places>,
     /// The trace that was built when the run was read; `None` if the run has changed since.
     read: Option<&'s Trace>,
     /// The trace of the changed run; empty until a command needs it.
@@ -97,28 +97,17 @@ const LONGEST_LIST: usize = 64 * 1024;
 /// A [`Place`]: the parent, the line and, without a line, the text.
 type Key = (Option<i64>, Option<i64>, Option<Text>);
 
-/// The rows of a run by parent and by place, as positions in [`Run::executions`].
-#[derive(Clone, Default)]
-struct Index {
-    inside: BTreeMap<Option<i64>, Vec<usize>>,
-    places: BTreeMap<Key, Vec<usize>>,
-}
+/// The rows of a run by place, as positions in [`Run::executions`].
+type Places = BTreeMap<Key, Vec<usize>>;
 
-impl Index {
-    fn of(rows: &[Execution]) -> Index {
-        let mut index = Index::default();
-        for (at, row) in rows.iter().enumerate() {
-            index.add(at, row);
-        }
-        index
-    }
-
-    fn add(&mut self, at: usize, row: &Execution) {
+fn places_of(rows: &[Execution]) -> Places {
+    let mut places = Places::new();
+    for (at, row) in rows.iter().enumerate() {
         let text = row.index.is_none().then(|| row.text.clone());
-        self.inside.entry(row.parent).or_default().push(at);
         let place = (row.parent, row.index, text);
-        self.places.entry(place).or_default().push(at);
+        places.entry(place).or_default().push(at);
     }
+    places
 }
 
 impl<'s> Facts<'s> {
@@ -144,7 +133,7 @@ impl<'s> Facts<'s> {
         Ok(Facts {
             shelf,
             style,
-            index: Index::of(&run.executions),
+            places: OnceCell::new(),
             run,
             listing,
             read: trace,
@@ -271,41 +260,30 @@ impl<'s> Facts<'s> {
     pub(super) fn instance(&self, id: i64) -> Option<Instance> {
         let trace = self.trace();
         let node = trace.node(trace.of_row(id)?)?;
-        let row = |at: Option<u32>| self.rows().get(at? as usize).cloned();
-        let first = row(node.first_row)?;
+        let first = self.row_at(node.first_row)?;
         Some(Instance {
-            last: row(node.last_row).unwrap_or_else(|| first.clone()),
-            first,
+            first: first.clone(),
+            last: self.row_at(node.last_row).unwrap_or(first).clone(),
         })
     }
 
     /// Returns the executions that are open, like all executions around them, with the first row of each.
     pub(super) fn open(&self) -> impl Iterator<Item = &Execution> {
         let trace = self.trace();
+        let earlier = |node: &Node| trace.is_present(&self.run, node) == Some(false);
         let mut closed = NodeId::new(0);
         let nodes = trace.nodes.iter_enumerated();
         let open = nodes.filter(move |(at, node)| {
             if *at < closed || node.kind.is_round() {
                 return false;
             }
-            if !node.status.is_open() || node.derived || self.is_of_earlier_attempt(node) {
+            if !node.status.is_open() || node.derived || earlier(node) {
                 closed = trace.end(*at);
                 return false;
             }
             true
         });
-        open.filter_map(|(_, node)| self.rows().get(node.first_row? as usize))
-    }
-
-    /// Returns whether a node began before the present attempt of the execution around it.
-    fn is_of_earlier_attempt(&self, node: &Node) -> bool {
-        let row = |at: Option<u32>| self.rows().get(at? as usize);
-        let around = node.parent.and_then(|at| self.trace().node(at));
-        let retried = row(around.and_then(|around| around.last_row));
-        let retried = retried.filter(|row| row.status == Status::Retry);
-        retried
-            .zip(row(node.first_row))
-            .is_some_and(|(retry, row)| row.id < retry.id)
+        open.filter_map(|(_, node)| self.row_at(node.first_row))
     }
 
     /// Returns the rows at `place`, from the newest down to the row with the id `since`.
@@ -315,23 +293,29 @@ impl<'s> Facts<'s> {
         since: i64,
     ) -> impl Iterator<Item = &'f Execution> + use<'f, 's> {
         let text = place.index.is_none().then(|| Text::from(place.text));
-        let at = self.index.places.get(&(place.parent, place.index, text));
-        self.listed(at).rev().take_while(move |row| row.id >= since)
+        let places = self.places.get_or_init(|| places_of(self.rows()));
+        let at = places.get(&(place.parent, place.index, text));
+        let rows = at.map_or(&[][..], Vec::as_slice).iter().rev();
+        let rows = rows.filter_map(|at| self.rows().get(*at));
+        rows.take_while(move |row| row.id >= since)
     }
 
-    /// Returns the rows with this parent, in order of id.
-    pub(super) fn children(
-        &self,
-        parent: Option<i64>,
-    ) -> impl DoubleEndedIterator<Item = &Execution> {
-        self.listed(self.index.inside.get(&parent))
+    /// Returns the executions directly in an execution, or at the program's top: in a loop, those of the last round.
+    pub(super) fn inside(&self, parent: Option<i64>) -> impl Iterator<Item = &Node> {
+        let trace = self.trace();
+        let around = parent.map(|id| trace.of_row(id));
+        let around = match around {
+            Some(Some(at)) => Some(Some(trace.round_open(at).unwrap_or(at))),
+            Some(None) => None,
+            None => Some(None),
+        };
+        let inside = around.into_iter().flat_map(|at| trace.children(at));
+        inside.filter_map(|at| trace.node(at))
     }
 
-    fn listed(&self, at: Option<&Vec<usize>>) -> impl DoubleEndedIterator<Item = &Execution> {
-        let rows = self.rows();
-        at.map_or(&[][..], Vec::as_slice)
-            .iter()
-            .filter_map(|at| rows.get(*at))
+    /// Returns a row of the run by its position.
+    pub(super) fn row_at(&self, at: Option<u32>) -> Option<&Execution> {
+        self.rows().get(at? as usize)
     }
 
     /// Returns a binding of a frame (`None`: the root) with exactly this name.
@@ -525,19 +509,12 @@ impl<'s> Facts<'s> {
 
     /// Adds planned changes, so that the next plan of the same command is computed on top of them.
     pub(super) fn apply(&mut self, changes: &[Change]) {
-        (self.read, self.trace) = (None, OnceCell::new());
+        (self.read, self.trace, self.places) = (None, OnceCell::new(), OnceCell::new());
         let run = self.run.to_mut();
         for change in changes {
             run.apply(change);
-            let Change::Execution(row) = change else {
-                continue;
-            };
-            self.planned = Some(row.id);
-            match run.executions.last() {
-                Some(last) if last.id == row.id => {
-                    self.index.add(run.executions.len() - 1, last);
-                }
-                _ => self.index = Index::of(&run.executions),
+            if let Change::Execution(row) = change {
+                self.planned = Some(row.id);
             }
         }
     }

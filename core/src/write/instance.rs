@@ -96,16 +96,19 @@ pub(super) fn begun_after(facts: &Facts<'_>, parent: Option<i64>) -> Result<i64,
     }
 }
 
-/// Returns the newest row directly in `parent` for which `wanted` returns true, among the rows with an id above `since`.
+/// Returns the newest last row of an execution directly in `parent` for which `wanted` returns true, among the rows with an
+/// id above `since`.
 pub(super) fn newest_in<'f>(
     facts: &'f Facts<'_>,
     parent: Option<i64>,
     since: i64,
     wanted: impl Fn(&Execution) -> bool,
 ) -> Option<&'f Execution> {
-    let newest = facts.children(parent).rev();
-    let mut newest = newest.take_while(|row| row.id > since);
-    newest.find(|row| meta(row).reopened.is_none() && wanted(row))
+    let last = facts
+        .inside(parent)
+        .filter_map(|node| facts.row_at(node.last_row));
+    let last = last.filter(|row| row.id > since && meta(row).reopened.is_none() && wanted(row));
+    last.max_by_key(|row| row.id)
 }
 
 pub(super) fn meta(row: &Execution) -> Meta {

@@ -86,7 +86,8 @@ pub use gate::{
 };
 pub use import::AddImport;
 pub use insist::Insist;
-pub use next::{NextChoice, NextView, next};
+pub(crate) use next::stands;
+pub use next::{NextChoice, NextView, Stand, next};
 pub use parallel::{BeginParallel, Branch, Join, RunParallel};
 pub use put::{LARGE, Put};
 pub use recorded::{

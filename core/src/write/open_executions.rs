@@ -29,6 +29,12 @@ impl OpenExecutions {
         self.rows.values()
     }
 
+    /// Returns the innermost open executions: those in which nothing else is open.
+    pub(super) fn leaves(&self) -> Vec<&Execution> {
+        let leaf = |row: &&Execution| self.inside(row.id).next().is_none();
+        self.rows().filter(leaf).collect()
+    }
+
     /// Returns the given execution, else the open execution of the shape `wanted`. Of nested executions, the innermost
     /// counts.
     ///

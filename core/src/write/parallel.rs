@@ -9,7 +9,7 @@ use super::meta::Keys;
 use super::source::{Command, Found, Source, StatementRef};
 use super::steps::Steps;
 use super::{
-    At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, ParallelRunning, Place, Plan, Record,
+    At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, ParallelRunning, Plan, Record,
     WriteError, names,
 };
 use crate::model::{Execution, Meta, Status, Text};
@@ -476,29 +476,27 @@ pub(super) fn statuses(facts: &Facts<'_>, parallel: &Instance) -> Vec<(Text, Sta
     all
 }
 
-/// Returns each branch with its status, in order of row id. Branches are found by their `parallel_id`, not by their
-/// parent (errata X2), because in OpenProse's own rows a branch is a sibling of its parallel block.
+/// Returns each branch that began, with its status.
 pub(super) fn branches_of(facts: &Facts<'_>, parallel: &Instance) -> Vec<(Text, Status)> {
-    let id = parallel.meta().parallel_id;
-    let first = &parallel.first;
+    branches_begun(facts, parallel)
+        .map(|(name, row)| (name, row.status.clone()))
+        .collect()
+}
+
+/// Returns the branches that began in the present attempt of a parallel block, each with its last row.
+pub(super) fn branches_begun<'f>(
+    facts: &'f Facts<'_>,
+    parallel: &Instance,
+) -> impl Iterator<Item = (Text, &'f Execution)> {
     // Branches of an earlier attempt do not count, because a new attempt begins all branches again.
     let since = match parallel.last.status {
         Status::Retry => parallel.last.id,
-        _ => first.id,
+        _ => parallel.first.id,
     };
-    // A branch that is a sibling of its block has the same `index` as the block. A block without an `index` therefore
-    // has no such branches.
-    let place = Place::of(first);
-    let beside = facts
-        .back(&place, first.id)
-        .filter(|_| first.index.is_some());
-    let rows = facts.children(Some(first.id)).chain(beside);
-    let own = |row: &Execution| {
-        let meta = row.meta.as_deref().filter(|meta| meta.parallel_id == id)?;
-        Some((meta.branch.clone()?, row.status.clone()))
-    };
-    let rows = rows.filter(|row| row.id > since);
-    let rows: BTreeMap<i64, (Text, Status)> =
-        rows.filter_map(|row| Some((row.id, own(row)?))).collect();
-    rows.into_values().collect()
+    let begun = facts.inside(Some(parallel.first.id));
+    begun.filter_map(move |node| {
+        let first = facts.row_at(node.first_row).filter(|row| row.id > since)?;
+        let branch = instance::meta(first).branch?;
+        Some((branch, facts.row_at(node.last_row)?))
+    })
 }

@@ -9,7 +9,7 @@ use super::{
     At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, RunFact,
     RunFinished, Style, WriteError, at_text,
 };
-use crate::model::{Execution, GateStatus, RunStatus, Status};
+use crate::model::{Execution, Gate, GateStatus, RunStatus, Status};
 use crate::time::Stamp;
 
 /// The command `finish`, which ends or interrupts the run.
@@ -119,9 +119,14 @@ fn nothing_open(facts: &Facts<'_>, open_executions: &OpenExecutions) -> Result<(
             "complete, fail or skip the open executions, and wait for the decisions at gates; `--status failed` and `interrupted` leave them open",
         ));
     }
+    // Nothing waits for a gate in a branch that its parallel block did not wait for.
+    let is_cut_off = |gate: &Gate| {
+        gate.execution_id
+            .is_some_and(|id| facts.execution(id).is_some())
+    };
     let pending = facts
         .gates()
-        .find(|gate| gate.status == GateStatus::Pending);
+        .find(|gate| gate.status == GateStatus::Pending && !is_cut_off(gate));
     match pending {
         Some(gate) => Err(WriteError::refused(
             "gate-waits",

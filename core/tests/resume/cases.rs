@@ -120,7 +120,7 @@ fn nothing_is_open() {
          INSERT INTO bindings (name, kind, value) VALUES ('a', 'let', '1'), ('b', 'let', '2'), ('c', 'let', '3');",
         r#"
          Stands at line 4
-         open 4 in root next 4
+         open 4 in root next 5
          ahead 4! 5 7
          there b root @6
          there c root @6

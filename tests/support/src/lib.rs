@@ -11,6 +11,8 @@ pub mod kills;
 pub mod needs;
 pub mod pages;
 pub mod pooler;
+pub mod programs;
+pub mod random;
 pub mod reference;
 pub mod run;
 pub mod wire;

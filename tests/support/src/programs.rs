@@ -1,12 +1,12 @@
 //! Generates programs with every construct, randomly nested; the same seed gives the same program.
 
-use crate::chance::Chance;
+use crate::random::Chance;
 
 /// Maximum depth of nested statements.
 const DEEPEST: usize = 3;
 
 /// Returns the program that is generated from a seed.
-pub(crate) fn program(seed: u64) -> String {
+pub fn program(seed: u64) -> String {
     let mut maker = Maker {
         chance: Chance::new(seed),
         text: String::new(),

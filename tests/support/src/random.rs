@@ -1,9 +1,11 @@
 //! Pseudo-random numbers from a seed (splitmix64).
 
-pub(crate) struct Chance(u64);
+/// A sequence of numbers that depends only on its seed.
+pub struct Chance(u64);
 
 impl Chance {
-    pub(crate) fn new(seed: u64) -> Chance {
+    /// Returns the sequence of this seed.
+    pub fn new(seed: u64) -> Chance {
         Chance(seed)
     }
 
@@ -16,7 +18,7 @@ impl Chance {
     }
 
     /// Returns a number below `most`; 0 if `most` is 0.
-    pub(crate) fn below(&mut self, most: usize) -> usize {
+    pub fn below(&mut self, most: usize) -> usize {
         match u64::try_from(most) {
             Ok(most) if most > 0 => usize::try_from(self.next() % most).unwrap_or(0),
             _ => 0,
@@ -24,11 +26,12 @@ impl Chance {
     }
 
     /// Returns true once in `of` times on average.
-    pub(crate) fn once_in(&mut self, of: usize) -> bool {
+    pub fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }
 
-    pub(crate) fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
+    /// Returns one of these, or `None` if there are none.
+    pub fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::chance::Chance;
+use prosescope_test_support::random::Chance;
 use crate::driver::{Stop, Vm, words};
 use crate::log::option;
 use crate::plan::{After, Fail};

@@ -6,10 +6,8 @@
 //! `PROSE_SWEEP=once`, each program is recorded twice instead of in every way. `PROSE_SEED` chooses other cases.
 
 mod by_next;
-mod chance;
 mod compare;
 mod driver;
-mod generate;
 mod lines;
 mod log;
 mod naive;

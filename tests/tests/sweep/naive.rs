@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::by_next;
-use crate::chance::Chance;
+use prosescope_test_support::random::Chance;
 use crate::driver::{Stop, Vm};
 use crate::lines::{Line, bound, names, read, word};
 use crate::log::{branch, first};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::generate;
+use prosescope_test_support::programs;
 
 /// A program, and the name with which `PROSE_SWEEP_ONLY` can run only this program.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub(crate) fn made(seed: u64, count: u64) -> Vec<Program> {
     seeds
         .map(|seed| Program {
             name: format!("generated, seed {seed}"),
-            text: generate::program(seed),
+            text: programs::program(seed),
         })
         .collect()
 }

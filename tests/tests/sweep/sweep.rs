@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::needs;
 
-use crate::chance::Chance;
+use prosescope_test_support::random::Chance;
 use crate::driver::{Form, Stop, Vm};
 use crate::plan::{After, Fail};
 use crate::programs::{Program, below, made};

@@ -1,7 +1,7 @@
 //! Chooses the command that ends an open execution by writing a value, leaving a loop, joining branches, or recording a
 //! failure.
 
-use super::super::instance::{Instance, begins, begun_after, meta, newest_in, shown};
+use super::super::instance::{Instance, meta, newest_in, shown};
 use super::super::rounds::rounds_left;
 use super::super::task::output_of;
 use super::super::{WriteError, parallel, retry};
@@ -15,6 +15,7 @@ pub(super) fn choice(command: impl Into<String>, why: impl Into<String>) -> Next
     NextChoice {
         command: command.into(),
         why: why.into(),
+        stands: None,
     }
 }
 
@@ -57,6 +58,14 @@ impl Ending<'_> {
 }
 
 impl Look<'_> {
+    /// Says that the run goes on with this command at the end of an execution.
+    fn at_end(&self, row: &Execution, choice: NextChoice) -> NextChoice {
+        match self.source.of_row(row) {
+            Some(statement) => choice.at(statement, row.parent),
+            None => choice,
+        }
+    }
+
     /// Returns the commands to choose from that end a statement without a body.
     pub(super) fn work(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
@@ -77,7 +86,8 @@ impl Look<'_> {
             Ending::Writes(_) => FILE,
             _ => "",
         };
-        Ok(vec![choice(format!("{}{file}", end.command(id)), why)])
+        let ends = choice(format!("{}{file}", end.command(id)), why);
+        Ok(vec![self.at_end(row, ends)])
     }
 
     /// Returns the commands to choose from that end an execution whose body is done, or the run at the program's top.
@@ -100,7 +110,7 @@ impl Look<'_> {
         }
         let id = row.id;
         let done = format!("the statements of execution {id} are done");
-        Ok(vec![match output_of(self.source, row) {
+        let ends = match output_of(self.source, row) {
             Some((name, _)) => {
                 let end = Ending::Writes(Some(&name)).command(id);
                 choice(
@@ -109,7 +119,8 @@ impl Look<'_> {
                 )
             }
             None => choice(Ending::Completes.command(id), done),
-        }])
+        };
+        Ok(vec![self.at_end(row, ends)])
     }
 
     /// Returns the command that ends an execution in which nothing else may begin, because the call around it has
@@ -180,9 +191,9 @@ impl Look<'_> {
         );
         let counted = statement.is_some_and(|s| s.kind == Kind::Repeat);
         Ok(match most {
-            Some(most) if this >= most => vec![exit],
-            Some(_) if counted => vec![again],
-            _ => vec![exit, again],
+            Some(most) if this >= most => vec![self.at_end(row, exit)],
+            Some(_) if counted => vec![self.at_end(row, again)],
+            _ => vec![self.at_end(row, exit), again],
         })
     }
 
@@ -211,7 +222,7 @@ impl Look<'_> {
         if let Some((name, _)) = failed
             && allows_failure(own.strategy.as_deref(), statement).is_none()
         {
-            let mut all = self.failed_branch(row, name)?;
+            let mut all = self.failed_branch(&instance, name)?;
             all.push(choice(
                 format!("prosescope exec fail {id} --error TEXT"),
                 format!("branch {name} failed, so the parallel fails"),
@@ -224,6 +235,12 @@ impl Look<'_> {
                     format!("prosescope parallel branch {id} {name}"),
                     format!("branch {name} has not begun"),
                 );
+                let named = body.of.map(|of| self.listing.branches(of));
+                let mut named = named.into_iter().flatten();
+                let begin = match named.find(|(of, _)| of == name) {
+                    Some((_, at)) => begin.at(at, Some(id)),
+                    None => begin,
+                };
                 let join = self.joins_with(&instance, &branches);
                 Ok(join.into_iter().chain([begin]).collect())
             }
@@ -238,6 +255,7 @@ impl Look<'_> {
                         format!("{} --item {item}", self.command(at, None)),
                         format!("line {} runs once for each item", first.line),
                     )
+                    .at(at, Some(id))
                 });
                 // An item in the construct's list `branches` that has not begun has to run. Without such an item, the
                 // construct may also end.
@@ -254,18 +272,21 @@ impl Look<'_> {
         }
     }
 
-    fn failed_branch(&self, row: &Execution, name: &str) -> Result<Vec<NextChoice>, WriteError> {
-        let since = begun_after(self.facts, Some(row.id))?;
-        let is_failed = |child: &&Execution| {
-            child.id > since && meta(child).branch.as_deref() == Some(name) && begins(child)
-        };
-        let mut children = self.facts.children(Some(row.id)).rev();
-        let Some(id) = children.find(is_failed).map(|child| child.id) else {
+    fn failed_branch(
+        &self,
+        parallel: &Instance,
+        name: &str,
+    ) -> Result<Vec<NextChoice>, WriteError> {
+        let mut begun = parallel::branches_begun(self.facts, parallel);
+        let Some((_, row)) = begun.find(|(of, row)| **of == *name && row.status == Status::Failed)
+        else {
             return Ok(Vec::new());
         };
-        if retry::used_up(self.source, &Instance::of(self.facts, id)?).is_some() {
+        let branch = Instance::of(self.facts, row.id)?;
+        if retry::used_up(self.source, &branch).is_some() {
             return Ok(Vec::new());
         }
+        let id = branch.first.id;
         let why = format!("branch {name} failed");
         Ok(vec![choice(format!("prosescope exec retry {id}"), why)])
     }
@@ -315,7 +336,7 @@ impl Look<'_> {
         Ok(match (catch, ran) {
             (Some(catch), None) => {
                 let why = "a statement of the `try` failed";
-                let handle = choice(self.command(catch, row.parent), why);
+                let handle = choice(self.command(catch, row.parent), why).at(catch, row.parent);
                 [handle].into_iter().chain(retry).collect()
             }
             (_, Some(Status::Completed)) => vec![choice(

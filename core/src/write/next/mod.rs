@@ -12,6 +12,7 @@ mod ends;
 mod offers;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 pub(super) use begun::next_step;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,60 @@ pub struct NextChoice {
     pub command: String,
     /// Why the command comes next, or under which condition.
     pub why: String,
+    /// Where the run goes on with the command, if it begins or ends a statement of the program.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub stands: Option<Stand>,
+}
+
+/// A place at which a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stand {
+    /// The statement: an index into [`Listing::statements`].
+    pub statement: u32,
+    /// The execution in which the statement runs; `None` at the program's top.
+    pub inside: Option<i64>,
+}
+
+/// Returns where a running run goes on: for each innermost open execution, or for `None` if nothing is open, the place of
+/// the first command that [`next`] offers there. Empty as a part of the run was not read, or if rows do not record the run.
+pub(crate) fn stands(
+    run: &Run,
+    trace: &Trace,
+    listing: Option<&Listing>,
+) -> BTreeMap<Option<i64>, Stand> {
+    let shelf = ReadShelf {
+        values: &|_, _| None,
+    };
+    let found = || -> Result<_, WriteError> {
+        let run = Cow::Borrowed(run);
+        let facts = Facts::of(&shelf, Style::of(&run), run, listing, Some(trace))?;
+        let open_executions = OpenExecutions::of(&facts)?;
+        let leaves = open_executions.leaves();
+        let source = Source::of(&facts);
+        let Some(listing) = source.listing else {
+            return Ok(BTreeMap::new());
+        };
+        let look = Look {
+            facts: &facts,
+            now: i64::MIN,
+            name: "",
+            source: &source,
+            listing,
+            several: false,
+        };
+        let all = leaves.iter().map(|row| Some(*row));
+        let all = all.chain(leaves.is_empty().then_some(None));
+        let stand = |at: Option<&Execution>| {
+            let stands = look.choices(at).ok()?.first()?.stands?;
+            Some((at.map(|row| row.id), stands))
+        };
+        Ok(all.filter_map(stand).collect())
+    };
+    match run.recorded_in_rows() && !is_over(run) {
+        true => found().unwrap_or_default(),
+        false => BTreeMap::new(),
+    }
 }
 
 /// Returns the commands that may come next in a run that was read. `name` is the name by which commands find the run.
@@ -69,7 +124,7 @@ pub fn next(
 ) -> Result<NextView, WriteError> {
     let run = super::adopt::with_events(run, trace, listing);
     if run.log.is_some() && !run.recorded_in_rows() && !is_over(&run) {
-        return Ok(stands(&run, trace, listing, name));
+        return Ok(not_recorded_here(&run, trace, listing, name));
     }
     let read = matches!(run, Cow::Borrowed(_)).then_some(trace);
     let shelf = ReadShelf { values };
@@ -88,7 +143,7 @@ fn is_over(run: &Run) -> bool {
 }
 
 /// Returns where a run stands that other tools record in a compact log. Commands cannot append to it.
-fn stands(run: &Run, trace: &Trace, listing: Option<&Listing>, name: &str) -> NextView {
+fn not_recorded_here(run: &Run, trace: &Trace, listing: Option<&Listing>, name: &str) -> NextView {
     let plan = resume::ahead(resume::Facts {
         run,
         trace,
@@ -153,6 +208,12 @@ impl Shelf for ReadShelf<'_> {
 }
 
 impl NextChoice {
+    /// Says where the run goes on with this command.
+    fn at(self, statement: u32, inside: Option<i64>) -> NextChoice {
+        let stands = Some(Stand { statement, inside });
+        NextChoice { stands, ..self }
+    }
+
     /// Adds the option that names the run, unless the command names it as an operand.
     fn name_run(&mut self, option: &str) {
         let named = [
@@ -195,10 +256,7 @@ fn asked(facts: &Facts<'_>, now: i64, name: &str) -> Result<NextView, WriteError
         return Ok(view(vec![choice("prosescope resume", why)]));
     };
     let open_executions = OpenExecutions::of(facts)?;
-    let leaves: Vec<&Execution> = open_executions
-        .rows()
-        .filter(|row| open_executions.inside(row.id).next().is_none())
-        .collect();
+    let leaves = open_executions.leaves();
     let look = Look {
         facts,
         now,
@@ -317,7 +375,7 @@ impl Look<'_> {
                 return Ok(vec![exit]);
             }
             return match body.of.filter(is_choice) {
-                Some(choice) => Ok(self.options(choice)),
+                Some(choice) => Ok(self.options(choice, row)),
                 None => self.offers(body.first, row, body),
             };
         };

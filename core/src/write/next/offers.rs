@@ -36,7 +36,7 @@ impl Look<'_> {
                     all.push(instead);
                     return Ok(all);
                 }
-                all.push(choice(self.command(now, parent), why(own)));
+                all.push(choice(self.command(now, parent), why(own)).at(now, parent));
                 // At the start of a round, the loop may also be left, because it may have no items left.
                 if all.len() == 1 && row.is_some_and(|row| self.may_exit(row, now, body)) {
                     let id = parent.unwrap_or_default();
@@ -50,7 +50,7 @@ impl Look<'_> {
             let ways = std::iter::successors(Some(now), |way| self.listing.next_way(*way));
             let mut otherwise = false;
             for (way, own) in ways.filter_map(|at| Some((at, self.listing.get(at)?))) {
-                all.push(choice(self.command(way, parent), why(own)));
+                all.push(choice(self.command(way, parent), why(own)).at(way, parent));
                 otherwise |= own.kind == Kind::Else;
             }
             if otherwise {
@@ -86,15 +86,26 @@ impl Look<'_> {
             (_, Some(id)) => format!("prosescope exec fail {id} --error TEXT"),
             (_, None) => "prosescope finish --status failed".to_owned(),
         };
-        choice(command, why)
+        let instead = choice(command, why);
+        match bar {
+            Bar::Gate(bar) if bar.why == Why::NeverAsked => {
+                let gate = bar.line.and_then(|line| self.source.at_line(line));
+                match gate {
+                    Some(gate) => instead.at(gate, parent),
+                    None => instead,
+                }
+            }
+            _ => instead,
+        }
     }
 
     /// Returns the commands that begin the options of a choice.
-    pub(super) fn options(&self, statement: u32) -> Vec<NextChoice> {
+    pub(super) fn options(&self, statement: u32, row: Option<&Execution>) -> Vec<NextChoice> {
         let options = self.listing.children(statement);
+        let inside = row.map(|row| row.id);
         options
             .filter_map(|at| Some((at, self.listing.get(at)?)))
-            .map(|(at, own)| choice(self.command(at, None), why(own)))
+            .map(|(at, own)| choice(self.command(at, None), why(own)).at(at, inside))
             .collect()
     }
 

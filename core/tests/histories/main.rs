@@ -1,0 +1,385 @@
+//! Laws of what may come next, over generated programs and histories: failures, rejections and time-outs at random, cut
+//! anywhere, in each form, with and without steps that nobody offered. `PROSE_CASES` and `PROSE_SEED` choose others;
+//! `PROSE_HISTORY` runs only the history with the seed that a broken law names.
+
+mod commands;
+mod memory;
+
+use std::collections::BTreeMap;
+
+use prosescope_core::judgement::{Order, went_against};
+use prosescope_core::model::RunStatus;
+use prosescope_core::resume;
+use prosescope_core::trace::Trace;
+use prosescope_core::write::{NextView, Style, WriteError};
+use prosescope_test_support::programs::program;
+use prosescope_test_support::random::Chance;
+
+use commands::{Command, decide, run};
+use memory::Memory;
+
+/// The number of histories, if `PROSE_CASES` does not say another.
+const CASES: u64 = 60;
+/// The most steps of a history, and of a history's rounds and items.
+const LONGEST: usize = 90;
+const MOST_ROUNDS: usize = 2;
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Runs a test for each history. Fails with the first law that is broken, and lists the others.
+fn each(test: impl Fn(u64) -> Result<(), Broken>) {
+    let seed = number("PROSE_SEED").unwrap_or(1);
+    let cases = number("PROSE_CASES").unwrap_or(CASES);
+    let seeds = (0..cases).map(|at| seed.wrapping_mul(1_000_003).wrapping_add(at));
+    let seeds = seeds.filter(|seed| number("PROSE_HISTORY").is_none_or(|only| only == *seed));
+    let broken: Vec<Broken> = seeds.filter_map(|seed| test(seed).err()).collect();
+    let laws: Vec<&str> = broken.iter().map(|one| &*one.law).collect();
+    if let Some(first) = broken.first() {
+        panic!(
+            "{} of {cases} histories break the law:\n{}\n\n{}",
+            broken.len(),
+            laws.join("\n"),
+            first.history
+        );
+    }
+}
+
+/// A law that a history breaks.
+struct Broken {
+    law: String,
+    history: String,
+}
+
+/// A run that is being recorded by what `next` offers.
+struct History {
+    seed: u64,
+    memory: Memory,
+    chance: Chance,
+    /// How often each command that may come again and again was chosen.
+    again: BTreeMap<String, usize>,
+    items: usize,
+    /// The commands so far, for the message of a law that is broken.
+    told: Vec<String>,
+}
+
+impl History {
+    fn new(seed: u64) -> History {
+        let styles = [Style::AppendOnly, Style::InPlace, Style::Files];
+        let style = styles[usize::try_from(seed % 3).unwrap_or_default()];
+        History {
+            seed,
+            memory: Memory::new(style, &program(seed)),
+            chance: Chance::new(seed ^ 0x5eed),
+            again: BTreeMap::new(),
+            items: 0,
+            told: Vec::new(),
+        }
+    }
+
+    /// Tells the history that breaks a law.
+    fn broken<T>(&self, law: &str) -> Result<T, Broken> {
+        let program = self
+            .memory
+            .run
+            .program
+            .source
+            .as_deref()
+            .unwrap_or_default();
+        let lines = (1..).zip(program.lines());
+        let lines: Vec<String> = lines.map(|(n, line)| format!("{n:>3} {line}")).collect();
+        let rows = self.memory.run.executions.iter().map(|row| {
+            format!(
+                "{} ({:?} {:?}) {} {}",
+                row.id,
+                row.parent,
+                row.index,
+                row.status.word(),
+                row.text
+            )
+        });
+        let rows: Vec<String> = rows.collect();
+        Err(Broken {
+            law: format!("seed {} ({:?}): {law}", self.seed, self.memory.run.form),
+            history: [lines.join("\n"), self.told.join("\n"), rows.join("\n")].join("\n\n"),
+        })
+    }
+
+    fn next(&self, trace: &Trace) -> Result<NextView, Broken> {
+        let next = self.memory.next(trace);
+        next.or_else(|error| self.broken(&format!("next: {error}")))
+    }
+
+    /// Chooses one of the commands that `next` offers: another round or item seldom, so that the history ends.
+    fn choose(&mut self, next: &NextView) -> Option<String> {
+        let all: Vec<&str> = next.choices.iter().map(|choice| &*choice.command).collect();
+        let repeats = |command: &&&str| {
+            let again = [" loop iterate ", " exec retry ", "--item NAME"];
+            again.iter().any(|part| command.contains(part))
+        };
+        let again = all.iter().find(repeats).copied();
+        let out = all.iter().find(|command| !repeats(command)).copied();
+        if let (Some(again), Some(out)) = (again, out) {
+            let count = self.again.entry(again.to_owned()).or_default();
+            *count += 1;
+            let enough = *count > MOST_ROUNDS || self.chance.once_in(2);
+            return Some(if enough { out } else { again }.to_owned());
+        }
+        self.chance.one(&all).map(|command| (*command).to_owned())
+    }
+
+    /// Records one step that `next` offers. Returns false at the end of the run.
+    fn step(&mut self) -> Result<bool, Broken> {
+        let trace = self.memory.trace();
+        let next = self.next(&trace)?;
+        let Some(text) = self.choose(&next) else {
+            return Ok(false);
+        };
+        let mut text = text;
+        let command = Command::of(&text);
+        let leaf = command.verb().0 == "put" && command.option("--execution").is_some();
+        if leaf && self.chance.once_in(12) {
+            let id = command.id().unwrap_or_default();
+            text = format!("prosescope exec fail {id} --error TEXT");
+        }
+        self.told.push(text.clone());
+        let command = Command::of(&text);
+        if command.verb() == ("resume", "") {
+            // Rows do not tie to the program, so that what comes next is not known.
+            return Ok(false);
+        }
+        let done = match command.verb() {
+            ("gate", "show") if self.chance.once_in(8) => {
+                self.memory.now += 7 * 24 * 3_600_000;
+                Ok(())
+            }
+            ("gate", "show") => {
+                let approve = !self.chance.once_in(3);
+                decide(&mut self.memory, command.word(3), approve)
+            }
+            _ => self.run(&text, false).map(drop),
+        };
+        if let Err(error) = done {
+            return self.broken(&format!("next offers `{text}`, which is refused: {error}"));
+        }
+        Ok(text.split(' ').nth(1) != Some("finish"))
+    }
+
+    fn run(&mut self, text: &str, force: bool) -> Result<Vec<String>, WriteError> {
+        self.items += 1;
+        let (value, item) = (
+            format!("value {}", self.items),
+            format!("item{}", self.items),
+        );
+        let words = (&*value, &*item);
+        run(&mut self.memory, &Command::of(text), words, force)
+    }
+
+    fn against(&self) -> Vec<String> {
+        let trace = self.memory.trace();
+        let all = went_against(&self.memory.run, &trace, Some(&self.memory.listing));
+        all.iter().map(|passed| passed.bar.passed()).collect()
+    }
+
+    /// Returns what `check` tells of the order: what was recorded against the program, and lines that were passed over.
+    fn told_by_check(&self) -> Vec<String> {
+        let trace = self.memory.trace();
+        let order = Order::of(&trace, &self.memory.listing);
+        let over = order.map(|order| order.all_passed_over(&self.memory.run, &trace));
+        let over = over.into_iter().flatten().flat_map(|(_, lines)| lines);
+        let over = over.map(|line| format!("line {line} was passed over"));
+        self.against().into_iter().chain(over).collect()
+    }
+
+    /// Returns the line of the execution with this id.
+    fn line_of(&self, trace: &Trace, id: i64) -> Option<u32> {
+        trace.node(trace.of_row(id)?)?.line
+    }
+
+    /// The law that `resume` stands where `next` does: at the statement that begins next, or at the open statement.
+    fn agree(&self) -> Result<(), Broken> {
+        let trace = self.memory.trace();
+        let next = self.next(&trace)?;
+        let plan = resume::ahead(resume::Facts {
+            run: &self.memory.run,
+            trace: &trace,
+            listing: Some(&self.memory.listing),
+        });
+        let lines: Vec<Option<u32>> = plan
+            .positions
+            .iter()
+            .map(|position| {
+                let ahead = position.next.and_then(|at| plan.ahead.get(at));
+                let own = self.memory.listing.get(ahead?.statement)?;
+                Some(own.line)
+            })
+            .collect();
+        let offered: Vec<Command<'_>> = next
+            .choices
+            .iter()
+            .map(|choice| Command::of(&choice.command))
+            .collect();
+        // Which of several commands comes, a condition decides.
+        let begins: Vec<u32> = offered.iter().filter_map(Command::line).collect();
+        let [command, ..] = offered.as_slice() else {
+            return Ok(());
+        };
+        let wanted = match command.verb() {
+            ("put", _) if command.option("--execution").is_some() => {
+                command.id().and_then(|id| self.line_of(&trace, id))
+            }
+            // A failed construct is tried again as a whole, and `resume` names the failure in it.
+            ("exec", "retry") => {
+                let failed = command.id().and_then(|id| trace.of_row(id));
+                let mut places = plan.positions.iter().map(|position| position.node);
+                // The handler of a `try` around it begins once what is in between has failed, too.
+                let handler = || {
+                    let statement = self
+                        .memory
+                        .listing
+                        .statement_at(trace.node(failed?)?.line?)?;
+                    let handler = self.memory.listing.handler(statement)?;
+                    Some(self.memory.listing.get(handler)?.line)
+                };
+                let handled = handler().is_some_and(|line| lines.contains(&Some(line)));
+                let mut inside = |at| trace.upward(at).any(|at| Some(at) == failed);
+                let holds = handled || places.any(&mut inside);
+                return match holds {
+                    true => Ok(()),
+                    false => self.broken(&format!(
+                        "resume stands at {lines:?}, next retries {failed:?}: {:?}",
+                        plan.positions
+                    )),
+                };
+            }
+            _ if begins.len() == offered.len() => None,
+            _ => return Ok(()),
+        };
+        let holds = match wanted {
+            Some(line) => lines.contains(&Some(line)),
+            None => lines.iter().flatten().any(|line| begins.contains(line)),
+        };
+        if !holds {
+            let commands: Vec<&str> = next.choices.iter().map(|c| &*c.command).collect();
+            return self.broken(&format!("resume stands at {lines:?}, next at {commands:?}"));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_next_offers_is_accepted_and_never_against_the_program() {
+    each(|seed| {
+        let mut history = History::new(seed);
+        while history.told.len() < LONGEST && history.step()? {}
+        let against = history.against();
+        if !against.is_empty() {
+            return history.broken(&format!("only next was followed, and still: {against:?}"));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn resume_stands_where_next_does() {
+    each(|seed| {
+        let mut history = History::new(seed);
+        while history.told.len() < LONGEST && history.step()? {
+            history.agree()?;
+        }
+        Ok(())
+    });
+}
+
+/// The law that holds for rows of others, too: without any metadata, with the number of a statement instead of its line,
+/// and cut anywhere.
+#[test]
+fn resume_stands_where_next_does_in_plain_rows() {
+    each(|seed| {
+        let mut history = History::new(seed);
+        if history.memory.style != Style::AppendOnly {
+            return Ok(());
+        }
+        while history.told.len() < LONGEST && history.step()? {}
+        let ordinals = history.chance.once_in(2);
+        let kept = 1 + history.chance.below(history.memory.run.executions.len());
+        let listing = history.memory.listing.clone();
+        let runs: Vec<u32> = listing
+            .statements
+            .iter()
+            .filter(|own| own.kind.runs())
+            .map(|own| own.line)
+            .collect();
+        let run = &mut history.memory.run;
+        run.status = Some(RunStatus::Running);
+        run.executions.truncate(kept);
+        run.gates.clear();
+        run.audit.clear();
+        for row in &mut run.executions {
+            row.meta = None;
+            let line = row.index.and_then(|line| u32::try_from(line).ok());
+            let nth = line.and_then(|line| runs.iter().position(|known| *known == line));
+            if let Some(nth) = nth.filter(|_| ordinals) {
+                row.index = i64::try_from(nth + 1).ok();
+            }
+        }
+        history.agree()
+    });
+}
+
+#[test]
+fn what_nobody_offered_is_refused_or_noted_and_what_was_forced_stays() {
+    each(|seed| {
+        let mut history = History::new(seed);
+        let steps = 4 + history.chance.below(40);
+        for _ in 0..steps {
+            if !history.step()? {
+                return Ok(());
+            }
+        }
+        if history.memory.run.status != Some(RunStatus::Running) {
+            return Ok(());
+        }
+        let lines = history.memory.listing.statements.iter();
+        let lines: Vec<u32> = lines
+            .filter(|own| own.kind.is_work())
+            .map(|own| own.line)
+            .collect();
+        let Some(line) = history.chance.one(&lines).copied() else {
+            return Ok(());
+        };
+        let text = format!("prosescope exec run --line {line}");
+        let (before, told) = (history.against(), history.told_by_check());
+        history.told.push(text.clone());
+        match history.run(&text, false) {
+            Ok(notes) if notes.is_empty() && history.told_by_check().len() > told.len() => {
+                return history.broken("check tells what the command recorded without a note");
+            }
+            Err(WriteError::Refused { rule, .. }) if BARS.contains(&rule) => {
+                history.told.push("by force".to_owned());
+                if history.run(&text, true).is_ok() && history.against().len() <= before.len() {
+                    return history.broken(&format!("{rule} was overridden, and nothing tells it"));
+                }
+            }
+            _ => {}
+        }
+        let before = history.against();
+        let _ = history.run("prosescope finish --status completed", true);
+        let after = history.against();
+        if !before.iter().all(|one| after.contains(one)) {
+            return history.broken(&format!("{before:?} became {after:?}"));
+        }
+        Ok(())
+    });
+}
+
+/// The rules that bar what the program does not allow.
+const BARS: [&str; 6] = [
+    "gate-rejected",
+    "gate-timed-out",
+    "gate-missed",
+    "gate-gone",
+    "after-failure",
+    "call-returned",
+];
