@@ -6,6 +6,7 @@
 
 mod arguments;
 mod declared;
+mod excerpt;
 mod flow;
 mod head;
 mod lex;

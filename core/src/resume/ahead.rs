@@ -215,6 +215,11 @@ pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
             "only the first {MOST} remaining statements were examined"
         ));
     }
+    if let Some(line) = listing.cut_at().filter(|_| !plan.positions.is_empty()) {
+        walk.unknown(format!(
+            "line {line} says that more of the program follows: the statements after it are unknown"
+        ));
+    }
     plan.cut = walk.cut;
     plan.ahead = walk.ahead;
     plan.notes.extend(walk.notes);

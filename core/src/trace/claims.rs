@@ -44,12 +44,13 @@ fn completion_source(run: &Run) -> &'static str {
 }
 
 /// Whether all statements are over: no node is open or failed, and each top-level statement that always runs has a
-/// node.
+/// node. Of a program that is only its beginning, this is unknown.
 pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice) -> bool {
     let file = run.state_file.as_ref();
     let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
     let open = |n: &Node| n.status.is_open() && !matches!(n.kind, NodeKind::Round { .. });
     if elided
+        || facts.listing.cut_at().is_some()
         || file.is_some_and(|f| !f.call_stack.is_empty())
         || nodes
             .iter()

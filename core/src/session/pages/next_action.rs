@@ -104,6 +104,9 @@ fn left(facts: Facts<'_>, plan: &Plan, position: &Position) -> String {
     let is_sure = |ahead: &Ahead| matches!(ahead.how, How::Here | How::Next);
     let words = statements(ahead.len() as u32);
     match ahead.len() {
+        0 if listing.cut_at().is_some() => {
+            "not known: the program's text is only its beginning".to_owned()
+        }
         0 if plan.cut => "not known: the run's place in the program is not recorded".to_owned(),
         0 if position.stop == Stop::Refused => {
             "the program's reaction to a gate that was rejected or timed out".to_owned()

@@ -100,10 +100,16 @@ impl Look<'_> {
             return Ok(vec![self.instead(&bar, &what, id)]);
         }
         let Some(row) = row else {
-            return Ok(vec![choice(
-                "prosescope finish --status completed",
-                "the program is at its end",
-            )]);
+            return Ok(vec![match self.listing.cut_at() {
+                Some(line) => choice(
+                    "prosescope resume",
+                    format!("line {line} says that more of the program follows, so the next statement is unknown"),
+                ),
+                None => choice(
+                    "prosescope finish --status completed",
+                    "the program is at its end",
+                ),
+            }]);
         };
         if shape(row) == Shape::Loop {
             return self.round(row);
