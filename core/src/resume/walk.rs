@@ -28,6 +28,8 @@ pub(super) struct Walk<'a> {
     pub(super) notes: Vec<String>,
     /// Whether statements ahead may be missing from the list.
     pub(super) cut: bool,
+    /// The last statement of the program that ran in a body, and its node, by the node around the body.
+    farthest: BTreeMap<Option<NodeId>, Option<(u32, NodeId)>>,
     /// The present position: an index into [`super::Plan::positions`].
     pub(super) position: usize,
     /// The gate that was decided last before the present position, and whether the decision keeps the program from
@@ -64,6 +66,7 @@ impl<'a> Walk<'a> {
             seen: BTreeMap::new(),
             branched: BTreeMap::new(),
             first: None,
+            farthest: BTreeMap::new(),
             ahead: Vec::new(),
             notes: Vec::new(),
             cut: false,
@@ -107,7 +110,8 @@ impl<'a> Walk<'a> {
             (Some(statement), true) => {
                 self.subtree(statement, How::Here, around);
                 self.goes_inside(statement, around);
-                self.behind(statement, around);
+                let last = self.passed_over(at, own, statement);
+                self.behind(last.unwrap_or(statement), around);
             }
             (statement, false) => {
                 if let Some(statement) = statement {
@@ -142,6 +146,28 @@ impl<'a> Walk<'a> {
         self.first = None;
         self.add(stand.statement, How::Next, around);
         self.first
+    }
+
+    /// Returns the last statement that ran in the body of an open one, for example of a gate that still waits, although it
+    /// comes later. The run went on with it, so that it does not come next.
+    fn passed_over(&mut self, at: NodeId, own: &Node, statement: u32) -> Option<u32> {
+        let facts = self.facts;
+        let outer = own.parent.and_then(|parent| facts.node(parent));
+        let is_beside = outer.is_some_and(|outer| outer.kind == NodeKind::Parallel);
+        if is_beside || !own.status.is_open() {
+            return None;
+        }
+        let ran = |(_, node): &(NodeId, &Node)| {
+            !node.derived && !matches!(node.status, NodeStatus::Pending | NodeStatus::Skipped)
+        };
+        let farthest = self.farthest.entry(own.parent).or_insert_with(|| {
+            let inner = facts.inner(own.parent).filter(ran);
+            inner
+                .filter_map(|(at, _)| Some((facts.statement(at)?, at)))
+                .max()
+        });
+        let (last, later) = (*farthest)?;
+        (last > statement && later > at && !self.listing.contains(statement, last)).then_some(last)
     }
 
     /// Marks the plan as incomplete and notes why.

@@ -656,3 +656,39 @@ fn an_attempt_that_a_log_repeats_shows_the_last_error() {
             .contains("The last attempt failed: no sea.")
     );
 }
+
+#[test]
+fn a_gate_that_the_run_went_past() {
+    let program = "let a = session \"A\"\napprove go:\n  prompt: \"Go?\"\nlet b = session \"B\"\nlet c = session \"C\"\n";
+    check(
+        "rows",
+        program,
+        "running",
+        "INSERT INTO execution (id, statement_index, statement_text, status, metadata) VALUES
+           (1, 1, 'let a = session \"A\"', 'completed', NULL),
+           (2, 2, 'approve go:', 'waiting', '{\"gate_id\": \"go\"}'),
+           (3, 4, 'let b = session \"B\"', 'completed', NULL);
+         INSERT INTO gates (id, run_id, status, prompt) VALUES ('go', 'r1', 'pending', 'Go?');",
+        r#"
+         Waits for a decision on gate go; the run went on past the pending gate go
+         gate 2 in root next 2
+         ahead 2! 5
+         gate go
+           + goes on at line 5, `let c = session "C"`
+           - what the program does then is not recorded
+           t no deadline: the gate waits for a decision
+        "#,
+    );
+    let state = "# run:20260104-101500-passed p.prose\n1→ a ✓\n2→ gate:go ◇ pending\n3→ b ✓\n";
+    let texts = [("program.prose", program), ("state.md", state)];
+    let run = files(
+        texts
+            .map(|(path, text)| (path.to_owned(), text.into()))
+            .into(),
+    );
+    let told = told(&pages::resume(&run, Some(NOW)));
+    assert!(
+        told.contains("+ goes on at line 5, `let c = session \"C\"`"),
+        "{told}"
+    );
+}
