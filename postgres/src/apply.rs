@@ -249,20 +249,8 @@ fn update<'a>(run: &'a str, row: &'a ExecutionUpdate) -> Vec<Step<'a>> {
                 json(&row.metadata),
             ],
         ),
-        event(run, row.id, word(row), at, &row.metadata, error),
+        event(run, row.id, row.word(), at, &row.metadata, error),
     ]
-}
-
-/// Returns the status word that the append-only form would record for an update, such as `retry`.
-fn word(row: &ExecutionUpdate) -> &str {
-    let has = |key| row.metadata.contains_key(key);
-    match row.status.as_deref() {
-        Some("executing") if has("retry_attempt") => "retry",
-        Some("completed") if has("current_iteration") => "exited",
-        Some(word) => word,
-        None if has("current_iteration") => "iteration",
-        None => "update",
-    }
 }
 
 /// Returns the statement that records a change of an execution in `x_events`, because updates overwrite the row itself

@@ -64,12 +64,13 @@ fn run_column(table: &str) -> &'static str {
 }
 
 /// The columns that contain the id of an execution, each with its table.
-const OF_EXECUTIONS: [(&str, &str); 5] = [
+const OF_EXECUTIONS: [(&str, &str); 6] = [
     ("execution", "parent_id"),
     ("bindings", "execution_id"),
     ("bindings", FRAME_AROUND),
     ("gates", "execution_id"),
     ("x_binding_history", "execution_id"),
+    ("x_events", "execution_id"),
 ];
 
 /// Returns whether OpenProse's documents or Prosescope define a column: sqlite.md, postgres.md, or the prefix `x_`.

@@ -53,7 +53,7 @@ output report = session "Write the report"
 
 /// The commands in their order: the standard input, the exit code, a name for the printed id, and the words of the
 /// command. `{name}` stands for a printed id; the test appends the run.
-pub(crate) const STEPS: &[(&str, i32, &str, &str)] = &[
+pub(crate) const STEPS: Steps<'static> = &[
     (
         "",
         0,
@@ -125,11 +125,23 @@ pub(crate) const STEPS: &[(&str, i32, &str, &str)] = &[
     ("", 4, "", "exec begin --line 45"),
 ];
 
+/// The steps of a script, each as in [`STEPS`].
+pub(crate) type Steps<'a> = &'a [(&'a str, i32, &'a str, &'a str)];
+
 pub(crate) fn record(project: &Project, run: &str) {
-    let mut ids: Vec<(&str, String)> = Vec::new();
-    for (input, code, name, command) in STEPS {
+    record_all(project, run, STEPS, &mut Vec::new());
+}
+
+/// Records steps of a run. Adds the printed ids, with their names, to `ids`.
+pub(crate) fn record_all<'a>(
+    project: &Project,
+    run: &str,
+    steps: Steps<'a>,
+    ids: &mut Vec<(&'a str, String)>,
+) {
+    for (input, code, name, command) in steps {
         let mut line = (*command).to_owned();
-        for (known, id) in &ids {
+        for (known, id) in ids.iter() {
             line = line.replace(&format!("{{{known}}}"), id);
         }
         let mut args: Vec<&str> = line.split(' ').collect();

@@ -1,5 +1,6 @@
 //! Tests of `prosescope` on runs in PostgreSQL, with the same commands as on files and `--run postgres:ID`.
 
+mod alike;
 mod beside;
 mod commands;
 mod cuts;

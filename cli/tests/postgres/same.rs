@@ -24,7 +24,7 @@ const OF_THE_PLACE: &[&str] = &["label", "file_changed", "missing", "source_from
 
 /// Keys of the JSON that contain the number of an execution. The copy in PostgreSQL has other numbers, because that
 /// database contains many runs (errata P8).
-const IDS: &[&str] = &[
+pub(crate) const IDS: &[&str] = &[
     "id",
     "execution_id",
     "aliases",
@@ -57,7 +57,7 @@ fn invented(cluster: &Cluster, url: &str) -> Vec<String> {
     new.lines().map(str::to_owned).collect()
 }
 
-fn without(value: Value, keys: &[&str]) -> Value {
+pub(crate) fn without(value: Value, keys: &[&str]) -> Value {
     match value {
         Value::Object(object) => object
             .into_iter()
@@ -70,7 +70,7 @@ fn without(value: Value, keys: &[&str]) -> Value {
 }
 
 /// Returns the JSON of a command about a run.
-fn page(project: &Project, run: &str, page: &str) -> Value {
+pub(crate) fn page(project: &Project, run: &str, page: &str) -> Value {
     let mut said = project.json(&[page, run]);
     match page {
         "show" => said["overview"].take(),
@@ -79,7 +79,7 @@ fn page(project: &Project, run: &str, page: &str) -> Value {
 }
 
 /// Returns the JSON of a command without these keys, and without the name and the place of the run.
-fn plain(said: Value, run: &str, id: &str, keys: &[&str]) -> Value {
+pub(crate) fn plain(said: Value, run: &str, id: &str, keys: &[&str]) -> Value {
     let said = without(without(without_form(said), OF_THE_PLACE), keys).to_string();
     let said = said.replace(run, "RUN").replace(id, "RUN");
     serde_json::from_str(&said).unwrap()

@@ -90,6 +90,20 @@ pub struct ExecutionUpdate {
     pub metadata: Map<String, Value>,
 }
 
+impl ExecutionUpdate {
+    /// Returns the status word that the append-only form records for the update, such as `retry`.
+    pub fn word(&self) -> &str {
+        let has = |key| self.metadata.contains_key(key);
+        match self.status.as_deref() {
+            Some("executing") if has("retry_attempt") => "retry",
+            Some("completed") if has("current_iteration") => "exited",
+            Some(word) => word,
+            None if has("current_iteration") => "iteration",
+            None => "update",
+        }
+    }
+}
+
 /// A file of `attachments/`, or the program of an import in `imports/{handle}--{slug}/`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttachmentFile {

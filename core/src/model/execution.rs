@@ -30,6 +30,16 @@ pub struct Execution {
     pub meta: Option<Arc<Meta>>,
 }
 
+/// A state that an execution had. Only a store that updates rows in place keeps states apart from the rows: the table
+/// `x_events` in PostgreSQL (errata P3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// The event's place in the order of all events of the run.
+    pub order: i64,
+    /// The row that the append-only dialect has for the event. Its id is the execution's; it has no text.
+    pub row: Execution,
+}
+
 /// The keys of `execution.metadata` that OpenProse or Prosescope defines. If a key has two spellings, both are read
 /// (errata F7). Rows with identical metadata share one instance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,6 +93,33 @@ pub struct Meta {
     pub round_from: Option<i64>,
     /// Whether the row is of the in-place dialect, in which each round updates `current_iteration` in the same row.
     pub in_place: bool,
+}
+
+impl Event {
+    /// Returns an event of an execution, with the time as the append-only dialect records it: of a beginning or an end.
+    pub(crate) fn new(
+        order: i64,
+        execution: i64,
+        status: Status,
+        at: Option<Stamp>,
+        error: Option<Text>,
+        meta: Option<Arc<Meta>>,
+    ) -> Event {
+        let ends = status.is_terminal() || status == Status::Iteration;
+        let (started, completed) = if ends { (None, at) } else { (at, None) };
+        let row = Execution {
+            id: execution,
+            index: None,
+            text: Text::default(),
+            status,
+            parent: None,
+            started,
+            completed,
+            error,
+            meta,
+        };
+        Event { order, row }
+    }
 }
 
 impl Meta {

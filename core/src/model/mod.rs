@@ -19,7 +19,7 @@ pub(crate) mod words;
 pub use agent::{Agent, AgentScope, Segment};
 pub use binding::{Binding, BindingKind, Stored, ValueAt};
 pub use compact_log::{CompactLog, LogEvent, LogLine, RunHead};
-pub use execution::{Execution, Meta};
+pub use execution::{Event, Execution, Meta};
 pub use gate::{AuditEvent, AuditKind, Gate, GateRecord, GateStatus};
 pub use run::{Dialect, FolderForm, Form, Import, Program, Recorded, Run};
 pub use state_file::{

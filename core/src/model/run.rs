@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Agent, AuditEvent, Binding, CompactLog, Execution, FileInfo, Gate, GateRecord, RunStatus,
-    StateFile, TableInfo, Text,
+    Agent, AuditEvent, Binding, CompactLog, Event, Execution, FileInfo, Gate, GateRecord,
+    RunStatus, StateFile, TableInfo, Text,
 };
 use crate::issue::Issue;
 use crate::run_id::RunId;
@@ -30,6 +30,8 @@ pub struct Run {
     pub state_mode: Option<Text>,
     /// The rows of `execution`, in order of id.
     pub executions: Vec<Execution>,
+    /// The states of executions that the store keeps apart from the rows, in order of the execution's id, then of time.
+    pub events: Vec<Event>,
     /// Whether the run is a folder with a log of events, even an empty one. If so, only that log records what ran.
     pub keeps_events: bool,
     /// All bindings, root and scoped, in the store's order.
@@ -76,6 +78,16 @@ impl Run {
     /// bindings do.
     pub fn recorded_in_rows(&self) -> bool {
         self.keeps_events || !self.executions.is_empty()
+    }
+
+    /// Returns the states of an execution that the store keeps apart from the rows, in order.
+    pub fn events_of(&self, execution: i64) -> &[Event] {
+        let first = self
+            .events
+            .partition_point(|event| event.row.id < execution);
+        let rest = self.events.get(first..).unwrap_or_default();
+        let count = rest.partition_point(|event| event.row.id == execution);
+        rest.get(..count).unwrap_or_default()
     }
 
     /// Returns the gates that have a row or a file, without those that only a state file or a log mentions.

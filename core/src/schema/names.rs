@@ -22,6 +22,9 @@ pub const GATE_AUDIT_LOG: &str = "gate_audit_log";
 pub const BINDING_HISTORY: &str = "x_binding_history";
 /// The table `x_agent_memory_history`, Prosescope's extension: earlier memories of agents (errata A1).
 pub const AGENT_MEMORY_HISTORY: &str = "x_agent_memory_history";
+/// The table `x_events` in PostgreSQL, Prosescope's extension: the states of executions, whose rows are updated in place
+/// (errata P3).
+pub const EVENTS: &str = "x_events";
 
 /// Prosescope's extension column of `bindings`: the id of the frame around the row's frame, if no row of `execution`
 /// records it. Only databases converted from a folder have this column, because the header of a binding's file can

@@ -47,7 +47,7 @@ pub(super) fn nodes<'a>(
         story.push(parent, happening);
     }
     drop(emit);
-    rounds::place(rows, &list, &of_row, &mut story, ledger);
+    rounds::place(run, rows, &list, &of_row, &mut story, ledger);
     drop((list, of_row));
     for gate in gates.alone.iter().filter_map(|at| run.gates.get(*at)) {
         ledger.note(Severity::Warning, "gate-without-execution", || {

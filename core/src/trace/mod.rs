@@ -28,8 +28,8 @@
 //!   statement index, an `iteration` without its parent by its loop_id, a gate by `approve x:`.
 //! - A row may have a `loop_id` or `parallel_id` only to state where it runs: then it is a statement inside that
 //!   construct.
-//! - The in-place dialect does not record where a round ended: a repeated statement begins the next pass, the last
-//!   pass is the last round, and this is marked as inferred.
+//! - The in-place dialect does not record where a round ended, unless the store keeps the events: a repeated statement
+//!   begins the next pass, the last pass is the last round, and this is marked as inferred.
 //! - A branch that its parallel block did not wait for (`first`, `any`) is abandoned, also while the run continues.
 //! - An open row whose construct was closed by a later row is a position only if there is no other position.
 //! - A statement that is announced after a running statement is not a position.

@@ -7,7 +7,7 @@ use super::story::{At, Happening, Story};
 use super::sweep::{Inst, Kind};
 use super::{NodeKind, NodeStatus};
 use crate::issue::Severity;
-use crate::model::Status;
+use crate::model::{Run, Status};
 
 /// Maximum number of listed rounds that are known only by number. The number of rows is added to this maximum. Without
 /// a maximum, a few bytes of metadata could create millions of rounds.
@@ -16,6 +16,7 @@ const MOST: u32 = 10_000;
 /// Adds rounds and moves the loops' children into the rounds. Each happening in `story` has the index of its instance
 /// in `list`.
 pub(super) fn place(
+    run: &Run,
     rows: &Rows<'_>,
     list: &[Inst<'_>],
     of_row: &[u32],
@@ -45,7 +46,7 @@ pub(super) fn place(
             loops.entry(inst.parent).or_default().children.push(at);
         }
     }
-    for (at, passing) in loops {
+    for (at, mut passing) in loops {
         let Some(inst) = loop_at(at) else { continue };
         let highest = passing.last.unwrap_or(0).max(passing.counted);
         if inst.max != super::rows::NONE && highest > inst.max {
@@ -59,7 +60,8 @@ pub(super) fn place(
                 )
             });
         }
-        if inst.in_place && passing.last.is_none() {
+        let is_kept = inst.in_place && passing.by_events(run, at, (rows, list), story);
+        if inst.in_place && passing.last.is_none() && !is_kept {
             in_place(at, &passing, (rows, list), (story, &mut budget), ledger);
         } else if !passing.children.is_empty() {
             let status = match inst.open {
@@ -116,6 +118,42 @@ impl Passing {
         self.close(at, n, NodeStatus::Completed, story);
         self.children.clear();
         self.last = Some(n);
+    }
+
+    /// Ends rounds as the store keeps them apart from the loop's row. Returns whether it keeps all of them.
+    fn by_events(
+        &mut self,
+        run: &Run,
+        at: u32,
+        (rows, list): (&Rows<'_>, &[Inst<'_>]),
+        story: &mut Story,
+    ) -> bool {
+        let id = |at: u32| list.get(at as usize).map_or(0, |inst| rows.id(inst.first));
+        let events = run.events_of(id(at));
+        let ends = events
+            .iter()
+            .filter(|event| event.row.status == Status::Iteration);
+        let ends = ends.map(|event| {
+            let meta = event.row.meta.as_deref();
+            let number = meta.and_then(|meta| u32::try_from(meta.iteration?).ok());
+            number.zip(meta.and_then(|meta| meta.round_from))
+        });
+        let Some(ends) = ends.collect::<Option<Vec<(u32, i64)>>>() else {
+            return false;
+        };
+        // Another program may have updated the row without an event.
+        let is_whole = ends.iter().map(|(n, _)| *n).eq(1..=self.counted);
+        if events.is_empty() || !is_whole {
+            return false;
+        }
+        for (n, next) in ends {
+            let ended = self.children.partition_point(|child| id(*child) < next);
+            let rest = self.children.split_off(ended);
+            self.close(at, n, NodeStatus::Completed, story);
+            self.children = rest;
+            self.last = Some(n);
+        }
+        true
     }
 
     fn close(&self, at: u32, n: u32, status: NodeStatus, story: &mut Story) {

@@ -8,8 +8,8 @@ use crate::change::{
 use crate::decode::rows::meta_of;
 use crate::decode::{fields, gates_json};
 use crate::model::{
-    Agent, AgentScope, Binding, BindingKind, Execution, Form, Gate, GateRecord, GateStatus, Run,
-    RunStatus, Segment, Status, ValueAt,
+    Agent, AgentScope, Binding, BindingKind, Event, Execution, Form, Gate, GateRecord, GateStatus,
+    Run, RunStatus, Segment, Status, ValueAt,
 };
 use crate::render::{self, binding_md};
 use crate::time::Stamp;
@@ -28,11 +28,28 @@ impl Run {
             Change::Execution(row) => {
                 let metadata = Value::Object(row.metadata.clone()).to_string();
                 let mut columns = self.columns(change);
+                self.keep_event(
+                    row.id,
+                    &row.status,
+                    row.started.as_deref(),
+                    row.error.as_deref(),
+                    &metadata,
+                );
                 let row = fields::execution(&mut columns, row.id, meta_of(&metadata));
                 let at = self.executions.partition_point(|known| known.id < row.id);
                 self.executions.insert(at, row);
             }
             Change::UpdateExecution(update) => {
+                let keys = Value::Object(update.metadata.clone()).to_string();
+                let said = |value: &Option<Option<String>>| value.clone().flatten();
+                let (at, error) = (said(&update.completed), said(&update.error));
+                self.keep_event(
+                    update.id,
+                    update.word(),
+                    at.as_deref(),
+                    error.as_deref(),
+                    &keys,
+                );
                 let rows = &mut self.executions;
                 if let Ok(at) = rows.binary_search_by_key(&update.id, |row| row.id)
                     && let Some(row) = rows.get_mut(at)
@@ -81,6 +98,26 @@ impl Run {
                 self.audit.extend(gates_json::audit_line(&line, row.id));
             }
         }
+    }
+
+    /// Adds the event that PostgreSQL keeps of a change. The server sets the time of some events, which no command needs.
+    fn keep_event(
+        &mut self,
+        id: i64,
+        word: &str,
+        at: Option<&str>,
+        error: Option<&str>,
+        meta: &str,
+    ) {
+        if self.form != Form::Postgres {
+            return;
+        }
+        let orders = self.events.iter().map(|event| event.order);
+        let order = orders.max().unwrap_or(0).saturating_add(1);
+        let (status, at) = (Status::parse(word), at.map(Stamp::parse));
+        let event = Event::new(order, id, status, at, error.map(Into::into), meta_of(meta));
+        let at = self.events.partition_point(|known| known.row.id <= id);
+        self.events.insert(at, event);
     }
 
     /// Returns the columns of the row that a change writes.

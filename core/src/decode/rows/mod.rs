@@ -12,6 +12,7 @@
 mod agents;
 mod bindings;
 pub(crate) mod cells;
+mod events;
 mod execution;
 mod gates;
 mod history;
@@ -87,6 +88,9 @@ pub fn decode_in(
     run.bindings = bindings::read(&mut reader);
     let stopped = reader.failed.take();
     executions(&mut reader, &mut run);
+    if run.form == Form::Postgres {
+        run.events = events::read(&mut reader);
+    }
     // After a failed scan, an execution may be missing only because its row was not read.
     if reader.failed.is_none() {
         bindings::check_frames(&run.bindings, &run.executions, &mut reader.notes);

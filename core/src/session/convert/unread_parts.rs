@@ -62,7 +62,7 @@ impl Carry<'_, '_> {
             {
                 continue;
             }
-            if table.name == "x_events" && table.rows.is_some_and(|rows| rows > 0) {
+            if table.name == schema::EVENTS && table.rows.is_some_and(|rows| rows > 0) {
                 let what = "not copied: the earlier states of statements that Prosescope recorded; the present states are copied";
                 self.left(place, what);
                 continue;

@@ -140,10 +140,14 @@ fn ended_last(opened: &Opened) -> Vec<crate::view::NodeRef> {
     let ended = nodes.filter(|(_, n)| {
         matches!(n.status, NodeStatus::Completed | NodeStatus::Approved) && !n.kind.is_round()
     });
+    // The ids of rows that are updated in place are in order of the beginnings, so the ends are in order of events.
     let last_row = |at: NodeId, row: Option<u32>| {
-        execution(opened, row).map_or_else(|| i64::from(at.get()), |row| row.id)
+        let row = execution(opened, row);
+        let events = row.map_or(&[][..], |row| opened.run.events_of(row.id));
+        let event = events.last().map_or(0, |event| event.order);
+        (event, row.map_or(i64::from(at.get()), |row| row.id))
     };
-    let mut done: Vec<(i64, NodeId)> = ended
+    let mut done: Vec<((i64, i64), NodeId)> = ended
         .map(|(at, n)| (last_row(at, n.last_row), at))
         .collect();
     done.sort_unstable();

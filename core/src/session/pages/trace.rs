@@ -262,6 +262,10 @@ pub(in crate::session) fn error_in<'r>(
     of(node.last_row)
         .or_else(|| node.aliases.iter().rev().find_map(of_row))
         .or_else(|| of(node.first_row))
+        .or_else(|| {
+            let mut earlier = run.events_of(node.id?).iter().rev();
+            earlier.find_map(|event| event.row.error.as_deref())
+        })
         .or_else(|| node.error(run).map(|error| &**error))
         .or_else(|| failed_line(run, trace, at))
         .filter(|e| !e.trim().is_empty())

@@ -18,7 +18,14 @@ pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
     let ids = node.id.into_iter().chain(node.aliases.iter().copied());
     let all = &session.run.executions;
     let rows = ids.filter_map(|id| all.get(all.binary_search_by_key(&id, |e| e.id).ok()?));
-    for row in rows {
+    // A row that is updated in place has only the last state; the store may keep the earlier ones.
+    let is_one = node.aliases.is_empty();
+    let earlier = node
+        .id
+        .filter(|_| is_one)
+        .map(|id| session.run.events_of(id));
+    let earlier = earlier.unwrap_or_default().iter().map(|event| &event.row);
+    for row in earlier.chain(rows) {
         add_row(&mut work.attempts, row);
     }
     let listed = work.attempts.len() as u32;

@@ -1,0 +1,149 @@
+//! Tests that one script of commands tells the same in each store: the states that PostgreSQL overwrites in a row are kept
+//! beside it.
+
+use serde_json::Value;
+
+use crate::commands::{Steps, record_all};
+use crate::project::{Project, cluster};
+use crate::same::{IDS, page, plain};
+
+const PROGRAM: &str = r#"agent critic:
+  persist: true
+
+let plan = session "Plan"
+loop until **good** (max: 3):
+  draft = session "Draft"
+  session: critic
+    prompt: "Critique"
+let fix = session "Fix"
+  retry: 3
+parallel:
+  a = session "A"
+  b = session "B"
+    retry: 2
+approve go:
+  prompt: "Go?"
+  allow: ["alice"]
+output done = session "Finish"
+"#;
+
+/// The steps up to a branch that failed.
+const UNTIL: Steps<'static> = &[
+    ("", 0, "plan", "exec run --line 4"),
+    ("The plan", 0, "", "put plan --execution {plan} --done"),
+    ("", 0, "loop", "loop begin --line 5"),
+    ("", 0, "draft", "exec run --line 6"),
+    ("draft 1", 0, "", "put draft --execution {draft} --done"),
+    ("", 0, "critic", "exec run --line 7"),
+    ("memory 1", 0, "", "agent memory set critic"),
+    (
+        "segment 1",
+        0,
+        "",
+        "agent segment add critic --prompt Critique",
+    ),
+    ("", 0, "", "exec complete {critic}"),
+    ("", 0, "", "loop iterate {loop}"),
+    ("", 0, "again", "exec run --line 6"),
+    ("draft 2", 0, "", "put draft --execution {again} --done"),
+    (
+        "",
+        0,
+        "",
+        "loop exit {loop} --round --reason condition_satisfied",
+    ),
+    ("", 0, "fix", "exec run --line 9"),
+    ("", 0, "", "exec fail {fix} --error no_tools"),
+    ("", 0, "", "exec retry {fix}"),
+    ("", 0, "", "exec fail {fix} --error no_luck"),
+    ("", 0, "", "exec retry {fix}"),
+    ("fixed", 0, "", "put fix --execution {fix} --done"),
+    ("", 0, "parallel", "parallel begin --line 11"),
+    ("", 0, "a", "parallel branch {parallel} a"),
+    ("", 0, "b", "parallel branch {parallel} b"),
+    ("value a", 0, "", "put a --execution {a} --done"),
+    ("", 0, "", "exec fail {b} --error b_broke"),
+];
+
+/// The steps from there to the end.
+const THEN: Steps<'static> = &[
+    ("", 0, "", "exec retry {b}"),
+    ("value b", 0, "", "put b --execution {b} --done"),
+    ("", 0, "", "parallel join {parallel}"),
+    ("", 0, "", "gate create --line 15"),
+    ("", 0, "", "approve go --as alice"),
+    ("", 0, "done", "exec run --line 18"),
+    ("the end", 0, "", "put done --execution {done} --done"),
+    ("", 0, "", "finish --status completed"),
+];
+
+/// Keys of the JSON that contain a time.
+const TIMES: &[&str] = &[
+    "started",
+    "ended",
+    "duration",
+    "duration_ms",
+    "created",
+    "updated",
+    "timestamp",
+    "resolved",
+    "last_sign",
+    "metadata",
+];
+
+/// The form decides how many rows an execution has, and the times that it records decide what has to be inferred about a
+/// value.
+const OF_A_NODE: &[&str] = &["rows", "inferred"];
+
+/// Returns what the pages about a run contain, but for ids, times and names of the store.
+fn told(project: &Project, run: &str) -> Vec<(String, Value)> {
+    let id = run.trim_start_matches("postgres:");
+    let keys = [IDS, TIMES].concat();
+    let pages = ["trace", "show", "resume", "agents", "gates"];
+    let told = pages.map(|name| {
+        (
+            name.to_owned(),
+            plain(page(project, run, name), run, id, &keys),
+        )
+    });
+    let mut told = Vec::from(told);
+    let mut found = project.json(&["search", "draft", "--run", run]);
+    let groups = found["runs"][0]["groups"].as_array_mut().unwrap();
+    groups.retain(|group| group["kind"] == "statements" || group["kind"] == "values");
+    told.push(("search".to_owned(), plain(found, run, id, &keys)));
+    let keys = [&keys, OF_A_NODE].concat();
+    for row in project.json(&["trace", run])["rows"].as_array().unwrap() {
+        if let Some(node) = row["id"].as_i64() {
+            let node = project.json(&["trace", run, "--node", &node.to_string()]);
+            told.push((row["text"].to_string(), plain(node, run, id, &keys)));
+        }
+    }
+    told
+}
+
+#[test]
+fn one_script_tells_the_same_in_each_store() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let project = Project::new(PROGRAM, &cluster.database());
+    let all = ["sqlite", "filesystem", "postgres"].map(|form| {
+        let run = project.init(form);
+        let mut ids = Vec::new();
+        record_all(&project, &run, UNTIL, &mut ids);
+        let next = project.prose(0, &["next", &run], "");
+        let id = &ids.iter().find(|(name, _)| *name == "b").unwrap().1;
+        let retry = format!("prosescope exec retry {id} ");
+        assert!(next.starts_with(&retry), "{form}: {next}");
+        let failed = told(&project, &run);
+        record_all(&project, &run, THEN, &mut ids);
+        (form, failed, told(&project, &run))
+    });
+    let [(_, failed, done), others @ ..] = &all;
+    for (form, others_failed, others_done) in others {
+        let others = others_failed.iter().chain(others_done);
+        for (ours, theirs) in failed.iter().chain(done).zip(others) {
+            assert_eq!(ours, theirs, "{form}");
+        }
+    }
+}
