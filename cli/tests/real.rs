@@ -209,7 +209,7 @@ fn commands_say_what_is_there_and_end_so() {
             LOG,
             &["trace", RUN, "--node", "1"],
             3,
-            &["a place such as ~7"],
+            &["a place from ~0 to ~5"],
             &[],
         ),
         (

@@ -44,6 +44,13 @@ impl Project {
         command
     }
 
+    /// Copies an example run into the project.
+    fn copy_example(&self, run: &str) {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose/runs");
+        let to = self.path(".prose/runs").join(run);
+        prosescope_test_support::files::copy(&examples.join(run), &to);
+    }
+
     #[track_caller]
     fn json(&self, args: &[&str]) -> serde_json::Value {
         let said = self.fed(&[args, &["--json"]].concat(), b"");
@@ -473,9 +480,7 @@ fn what_a_branch_holds_runs_in_that_branch() {
 /// Returns a project with a copy of this example run, which is opened again for recording.
 fn taken_up(run: &str) -> Project {
     let project = Project::new();
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose/runs");
-    let to = project.path(".prose/runs").join(run);
-    prosescope_test_support::files::copy(&examples.join(run), &to);
+    project.copy_example(run);
     project.prose(0, &["resume", run, "--begin"]);
     project
 }
@@ -507,7 +512,24 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
 #[test]
 fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
     let run = "20260115-083214-h5n2ye";
-    let project = taken_up(run);
+    let project = Project::new();
+    project.copy_example(run);
+    let state = project.path(".prose/runs").join(run).join("state.md");
+    let text = fs::read_to_string(&state).expect("read");
+    fs::write(
+        &state,
+        text.replace("status: interrupted", "status: running"),
+    )
+    .expect("written");
+    // Before a command records the run, its executions have no rows, but the numbers that `next` prints are known.
+    let next = project.prose(0, &["next", run]);
+    let open = next.split_once("--execution ").expect("an execution").1;
+    let open = open.split(' ').next().expect("a number");
+    let node = project.prose(0, &["trace", run, "--node", open]);
+    assert!(node.contains("let cost = session: engineer"), "{node}");
+    let brief = project.prose(0, &["brief", "--execution", open, "--run", run]);
+    assert!(brief.contains("put cost"), "{brief}");
+    project.prose(0, &["resume", run, "--begin"]);
     std::fs::write(project.path("value"), "120 kW").expect("written");
     let next = project.prose(0, &["next", run]);
     let open = next.split_once("--execution ").expect("an execution").1;

@@ -147,7 +147,7 @@ fn node_named(
     })?;
     let found = match place {
         Some(_) => u32::try_from(number).ok().map(NodeId::new),
-        None => session.node_of_row(number),
+        None => session.node_numbered(number),
     };
     if let Some(node) = found.filter(|node| session.trace().node(*node).is_some()) {
         return Ok(node);
@@ -179,11 +179,11 @@ fn no_execution(session: &Session, id: i64) -> CliError {
         "there is no execution {id} in run {}",
         session.run().id
     ));
-    match session.trace().by_row.is_empty() {
-        true => error.hint(
-            "this run records no numbers of executions. Give a place such as ~7; `prosescope trace RUN` lists the places",
-        ),
-        false => error.hint("`prosescope trace RUN` lists the executions with their numbers"),
+    match session.trace().nodes.len().checked_sub(1) {
+        Some(last) if session.trace().by_row.is_empty() => error.hint(format!(
+            "this run records no numbers of executions. Give a place from ~0 to ~{last}; `prosescope trace RUN` lists the places"
+        )),
+        _ => error.hint("`prosescope trace RUN` lists the executions with their numbers"),
     }
 }
 

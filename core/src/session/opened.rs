@@ -142,6 +142,16 @@ impl Opened {
         self.trace.of_row(row)
     }
 
+    /// Returns the node of an execution that the user names by its number. `next` also prints numbers of executions that
+    /// have no row yet, because the run was recorded by hand.
+    pub fn node_numbered(&self, number: i64) -> Option<NodeId> {
+        let to_be = || {
+            let program = self.listing.as_ref();
+            crate::write::node_numbered(&self.run, &self.trace, program, number)
+        };
+        self.node_of_row(number).or_else(to_be)
+    }
+
     /// Returns whether names can be resolved from this id: an execution has the id, or a binding records the id as its
     /// frame.
     pub fn has_frame(&self, id: i64) -> bool {

@@ -20,20 +20,30 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 /// an id above the ids of all frames. A pending statement that was only inferred gets no row. A pending gate without a
 /// file gets no row either: `gate create` records that gate.
 pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<ExecutionRow> {
-    let mut adopting = Adopting {
-        run,
-        trace,
-        program,
-        events: Vec::new(),
-        of_node: vec![None; trace.nodes.len()].into(),
-        closing: Vec::new(),
-    };
-    for (at, node) in trace.nodes.iter_enumerated() {
-        adopting.close_before(at);
-        adopting.open(at, node);
+    Adopting::of(run, trace, program).rows()
+}
+
+/// Returns the node that gets a number once commands record the run, if only a hand-written state file records what ran.
+/// `next` names executions by these numbers.
+pub(crate) fn node_numbered(
+    run: &Run,
+    trace: &Trace,
+    program: Option<&Listing>,
+    number: i64,
+) -> Option<NodeId> {
+    if !is_adopted(run) {
+        return None;
     }
-    adopting.close_before(trace.nodes.next_key());
-    adopting.rows()
+    let adopting = Adopting::of(run, trace, program);
+    let ids = adopting.ids();
+    let mut numbered = ids.iter().zip(&adopting.events);
+    let (_, event) = numbered.find(|(id, _)| **id == number)?;
+    Some(event.at)
+}
+
+/// Returns whether commands take over the run from a hand-written state file.
+fn is_adopted(run: &Run) -> bool {
+    !run.recorded_in_rows() && run.state_file.is_some()
 }
 
 /// Returns a run with the rows of a hand-written state file, if only that file records what ran.
@@ -42,7 +52,7 @@ pub(super) fn with_events<'r>(
     trace: &Trace,
     program: Option<&Listing>,
 ) -> Cow<'r, Run> {
-    if run.recorded_in_rows() || run.state_file.is_none() {
+    if !is_adopted(run) {
         return Cow::Borrowed(run);
     }
     let mut with = run.clone();
@@ -77,6 +87,23 @@ struct Adopting<'a> {
 }
 
 impl<'a> Adopting<'a> {
+    fn of(run: &'a Run, trace: &'a Trace, program: Option<&'a Listing>) -> Adopting<'a> {
+        let mut adopting = Adopting {
+            run,
+            trace,
+            program,
+            events: Vec::new(),
+            of_node: vec![None; trace.nodes.len()].into(),
+            closing: Vec::new(),
+        };
+        for (at, node) in trace.nodes.iter_enumerated() {
+            adopting.close_before(at);
+            adopting.open(at, node);
+        }
+        adopting.close_before(trace.nodes.next_key());
+        adopting
+    }
+
     fn open(&mut self, at: NodeId, node: &'a Node) {
         if node.kind.is_round() {
             self.closing.push(at);

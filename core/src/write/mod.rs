@@ -73,6 +73,7 @@ pub use crate::change::{
 };
 pub use crate::change::{Content, FileChange, JOURNAL, Staged};
 pub use adopt::first_events;
+pub(crate) use adopt::node_numbered;
 pub use agent::{AddSegment, Remember};
 pub use at::{At, at_text};
 pub use begin::{Begin, Run};

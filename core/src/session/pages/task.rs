@@ -14,7 +14,7 @@ use crate::write::{Fault, Place};
 /// Returns the kind of an execution that only contains other executions, such as `a loop`. A brief cannot be written
 /// for such an execution.
 pub fn around_others(opened: &Opened, row: i64) -> Option<&'static str> {
-    match opened.node(opened.node_of_row(row)?)?.kind {
+    match opened.node(opened.node_numbered(row)?)?.kind {
         NodeKind::Parallel => Some("a parallel"),
         NodeKind::Loop => Some("a loop"),
         NodeKind::Round { .. } => Some("a round of a loop"),
@@ -26,7 +26,7 @@ pub fn around_others(opened: &Opened, row: i64) -> Option<&'static str> {
 /// Returns the task of the session that an execution records. `None` if no row has this id. An execution that is not a
 /// session has a task without output.
 pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
-    let node = opened.node_of_row(row)?;
+    let node = opened.node_numbered(row)?;
     let own = opened.node(node)?;
     let line = own.line;
     let statement = opened.listing().zip(line).and_then(|(listing, line)| {
