@@ -529,7 +529,8 @@ fn a_run_that_a_model_wrote_by_hand_goes_on_in_its_innermost_call() {
     assert!(node.contains("let cost = session: engineer"), "{node}");
     let brief = project.prose(0, &["brief", "--execution", open, "--run", run]);
     assert!(brief.contains("put cost"), "{brief}");
-    project.prose(0, &["resume", run, "--begin"]);
+    let begun = project.prose(0, &["resume", run, "--begin"]);
+    assert!(!begun.contains("last sign of life"), "{begun}");
     std::fs::write(project.path("value"), "120 kW").expect("written");
     let next = project.prose(0, &["next", run]);
     let open = next.split_once("--execution ").expect("an execution").1;

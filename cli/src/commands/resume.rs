@@ -24,7 +24,11 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&run)?;
     // If parts of the run were not read, a model could repeat work that is already done.
     unread::require_all_but_sealed(&session)?;
-    let view = pages::resume(&session, Some(locate::now()));
+    let now = Some(locate::now());
+    let view = match args.begin {
+        true => pages::resume_begun(&session, now),
+        false => pages::resume(&session, now),
+    };
     out.show(&view, || match args.prompt {
         // The prompt is the same in a terminal and in a pipe. It contains no control characters.
         true => prompt(&view),

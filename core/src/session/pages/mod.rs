@@ -51,7 +51,7 @@ pub use imports::{imports, in_import};
 pub use joined::{chosen_screen, drawn, drawn_parent, trace_page, trace_place, trace_screen};
 pub use overview::overview;
 pub use program::program_page;
-pub use resume::resume;
+pub use resume::{resume, resume_begun};
 pub use state::{state_md, state_page};
 pub use task::{around_others, task};
 pub use timeline::timeline;

@@ -25,6 +25,16 @@ const LISTED: usize = 200;
 /// Builds the page: the run's positions, the remaining statements with the values that they need, and the statements
 /// that must not be repeated unchecked. Reads previews of the needed values, not whole values.
 pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
+    page(session, now, false)
+}
+
+/// Builds the page like [`resume`], directly after `resume --begin`. Its own record is not a sign that another model
+/// carries out the run.
+pub fn resume_begun(session: &Session, now: Option<i64>) -> ResumeView {
+    page(session, now, true)
+}
+
+fn page(session: &Session, now: Option<i64>, begun: bool) -> ResumeView {
     let trace_program = trace_as_program(session);
     let facts = facts(session, trace_program.as_ref());
     let listing = facts.listing;
@@ -76,7 +86,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             shell::command("gates", &[&session.name()], "")
         ));
     }
-    if view.status == "running" && !overview.stale {
+    if view.status == "running" && !overview.stale && !begun {
         let note = match overview.last_sign_ago {
             Some(ago) => format!(
                 "the last sign of life was {ago}: make sure that no model is still carrying out the run"
