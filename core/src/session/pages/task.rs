@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use super::trace::frame_of;
 use crate::model::{Execution, Status};
+use crate::render::brief::InputOfTask;
 use crate::scope;
 use crate::session::Opened;
-use crate::trace::NodeKind;
+use crate::trace::{NodeId, NodeKind};
 use crate::view::{FrameView, TaskView};
-use crate::write::inputs::{Around, inputs};
+use crate::write::inputs::{Around, input, inputs};
 use crate::write::{Fault, Place};
 
 /// Returns the kind of an execution that only contains other executions, such as `a loop`. A brief cannot be written
@@ -61,6 +62,20 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
             .map(str::to_owned),
         ..statement.unwrap_or_default()
     })
+}
+
+/// Returns what a name in the statement of an execution means, as the execution's brief says. `None` if no row has the
+/// execution, or if the name is not the name of a value.
+pub(super) fn input_of(
+    opened: &Opened,
+    node: NodeId,
+    statement: u32,
+    name: &str,
+) -> Option<InputOfTask> {
+    let before = opened.node(node)?.id?;
+    let run = Before { opened, before };
+    let from = run.row(before).ok()??.parent;
+    input(&run, opened.listing()?, statement, from, name).ok()?
 }
 
 /// An opened run in its state before an execution began. Only the bindings are in their present state.

@@ -2,11 +2,13 @@
 //! binding when the statement began.
 
 use super::order::{self, before};
-use super::{guessed, kept, of_binding, sentence, tied};
+use super::{guessed, kept, of_binding, of_text, sentence, tied};
 use crate::model::{Binding, BindingKind};
 use crate::program::{Expression, Given, Listing, NameUse, scan};
+use crate::render::brief::InputState;
 use crate::scope::{self, Candidate, Outcome};
 use crate::session::Session;
+use crate::session::pages::task::input_of;
 use crate::session::pages::trace::{binding_ref, node_ref};
 use crate::session::pages::writes::{Written, written};
 use crate::text::short;
@@ -59,7 +61,7 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
         Some((how, around)) => {
             let line = listing.get(*around).map(|s| s.line);
             let passed = asked.passed(listing, statement, &name.name);
-            Some(passed.unwrap_or_else(|| asked.around(&name.name, *how, line)))
+            Some(passed.unwrap_or_else(|| asked.around(statement, &name.name, *how, line)))
         }
         None => asked.name(name),
     });
@@ -101,7 +103,7 @@ impl<'s> Asked<'s> {
 
     /// Resolves a name that a block, loop or catch defines, such as a parameter. If the frame has a binding of that
     /// name, the name means the binding. Otherwise, its value is not recorded.
-    fn around(&self, name: &str, how: Given, line: Option<u32>) -> GivenName {
+    fn around(&self, statement: u32, name: &str, how: Given, line: Option<u32>) -> GivenName {
         let candidates = self.candidates(name).unwrap_or_default();
         let here = self.from.ok().flatten();
         let own = candidates.into_iter().filter(|c| {
@@ -110,6 +112,10 @@ impl<'s> Asked<'s> {
         let own: Vec<Candidate> = own.collect();
         if !own.is_empty() {
             return self.among(name, &own);
+        }
+        let argument = (how == Given::Parameter).then(|| self.argument(statement, name));
+        if let Some(found) = argument.flatten() {
+            return found;
         }
         let what = match how {
             Given::Parameter => "a parameter of the block",
@@ -120,6 +126,31 @@ impl<'s> Asked<'s> {
         let line = line.map_or(String::new(), |line| format!(" at line {line}"));
         let why = format!("the name is {what}{line}; its value in this frame is not recorded");
         without_value(name, Seen::default(), why)
+    }
+
+    /// Returns the value of a parameter: the argument of the call, as the brief names it.
+    fn argument(&self, statement: u32, name: &str) -> Option<GivenName> {
+        let session = self.session;
+        let input = input_of(session, self.node, statement, name)?;
+        let why = input.note.unwrap_or_default();
+        match (input.state, input.binding) {
+            (InputState::Text, _) => Some(GivenName {
+                value: input.value.as_deref().map(of_text),
+                ..without_value(name, Seen::Same, why)
+            }),
+            (InputState::Bound, Some((of, scope))) => {
+                let found = scope::resolve(&session.run, &session.trace, &of, scope).candidates;
+                let near = found
+                    .into_iter()
+                    .filter(|c| c.outcome != Outcome::OutOfReach);
+                let near: Vec<Candidate> = near.collect();
+                (!near.is_empty()).then(|| GivenName {
+                    why,
+                    ..self.among(name, &near)
+                })
+            }
+            _ => None,
+        }
     }
 
     /// Returns the value of a name that is an argument of this call. The frame of the called block records the value

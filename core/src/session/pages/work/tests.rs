@@ -136,11 +136,11 @@ fn names_mean_what_they_mean_in_the_frame_of_the_statement() {
     let inside = work(&run, 2);
     assert_eq!(
         given(&inside),
-        ["part Unknown -", "style Same inner", "x Same root"]
+        ["part Same outer", "style Same inner", "x Same root"]
     );
     assert_eq!(
         inside.context[0].why,
-        "the name is a parameter of the block at line 1; its value in this frame is not recorded"
+        "a parameter of block p, called by execution 1: `style`"
     );
     assert_eq!(
         inside.context[1].binding.as_ref().unwrap().execution_id,
@@ -301,4 +301,20 @@ fn a_prompt_that_is_recorded_whole_is_shown_and_no_other_one() {
     let (prompt, note, guesses, line) = told(4);
     assert_eq!((&*prompt, &*note), ("Sing of the sea", "As recorded."));
     assert_eq!((guesses, line), (1, Some(2_000)));
+}
+
+#[test]
+fn a_parameter_has_the_value_that_the_call_passed() {
+    let program = "let sea = session \"Sea\"\nblock f(task, why):\n  session \"Do {task} for {why}\"\n\ndo f(\"field\", sea)\n";
+    let rows = "(1, 'let sea = session \"Sea\"', 'completed', '2026-01-15 10:00:00', '2026-01-15 10:01:00', NULL, NULL),
+        (2, 'do f(\"field\", sea)', 'executing', '2026-01-15 10:02:00', NULL, NULL, '{\"block\": \"f\"}'),
+        (3, 'session \"Do {task} for {why}\"', 'executing', '2026-01-15 10:03:00', NULL, NULL, NULL)";
+    let bindings = "('sea', NULL, 'let', '2026-01-15 10:00:50', '2026-01-15 10:00:50', 'blue')";
+    let within = "UPDATE execution SET parent_id = 2 WHERE id = 3";
+    let run = session(program, rows, bindings, within);
+    let work = work(&run, 3);
+    assert_eq!(given(&work), ["task Same field", "why Same blue"]);
+    let why: Vec<&str> = work.context.iter().map(|name| &*name.why).collect();
+    let called = "a parameter of block f, called by execution 2";
+    assert_eq!(why, [called.to_owned(), format!("{called}: `sea`")]);
 }
