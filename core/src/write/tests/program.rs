@@ -603,6 +603,11 @@ fn what_a_session_completes_is_what_its_statement_writes() {
             ..Put::default()
         };
         assert_eq!(refusal(&mut run, &put("summary")), "output-differs");
+        let empty = Put {
+            value: Vec::new().into(),
+            ..put("report")
+        };
+        assert_eq!(refusal(&mut run, &empty), "value-empty");
         assert!(run.bindings.is_empty());
         let written = run.at(NOW, &put("report")).unwrap();
         assert_eq!(
