@@ -297,10 +297,11 @@ fn a_gate_of_its_own_is_not_taken_for_the_programs() {
         ask(0, &format!("approve {form} check_it --as joe"));
         assert!(ask(0, "next").contains("exec run --line 4"));
         // Rejecting a gate that the VM added stops the run, as for a gate of the program.
-        ask(0, "gate create last --prompt Deploy?");
+        ask(0, "gate create last --prompt Deploy? --on-reject stop");
         ask(0, &format!("reject {form} last --as joe --reason no"));
         let said = ask(0, "next");
-        assert!(said.contains("the gate was turned down"), "{said}");
+        let why = "the gate was turned down, and its on_reject is `stop`";
+        assert!(said.contains(why), "{said}");
         assert!(ask(0, "check").contains("nothing found"));
     }
 }

@@ -308,7 +308,13 @@ impl Look<'_> {
             Some(error) => format!(": {}", shown(error)),
             None => String::new(),
         };
-        let gate = meta(&last.row).gate_id.is_some();
+        let asked = meta(&last.row).gate_id;
+        let gate = asked.is_some();
+        let recorded = match &asked {
+            Some(id) => self.facts.gate(id)?,
+            None => None,
+        };
+        let says = recorded.and_then(|gate| self.on_reject(gate, last.statement));
         let failed = Instance::of(self.facts, last.row.id)?;
         let used_up = match gate {
             true => None,
@@ -316,7 +322,13 @@ impl Look<'_> {
         };
         let failed = failed.first.id;
         let what = match (gate, used_up) {
-            (true, _) => "the gate was turned down".to_owned(),
+            (true, _) => match says {
+                Some(action) => format!(
+                    "the gate was turned down, and its on_reject is `{}`",
+                    shown(action)
+                ),
+                None => "the gate was turned down".to_owned(),
+            },
             (_, Some(max)) => {
                 format!("execution {failed} failed {max} of {max} times{error}")
             }

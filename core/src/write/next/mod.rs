@@ -25,7 +25,7 @@ use super::open_executions::OpenExecutions;
 use super::source::Source;
 use super::{AgentFact, Facts, Fault, Shelf, Style, WriteError};
 use crate::gate::{expire_command, visit};
-use crate::model::{Binding, Execution, GateStatus, Run, RunStatus, Status};
+use crate::model::{Binding, Execution, Gate, GateStatus, Run, RunStatus, Status};
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::resume;
 use crate::shell;
@@ -427,12 +427,15 @@ impl Look<'_> {
             return Ok(false);
         };
         let refused = matches!(gate.status, GateStatus::Rejected | GateStatus::Timeout);
-        let own = statement.and_then(|at| self.listing.get(at));
-        let says = gate
-            .on_reject
-            .as_deref()
-            .or(own.and_then(|s| s.property("on_reject")));
+        let says = self.on_reject(gate, statement);
         Ok(refused && !says.is_some_and(crate::gate::is_continue))
+    }
+
+    /// Returns what the program does after a rejection of a gate.
+    fn on_reject<'g>(&'g self, gate: &'g Gate, statement: Option<u32>) -> Option<&'g str> {
+        let own = statement.and_then(|at| self.listing.get(at));
+        let says = || own.and_then(|own| own.property("on_reject"));
+        gate.on_reject.as_deref().or_else(says)
     }
 
     fn decision(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {
