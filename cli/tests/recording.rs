@@ -507,6 +507,15 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
     assert!(!next.contains("retry"), "{next}");
 }
 
+#[test]
+fn a_name_that_means_no_run_names_the_only_one() {
+    let project = Project::new();
+    let run = project.prose(0, &["init", "p.prose"]);
+    let said = project.prose(3, &["show", "nothing"]);
+    let hint = format!("the only run is {}", run.trim());
+    assert!(said.contains(&hint), "{said}");
+}
+
 /// A run whose state file was written by hand gets rows when it is reopened. Each execution has a number of its own,
 /// also in frames that keep their recorded numbers.
 #[test]

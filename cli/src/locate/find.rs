@@ -125,10 +125,13 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
                     "the folder contains no runs; give a path to a run folder or a database",
                 );
             }
-            error.hint(format!(
-                "there are {runs} runs, such as {}; `prosescope runs` lists all runs",
-                some.join(", ")
-            ))
+            let some = some.join(", ");
+            error.hint(match runs {
+                1 => format!("the only run is {some}"),
+                _ => format!(
+                    "there are {runs} runs, such as {some}; `prosescope runs` lists all runs"
+                ),
+            })
         }
     }
 }
