@@ -130,10 +130,13 @@ impl<'a> Marks<'a> {
     }
 
     /// Returns whether the nodes of a frame annotate a statement. In a block, only the frame that runs the block now
-    /// does so.
+    /// does so; of a recursion that is over, also the frames around the last one, in which other statements ran.
     fn speaks_of(&self, statement: u32, frame: Option<NodeId>) -> bool {
-        let current = self.current(statement).flatten();
-        current.is_none_or(|current| frame == Some(current))
+        let Some(current) = self.current(statement).flatten() else {
+            return true;
+        };
+        let is_around = |frame: NodeId| frame < current && current < self.trace.end(frame);
+        frame == Some(current) || !self.is_open(Some(current)) && frame.is_some_and(is_around)
     }
 
     /// Assigns anonymous bindings to the statements that they record.

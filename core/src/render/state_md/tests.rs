@@ -447,6 +447,38 @@ fn frames_render_innermost_first() {
 }
 
 #[test]
+fn a_recursion_that_is_over_marks_the_statements_of_all_its_calls() {
+    let program = "block f(n):\n  if **small**:\n    return n\n  session \"Split\"\n  do f(n)\n\ndo f(3)\nsession \"End\"\n";
+    let (one, two) = (r#"{"block":"f","depth":1}"#, r#"{"block":"f","depth":2}"#);
+    let rows = [
+        (1, None, "do f(3)", "executing", one),
+        (2, Some(1), "session \"Split\"", "completed", "{}"),
+        (3, Some(1), "do f(n)", "executing", two),
+        (4, Some(3), "if **small**:", "executing", "{}"),
+        (5, Some(4), "return n", "completed", "{}"),
+        (6, Some(3), "if **small**:", "completed", "{}"),
+        (7, Some(1), "do f(n)", "completed", two),
+        (8, None, "do f(3)", "completed", one),
+        (9, None, "session \"End\"", "executing", "{}"),
+    ];
+    let text = of_rows(Some(program), "running", &rows);
+    let marked = text.lines().filter(|line| line.ends_with("(complete)"));
+    let marked: Vec<&str> = marked.filter_map(|line| line.split('#').next()).collect();
+    let marked: Vec<&str> = marked.into_iter().map(str::trim).collect();
+    assert_eq!(
+        marked,
+        [
+            "if **small**:",
+            "return n",
+            "session \"Split\"",
+            "do f(n)",
+            "do f(3)"
+        ],
+        "{text}"
+    );
+}
+
+#[test]
 fn a_window_ends_five_to_ten_lines_ahead() {
     let program: String = (1..=100)
         .map(|i| format!("session \"{i}\"\n  prompt: \"x\"\n"))
