@@ -11,6 +11,7 @@ mod foreign;
 #[cfg(unix)]
 mod hostile;
 mod postgres;
+mod rules;
 mod script;
 mod sequences;
 mod told;
@@ -143,8 +144,13 @@ pub(crate) fn session(dir: &Path) -> Session {
 
 /// Runs a script in all forms.
 fn check(script: &str) {
-    let mut runs = FORMS.map(|form| Recorded::new(form, PROGRAM));
-    let mut database = postgres::Recorded::new(PROGRAM);
+    check_in(PROGRAM, script);
+}
+
+/// Runs a script with another program in all forms. Returns the runs as readers open them.
+fn check_in(program: &str, script: &str) -> Vec<Session> {
+    let mut runs = FORMS.map(|form| Recorded::new(form, program));
+    let mut database = postgres::Recorded::new(program);
     let mut before = runs.each_ref().map(|run| told::told(&run.session()));
     for line in script.lines().map(str::trim).filter(|l| !l.is_empty()) {
         let (command, refused) = match line.split_once(" !") {
@@ -189,6 +195,8 @@ fn check(script: &str) {
         assert_eq!(said, other_said, "{line}");
         assert_eq!(told, other, "{line}\n{told}\n{other}");
     }
+    let sessions = runs.iter().map(Recorded::session);
+    sessions.chain(database.map(|run| run.session())).collect()
 }
 
 #[test]

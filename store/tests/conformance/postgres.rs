@@ -46,7 +46,7 @@ impl Recorded {
         Some(run)
     }
 
-    fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         let source = PostgresSource::open(&self.address, RUN).unwrap();
         Session::open(
             Rc::new(source),

@@ -1,0 +1,145 @@
+//! What a program does not allow, rule by rule: each is refused in every form, and what was forced is told by every reader.
+//! `../shared/design/judgement.md` numbers the rules.
+
+use prosescope_core::issue::Severity;
+use prosescope_core::session::{Session, pages};
+
+use super::check_in;
+
+/// Runs a script in all forms. Each run did `against` to its program, in the words of `show`.
+fn rule(program: &str, script: &str, against: Option<&str>) {
+    for session in check_in(program, script) {
+        let overview = pages::overview(&session, None);
+        assert_eq!(
+            overview.against.as_deref(),
+            against,
+            "{:?}",
+            session.run().form
+        );
+        let Some(against) = against else { continue };
+        assert!(overview.headline.contains(against), "{}", overview.headline);
+        assert!(errors(&session) > 0, "check is silent: {against}");
+    }
+}
+
+fn errors(session: &Session) -> usize {
+    let all = pages::check(session, None);
+    all.iter()
+        .filter(|issue| issue.severity == Severity::Error)
+        .count()
+}
+
+const GATE: &str = "approve go:\n  prompt: \"Go?\"\n  timeout: \"1h\"\n  on_reject: throw \"no\"\nsession \"x\"\nsession \"y\"\n";
+
+#[test]
+fn rule_1_what_follows_a_rejected_gate_does_not_begin() {
+    let rejected =
+        "gate go: Go?\nreject go: no\nbegin 5 !gate-rejected\nfinish completed !gate-rejected\n";
+    rule(GATE, rejected, None);
+    let forced = format!("{rejected}begin 5 force\ncomplete 3 force\nfinish completed force");
+    rule(GATE, &forced, Some("went on past the rejected gate go"));
+}
+
+#[test]
+fn rule_1_what_follows_a_gate_that_timed_out_does_not_begin() {
+    let late = "gate go: Go?\nlater 7200\nexpire\nbegin 5 !gate-timed-out\nfinish completed !gate-timed-out\n";
+    rule(GATE, late, None);
+    let forced = format!("{late}begin 5 force");
+    rule(GATE, &forced, Some("went on past gate go, which timed out"));
+}
+
+#[test]
+fn rule_1_what_follows_a_gate_that_waits_does_not_begin() {
+    let waits = "gate go: Go?\nbegin 5 !gate-waits\nfinish completed !statements-open\n";
+    rule(GATE, waits, None);
+    let forced = format!("{waits}begin 5 force");
+    rule(GATE, &forced, Some("went on past the pending gate go"));
+}
+
+#[test]
+fn rule_1_a_gate_that_nobody_asked_is_asked_first() {
+    let unasked = "begin 5 !gate-not-asked\nfinish completed !gate-not-asked\n";
+    rule(GATE, unasked, None);
+    let forced = format!("{unasked}begin 5 force");
+    rule(
+        GATE,
+        &forced,
+        Some("went on past gate go, which was never asked"),
+    );
+}
+
+#[test]
+fn rule_1_an_approved_gate_and_one_that_continues_bar_nothing() {
+    rule(GATE, "gate go: Go?\napprove go\nbegin 5", None);
+    let continues = GATE.replace("throw \"no\"", "continue");
+    rule(&continues, "gate go: Go?\nreject go: no\nbegin 5", None);
+}
+
+#[test]
+fn rule_2_what_was_passed_over_is_noted_and_told_by_check() {
+    let program = "session \"a\"\nsession \"b\"\nsession \"c\"\n";
+    for session in check_in(program, "begin 3") {
+        let all = pages::check(&session, None);
+        let told = all
+            .iter()
+            .find(|issue| issue.rule == "statement-passed-over");
+        assert!(
+            told.is_some_and(|issue| issue.message.contains("lines 1, 2")),
+            "{all:?}"
+        );
+    }
+}
+
+#[test]
+fn rule_3_only_what_answers_a_failure_follows_it() {
+    let program = "session \"a\"\nsession \"b\"\n";
+    let failed =
+        "begin 1\nfail 1 broken\nbegin 2 !after-failure\nfinish completed !after-failure\n";
+    rule(program, failed, None);
+    rule(program, &format!("{failed}retry 1"), None);
+    let forced = format!("{failed}begin 2 force");
+    rule(program, &forced, Some("went on after line 1 had failed"));
+}
+
+#[test]
+fn rule_4_a_call_ends_with_its_return() {
+    let program = "do f(1)\n\nblock f(n):\n  return n\n  session \"x\"\n";
+    let returned = "begin 1\nbegin 4\ncomplete 2 force\nbegin 5 !call-returned\n";
+    rule(program, returned, None);
+    let forced = format!("{returned}begin 5 force");
+    let against = "went on after the call had returned at line 4";
+    rule(program, &forced, Some(against));
+}
+
+#[test]
+fn rule_4_a_block_calls_itself_as_deep_as_the_program_allows() {
+    let program = "do f(1)\n\nblock f(n) (max_depth: 2):\n  do f(n)\n";
+    let deep = "begin 1\nbegin 4\nbegin 4 in 2 !call-too-deep\n";
+    rule(program, deep, None);
+    let forced = format!("{deep}begin 4 in 2 force");
+    let against = "called block f deeper than its max_depth of 2";
+    rule(program, &forced, Some(against));
+}
+
+#[test]
+fn rule_4_a_loop_has_its_rounds_and_no_more() {
+    let program = "repeat 1:\n  session \"x\"\n";
+    let script = "loop 1 override\nbegin 2\ncomplete 2 force\niterate 1\nbegin 2 in 1 !loop-used-up\niterate 1 !loop-used-up\nexit 1";
+    rule(program, script, None);
+}
+
+#[test]
+fn rule_4_a_parallel_that_needs_one_branch_joins_while_another_runs() {
+    let program =
+        "parallel (\"first\"):\n  a = session \"A\"\n  b = session \"B\"\nsession \"z\"\n";
+    let script = "parallel 1 a,b\nbranch 1 a\nbranch 1 b\njoin 1 !branches-open\nput a in 2: risk\ncomplete 2\njoin 1\nbegin 4";
+    rule(program, script, None);
+}
+
+#[test]
+fn rule_4_a_parallel_over_a_recorded_list_knows_its_items() {
+    let program =
+        "let names = session \"names\"\nparallel for name in names:\n  session \"{name}\"\n";
+    let script = "begin 1\nput names in 1: [\"a\", \"b\"]\ncomplete 1\nparallel 2 a,b\njoin 3 !branches-open\nbranch 3 a\ncomplete 4 force\njoin 3 !branches-open";
+    rule(program, script, None);
+}
