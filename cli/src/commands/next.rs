@@ -1,6 +1,6 @@
 use prosescope_core::model::Binding;
 use prosescope_core::render::text::escape;
-use prosescope_core::write::next;
+use prosescope_core::resume;
 
 use super::unread;
 
@@ -15,11 +15,15 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.name()?)?;
     // If parts of the run were not read, a model could repeat work that is already done.
     unread::require_all_but_sealed(&session)?;
-    let (run, trace, listing) = (session.run(), session.trace(), session.listing());
+    let facts = resume::Facts {
+        run: session.run(),
+        trace: session.trace(),
+        listing: session.listing(),
+    };
     let named = (session.name(), args.given()?.is_some());
     let values = |binding: &Binding, most| session.short_text(binding, most).ok().flatten();
     let named = (&*named.0, named.1);
-    let next = next(run, trace, listing, locate::now(), named, &values)?;
+    let next = resume::next(facts, locate::now(), named, &values)?;
     out.show(&next, || {
         if next.choices.is_empty() {
             return "nothing: the run is completed\n".to_owned();

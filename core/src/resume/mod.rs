@@ -18,6 +18,7 @@
 //! | What may have happened already? | `caution` |
 //! | What does a gate's outcome mean? | `outcome` |
 //! | Which steps come next, in order? | [`steps()`] |
+//! | Which commands come next? | [`next()`], from what the recorder allows |
 //! | Which sections do user interfaces show? | [`sections()`] |
 //! | Which prompt hands the run to a model? | [`prompt()`] |
 
@@ -25,6 +26,7 @@ mod ahead;
 mod caution;
 mod memories;
 mod needs;
+mod next;
 mod outcome;
 mod prompt;
 mod sections;
@@ -39,6 +41,7 @@ pub use ahead::{Ahead, Position};
 pub use caution::Caution;
 pub use memories::Memory;
 pub use needs::Need;
+pub use next::next;
 pub use outcome::Outlook;
 pub use prompt::prompt;
 pub(crate) use prompt::{fence, lines};

@@ -87,8 +87,8 @@ pub use gate::{
 };
 pub use import::AddImport;
 pub use insist::Insist;
-pub(crate) use next::stands;
-pub use next::{NextChoice, NextView, Stand, next};
+pub use next::{NextChoice, NextView, Stand};
+pub(crate) use next::{next, stands};
 pub use parallel::{BeginParallel, Branch, Join, RunParallel};
 pub use put::{LARGE, Put};
 pub use recorded::{

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use prosescope_core::model::{Binding, Dialect, FolderForm, Form, Run, RunStatus, ValueAt};
 use prosescope_core::program::{Listing, scan};
+use prosescope_core::resume;
 use prosescope_core::time::Stamp;
 use prosescope_core::trace::{Trace, fold};
 use prosescope_core::write::{
     AgentFact, At, BindingRow, Change, Facts, Fault, NextView, Record, RunStore, Shelf, Style,
-    Work, WriteError, next, record,
+    Work, WriteError, record,
 };
 
 /// The run's id.
@@ -73,15 +74,12 @@ impl Memory {
     /// Returns what `prosescope next` prints.
     pub(crate) fn next(&self, trace: &Trace) -> Result<NextView, WriteError> {
         let values = |binding: &Binding, most: usize| self.value(binding, most);
-        let named = (RUN, false);
-        next(
-            &self.run,
+        let facts = resume::Facts {
+            run: &self.run,
             trace,
-            Some(&self.listing),
-            self.now,
-            named,
-            &values,
-        )
+            listing: Some(&self.listing),
+        };
+        resume::next(facts, self.now, (RUN, false), &values)
     }
 
     fn value(&self, binding: &Binding, most: usize) -> Option<String> {

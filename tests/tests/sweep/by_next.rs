@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use prosescope_test_support::random::Chance;
 use crate::driver::{Stop, Vm, words};
 use crate::log::option;
 use crate::plan::{After, Fail};
+use prosescope_test_support::random::Chance;
 
 /// The number of steps after which the interpreter prefers commands that end something.
 const LONG: usize = 160;

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::by_next;
-use prosescope_test_support::random::Chance;
 use crate::driver::{Stop, Vm};
 use crate::lines::{Line, bound, names, read, word};
 use crate::log::{branch, first};
 use crate::plan::{After, Fail};
+use prosescope_test_support::random::Chance;
 
 /// Maximum depth of nested block calls. A deeper call ends at once.
 const DEEPEST: usize = 3;

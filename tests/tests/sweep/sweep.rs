@@ -6,12 +6,12 @@ use std::sync::{Mutex, OnceLock};
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::needs;
 
-use prosescope_test_support::random::Chance;
 use crate::driver::{Form, Stop, Vm};
 use crate::plan::{After, Fail};
 use crate::programs::{Program, below, made};
 use crate::report::{Ended, table};
 use crate::{by_next, compare, naive};
+use prosescope_test_support::random::Chance;
 
 /// The number of generated programs: in plain `cargo test`, and in the whole sweep.
 const MADE: (u64, u64) = (40, 300);

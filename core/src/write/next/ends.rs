@@ -103,7 +103,9 @@ impl Look<'_> {
             return Ok(vec![match self.listing.cut_at() {
                 Some(line) => choice(
                     "prosescope resume",
-                    format!("line {line} says that more of the program follows, so the next statement is unknown"),
+                    format!(
+                        "line {line} says that more of the program follows, so the next statement is unknown"
+                    ),
                 ),
                 None => choice(
                     "prosescope finish --status completed",

@@ -19,15 +19,14 @@ use serde::{Deserialize, Serialize};
 
 use self::ends::choice;
 use super::gate::is_due;
-use super::instance::{begun_after, meta, newest_in, shown};
+use super::instance::{begun_after, meta, newest_in};
 use super::item::is_parallel;
 use super::open_executions::OpenExecutions;
 use super::source::Source;
 use super::{AgentFact, Facts, Fault, Shelf, Style, WriteError};
 use crate::gate::{expire_command, visit};
 use crate::model::{Binding, Execution, Gate, GateStatus, Run, RunStatus, Status};
-use crate::program::{Listing, Statement, StatementKind as Kind};
-use crate::resume;
+use crate::program::{Listing, StatementKind as Kind};
 use crate::shell;
 use crate::trace::{Shape, Trace, frame_block, is_branch_text, shape};
 
@@ -108,13 +107,13 @@ pub(crate) fn stands(
     }
 }
 
-/// Returns the commands that may come next in a run that was read. `name` is the name by which commands find the run.
+/// Returns the commands that may come next in a run whose events are rows, or become rows. `name` is the name by which commands find the run.
 /// `named` is true if the user gave this name; all commands then contain it. `values` returns the value of a binding if it
 /// is text of at most so many bytes.
 ///
 /// # Errors
 /// An error if the run contradicts itself, or if a part of it was not read.
-pub fn next(
+pub(crate) fn next(
     run: &Run,
     trace: &Trace,
     listing: Option<&Listing>,
@@ -123,9 +122,6 @@ pub fn next(
     values: &dyn Fn(&Binding, usize) -> Option<String>,
 ) -> Result<NextView, WriteError> {
     let run = super::adopt::with_events(run, trace, listing);
-    if run.log.is_some() && !run.recorded_in_rows() && !is_over(&run) {
-        return Ok(not_recorded_here(&run, trace, listing, name));
-    }
     let read = matches!(run, Cow::Borrowed(_)).then_some(trace);
     let shelf = ReadShelf { values };
     let facts = Facts::of(&shelf, Style::of(&run), run, listing, read)?;
@@ -140,40 +136,6 @@ pub fn next(
 /// Returns whether a run records an end, after which nothing comes next.
 fn is_over(run: &Run) -> bool {
     run.status.as_ref().is_some_and(RunStatus::is_finished)
-}
-
-/// Returns where a run stands that other tools record in a compact log. Commands cannot append to it.
-fn not_recorded_here(run: &Run, trace: &Trace, listing: Option<&Listing>, name: &str) -> NextView {
-    let plan = resume::ahead(resume::Facts {
-        run,
-        trace,
-        listing,
-    });
-    let next = |position: &resume::Position| {
-        let next = position.next.and_then(|at| plan.ahead.get(at));
-        let statement = next.map(|ahead| ahead.statement).or(position.statement);
-        listing?.get(statement?)
-    };
-    let why = |own: &Statement| {
-        let text = shown(&own.text);
-        format!(
-            "the run is not recorded here, but stands at line {}: {text}",
-            own.line
-        )
-    };
-    let mut whys: Vec<String> = plan.positions.iter().filter_map(next).map(why).collect();
-    if whys.is_empty() {
-        whys.push(
-            "the run is not recorded here, and its records show no next statement".to_owned(),
-        );
-    }
-    whys.truncate(MOST);
-    let choices = whys.into_iter().map(|why| choice("prosescope resume", why));
-    NextView {
-        run: name.to_owned(),
-        execution: None,
-        choices: choices.collect(),
-    }
 }
 
 /// The store of a run that is only read. Of its answers, what comes next depends only on short values.
