@@ -4,6 +4,7 @@
 use super::walk::Walk;
 use super::{Facts, Plan, Scopes};
 use crate::model::RunStatus;
+use crate::program::StatementKind;
 use crate::trace::{Node, NodeId, NodeKind};
 use crate::view::{How, Stop};
 use crate::write::stands;
@@ -59,9 +60,14 @@ fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<(NodeId, 
         if within.is_some_and(|at| facts.allows_failure(at).is_some()) {
             return None;
         }
-        let ran = |(_, node): &(NodeId, &Node)| {
+        // A `finally` that ran does not make up for the failure of its `try`.
+        let cleans_up = |at: NodeId, node: &Node| {
+            let own = facts.statement(at).and_then(|own| facts.listing?.get(own));
+            !node.has_failed() && own.is_some_and(|own| own.kind == StatementKind::Finally)
+        };
+        let ran = |(at, node): &(NodeId, &Node)| {
             let present = facts.trace.is_present(facts.run, node) != Some(false);
-            present && !node.derived || node.kind.is_round()
+            present && !node.derived && !cleans_up(*at, node) || node.kind.is_round()
         };
         let mut inner = facts.inner(within).filter(ran);
         // Of several failed branches, the first comes first.

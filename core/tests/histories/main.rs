@@ -217,6 +217,10 @@ impl History {
     /// The law that `resume` stands where `next` does: at the statement that begins next, or at the open statement.
     fn agree(&self) -> Result<(), Broken> {
         let trace = self.memory.trace();
+        // After a failure in a handler, `resume` may name that one, and `next` what it should have handled.
+        if self.a_handler_failed(&trace) {
+            return Ok(());
+        }
         let next = self.next(&trace)?;
         let plan = resume::ahead(resume::Facts {
             run: &self.memory.run,
@@ -250,10 +254,6 @@ impl History {
             ("exec", "retry") => {
                 let failed = command.id().and_then(|id| trace.of_row(id));
                 let mut places = plan.positions.iter().map(|position| position.node);
-                // After a failure in a handler, `resume` may name that one, and `next` what it should have handled.
-                if self.a_handler_failed(&trace) {
-                    return Ok(());
-                }
                 // The handler of a `try` around it begins once what is in between has failed, too.
                 let handler = || {
                     let statement = self

@@ -56,6 +56,21 @@ impl Recorded {
         .unwrap()
     }
 
+    /// Executes a line of a script without a folder to compare with.
+    pub(crate) fn alone(&mut self, line: &str) {
+        let mut store = PostgresStore::open(&self.address, RUN).unwrap();
+        let at = At {
+            now: BEGUN,
+            os_user: None,
+            client: "test".to_owned(),
+        };
+        script::run(&mut store, line, &at).unwrap();
+    }
+
+    pub(crate) fn sql(&self, sql: &str) {
+        self.cluster.psql(&self.url, sql).unwrap();
+    }
+
     /// Executes a line of the script; `folder` is the folder's result and facts.
     pub(crate) fn step(&mut self, line: &str, folder: &(Result<String, String>, String)) {
         let (said, now) = folder;

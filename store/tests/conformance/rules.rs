@@ -4,7 +4,7 @@
 use prosescope_core::issue::Severity;
 use prosescope_core::session::{Session, pages};
 
-use super::check_in;
+use super::{FORMS, Form, Recorded, check_in, postgres};
 
 /// Runs a script in all forms. Each run did `against` to its program, in the words of `show`.
 fn rule(program: &str, script: &str, against: Option<&str>) {
@@ -142,4 +142,34 @@ fn rule_4_a_parallel_over_a_recorded_list_knows_its_items() {
         "let names = session \"names\"\nparallel for name in names:\n  session \"{name}\"\n";
     let script = "begin 1\nput names in 1: [\"a\", \"b\"]\ncomplete 1\nparallel 2 a,b\njoin 3 !branches-open\nbranch 3 a\ncomplete 4 force\njoin 3 !branches-open";
     rule(program, script, None);
+}
+
+#[test]
+fn rule_7_a_gate_whose_record_was_removed_is_missed() {
+    let missed = |session: &Session| {
+        let all = pages::check(session, None);
+        let rules: Vec<&str> = all.iter().map(|issue| &*issue.rule).collect();
+        assert!(
+            rules.contains(&"gate-gone"),
+            "{:?}: {rules:?}",
+            session.run().form
+        );
+    };
+    for form in FORMS {
+        let mut run = Recorded::new(form, GATE);
+        run.step("gate go: Go?").unwrap();
+        match form {
+            Form::Folder => std::fs::remove_file(run.dir.join("gates/go.json")).unwrap(),
+            Form::Sqlite => {
+                let database = rusqlite::Connection::open(run.dir.join("state.db")).unwrap();
+                database.execute("DELETE FROM gates", []).unwrap();
+            }
+        }
+        missed(&run.session());
+    }
+    if let Some(mut run) = postgres::Recorded::new(GATE) {
+        run.alone("gate go: Go?");
+        run.sql("DELETE FROM openprose.gates");
+        missed(&run.session());
+    }
 }

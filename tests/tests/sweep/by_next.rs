@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::driver::{Stop, Vm, words};
 use crate::log::option;
-use crate::plan::{After, Fail};
+use crate::plan::{After, Fail, Mishaps};
 use prosescope_test_support::random::Chance;
 
 /// The number of steps after which the interpreter prefers commands that end something.
@@ -17,6 +17,7 @@ struct State<'a> {
     vm: &'a mut Vm,
     chance: Chance,
     fail: Option<Fail>,
+    reject: bool,
     steps: usize,
     leaves: usize,
     rounds: BTreeMap<String, usize>,
@@ -29,11 +30,12 @@ struct State<'a> {
 }
 
 /// Records a run to its end by following `next`.
-pub(crate) fn interpret(vm: &mut Vm, seed: u64, fail: Option<Fail>) -> Result<(), Stop> {
+pub(crate) fn interpret(vm: &mut Vm, seed: u64, mishaps: Mishaps) -> Result<(), Stop> {
     let mut state = State {
         vm,
         chance: Chance::new(seed),
-        fail,
+        fail: mishaps.fail,
+        reject: mishaps.reject,
         steps: 0,
         leaves: 0,
         rounds: BTreeMap::new(),
@@ -78,12 +80,15 @@ impl State<'_> {
             return self.finish_failed(&command);
         }
         let args = words(&command);
-        // `next` shows a gate that waits; the interpreter approves it as a person would.
+        // `next` shows a gate that waits; the interpreter decides it as a person would.
         if let [verb, show, _, gate, ..] = args.as_slice()
             && (verb.as_str(), show.as_str()) == ("gate", "show")
         {
             let gate = gate.clone();
-            self.vm.approve(&gate)?;
+            let approve = !self.reject || !self.chance.once_in(3);
+            // The program throws at a gate that was rejected, unless it continues.
+            self.thrown |= !approve;
+            self.vm.decide(&gate, approve)?;
             return Ok(true);
         }
         let input = if args.first().is_some_and(|word| word == "put") {

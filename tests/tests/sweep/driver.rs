@@ -43,7 +43,7 @@ impl Stop {
 }
 
 /// Maximum number of commands for one run. A run with more commands would probably never end.
-const MOST: usize = 5_000;
+const MOST: usize = 1_500;
 
 /// A folder with a program, and the run of the program that is being recorded.
 pub(crate) struct Vm {
@@ -146,8 +146,8 @@ impl Vm {
         format!("{} (run {})", self.dir.path().display(), self.run)
     }
 
-    /// Approves a gate as a person would: looks up who may decide, and approves under the first of these names.
-    pub(crate) fn approve(&mut self, gate: &str) -> Result<(), Stop> {
+    /// Decides a gate as a person would: looks up who may decide, and approves or rejects under the first of these names.
+    pub(crate) fn decide(&mut self, gate: &str, approve: bool) -> Result<(), Stop> {
         let run = self.run.clone();
         let shown = self.json(&format!("gate show {run} {gate}"))?;
         let allowed = shown["allow"].as_array().into_iter().flatten();
@@ -156,7 +156,13 @@ impl Vm {
             .next()
             .unwrap_or("user")
             .to_owned();
-        let args = ["approve", &run, gate, "--as", &by].map(str::to_owned);
+        let mut args = ["approve", &run, gate, "--as", &by]
+            .map(str::to_owned)
+            .to_vec();
+        if !approve {
+            args[0] = "reject".to_owned();
+            args.extend(["--reason", "no"].map(str::to_owned));
+        }
         let out = self.ask(&args, "")?;
         self.log.note(&args, &out);
         Ok(())

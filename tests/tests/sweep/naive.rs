@@ -7,7 +7,7 @@ use crate::by_next;
 use crate::driver::{Stop, Vm};
 use crate::lines::{Line, bound, names, read, word};
 use crate::log::{branch, first};
-use crate::plan::{After, Fail};
+use crate::plan::{After, Fail, Mishaps};
 use prosescope_test_support::random::Chance;
 
 /// Maximum depth of nested block calls. A deeper call ends at once.
@@ -27,6 +27,7 @@ pub(crate) struct Naive<'a> {
     pub(crate) chance: Chance,
     blocks: BTreeMap<String, Vec<Line>>,
     fail: Option<Fail>,
+    reject: bool,
     leaves: usize,
     pub(crate) depth: usize,
     /// The branch or item in which statements run.
@@ -40,14 +41,15 @@ pub(crate) fn interpret(
     vm: &mut Vm,
     program: &str,
     seed: u64,
-    fail: Option<Fail>,
+    mishaps: Mishaps,
 ) -> Result<(), Stop> {
     let lines = read(program);
     let mut naive = Naive {
         vm,
         chance: Chance::new(seed),
         blocks: BTreeMap::new(),
-        fail,
+        fail: mishaps.fail,
+        reject: mishaps.reject,
         leaves: 0,
         depth: 0,
         item: None,
@@ -63,7 +65,7 @@ pub(crate) fn interpret(
     if naive.outwards {
         // `help vm` explains how to continue: reopen the run, retry the failed statement, then follow `next`.
         naive.vm.go("resume --begin", "")?;
-        return by_next::interpret(naive.vm, seed, None);
+        return by_next::interpret(naive.vm, seed, Mishaps::default());
     }
     Ok(())
 }
@@ -250,7 +252,7 @@ impl Naive<'_> {
         self.close(id, name, flow)
     }
 
-    /// Creates a gate and approves it. Adds an option for an id or a prompt that the program does not define.
+    /// Creates a gate and decides it. Adds an option for an id or a prompt that the program does not define.
     fn gate(&mut self, line: &Line) -> Result<Flow, Stop> {
         let mut command = format!("gate create --line {}{}", line.no, self.in_item());
         if names(&line.text).starts_with('*') {
@@ -261,8 +263,18 @@ impl Naive<'_> {
         }
         let printed = self.vm.go(&command, "")?;
         let gate = printed.lines().next().unwrap_or_default().trim().to_owned();
-        self.vm.approve(&gate)?;
-        Ok(Flow::Done)
+        let approve = !self.reject || !self.chance.once_in(3);
+        self.vm.decide(&gate, approve)?;
+        let on_reject = line
+            .below
+            .iter()
+            .find(|below| word(&below.text) == "on_reject");
+        let goes_on = on_reject.is_some_and(|own| own.text.contains("continue"));
+        Ok(if approve || goes_on {
+            Flow::Done
+        } else {
+            Flow::Failed
+        })
     }
 
     fn sequence(&mut self, line: &Line, name: Option<&str>) -> Result<Flow, Stop> {

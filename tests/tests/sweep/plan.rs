@@ -16,3 +16,11 @@ pub(crate) enum After {
     /// The interpreter also fails the enclosing statements, and then reopens the failed run.
     Outwards,
 }
+
+/// What an interpreter does on purpose while it records a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Mishaps {
+    pub(crate) fail: Option<Fail>,
+    /// Whether every third gate is rejected.
+    pub(crate) reject: bool,
+}

@@ -7,7 +7,7 @@ use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::needs;
 
 use crate::driver::{Form, Stop, Vm};
-use crate::plan::{After, Fail};
+use crate::plan::{After, Fail, Mishaps};
 use crate::programs::{Program, below, made};
 use crate::report::{Ended, table};
 use crate::{by_next, compare, naive};
@@ -43,6 +43,8 @@ struct Task {
     by: By,
     form: Form,
     fail: Option<After>,
+    /// Whether gates are rejected at random.
+    reject: bool,
     seed: u64,
 }
 
@@ -98,10 +100,12 @@ fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
                 by,
                 form,
                 fail,
+                // A rejection may end the run before the failure is taken up again.
+                reject: fail != Some(After::Outwards) && own % 2 == 0,
                 seed: own,
             });
         };
-        let forms = [Form::Sqlite, Form::Folder];
+        let forms = [Form::Sqlite, Form::Folder, Form::Postgres];
         let fails = [None, Some(After::Retry), Some(After::Outwards)];
         match ways {
             Ways::All => {
@@ -122,8 +126,8 @@ fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
                 add(forms[turn % 2], fails[turn / 2 % 3]);
             }
         }
-        if program % 10 == 0 {
-            add(Form::Postgres, None);
+        if program % 6 == 0 && ways != Ways::All {
+            add(Form::Postgres, fails[program / 6 % 3]);
         }
     }
     tasks
@@ -163,6 +167,7 @@ fn record(
     prose: &std::path::Path,
     server: Option<&'static Cluster>,
 ) -> Ended {
+    let rejects = if task.reject { ", rejections" } else { "" };
     let fails = match task.fail {
         None => "",
         Some(After::Retry) => ", a failure, retried",
@@ -174,7 +179,7 @@ fn record(
     Ended {
         program: program.name.clone(),
         way: format!(
-            "{}, {}{fails}",
+            "{}, {}{fails}{rejects}",
             match task.by {
                 By::Reading => "help vm",
                 By::Next => "next",
@@ -201,10 +206,14 @@ fn carried(
         nth: 1 + chance.below(6),
         after,
     });
+    let mishaps = Mishaps {
+        fail,
+        reject: task.reject,
+    };
     let mut vm = Vm::begin(prose, &program.text, task.form, url.as_deref())?;
     let done = match task.by {
-        By::Next => by_next::interpret(&mut vm, task.seed, fail),
-        By::Reading => naive::interpret(&mut vm, &program.text, task.seed, fail),
+        By::Next => by_next::interpret(&mut vm, task.seed, mishaps),
+        By::Reading => naive::interpret(&mut vm, &program.text, task.seed, mishaps),
     };
     let result = done.map(|()| compare::compare(&mut vm));
     *commands = vm.commands;

@@ -97,7 +97,7 @@ impl Look<'_> {
             let what = id.map_or("the run cannot be completed".to_owned(), |id| {
                 format!("execution {id} cannot be completed")
             });
-            return Ok(vec![self.instead(&bar, &what, id)]);
+            return Ok(self.instead(&bar, &what, id));
         }
         let Some(row) = row else {
             return Ok(vec![match self.listing.cut_at() {

@@ -1,8 +1,8 @@
 //! Lists the commands for the statements that a run may begin next. At an `if`, several statements are possible.
 
-use super::super::WriteError;
 use super::super::begin::barred;
 use super::super::source::Command;
+use super::super::{WriteError, retry};
 use super::ends::choice;
 use super::{Body, FILE, Look, NextChoice};
 use crate::judgement::{Bar, Why};
@@ -32,8 +32,9 @@ impl Look<'_> {
                 continue;
             }
             if own.kind != Kind::If {
-                if let Some(instead) = self.barred(now, own, parent) {
-                    all.push(instead);
+                if let Some(bar) = self.bar(now, own, parent) {
+                    let what = format!("line {} cannot begin", own.line);
+                    all.extend(self.instead(&bar, &what, parent));
                     return Ok(all);
                 }
                 all.push(choice(self.command(now, parent), why(own)).at(now, parent));
@@ -62,17 +63,16 @@ impl Look<'_> {
         Ok(all)
     }
 
-    /// Returns the command that comes instead of a statement which must not begin; `None` if it may.
-    fn barred(&self, at: u32, own: &Statement, parent: Option<i64>) -> Option<NextChoice> {
+    /// Returns what bars a statement that would begin now.
+    fn bar(&self, at: u32, own: &Statement, parent: Option<i64>) -> Option<Bar> {
         let name = own.name.as_deref().filter(|_| own.kind == Kind::Gate);
         let block = own.target.as_deref().filter(|_| own.kind == Kind::Do);
         let deep = || self.facts.bar_of_call(parent, block?);
-        let bar = self.facts.bar(parent, Some(at), name).or_else(deep)?;
-        Some(self.instead(&bar, &format!("line {} cannot begin", own.line), parent))
+        self.facts.bar(parent, Some(at), name).or_else(deep)
     }
 
-    /// Returns the command that comes instead of what is barred in the execution `parent`.
-    pub(super) fn instead(&self, bar: &Bar, what: &str, parent: Option<i64>) -> NextChoice {
+    /// Returns the commands that come instead of what is barred in the execution `parent`.
+    pub(super) fn instead(&self, bar: &Bar, what: &str, parent: Option<i64>) -> Vec<NextChoice> {
         let why = barred(bar, what).to_string();
         let command = match (bar, parent) {
             (Bar::Gate(bar), _) if bar.why == Why::NeverAsked => {
@@ -86,8 +86,12 @@ impl Look<'_> {
             (_, Some(id)) => format!("prosescope exec fail {id} --error TEXT"),
             (_, None) => "prosescope finish --status failed".to_owned(),
         };
+        let retry = match bar {
+            Bar::Failed { id: Some(id), .. } => self.retry(*id),
+            _ => None,
+        };
         let instead = choice(command, why);
-        match bar {
+        let instead = match bar {
             Bar::Gate(bar) if bar.why == Why::NeverAsked => {
                 let gate = bar.line.and_then(|line| self.source.at_line(line));
                 match gate {
@@ -96,7 +100,16 @@ impl Look<'_> {
                 }
             }
             _ => instead,
-        }
+        };
+        retry.into_iter().chain([instead]).collect()
+    }
+
+    /// Returns the command that tries a failed execution again, if it may be.
+    fn retry(&self, id: i64) -> Option<NextChoice> {
+        let failed = self.facts.instance(id)?;
+        let again = retry::used_up(self.source, &failed).is_none();
+        let why = format!("execution {id} failed; retry once the cause of the failure is removed");
+        again.then(|| choice(format!("prosescope exec retry {id}"), why))
     }
 
     /// Returns the commands that begin the options of a choice.
