@@ -263,7 +263,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "not-found",
             None,
             "there is no run 1999 in",
-            "`prosescope runs` lists all runs",
+            "the only run is",
         ),
         (
             &["show", "20", "--nope"],

@@ -46,6 +46,7 @@ const QUICK: &[&str] = &[
     "conformance",
     "docs",
     "errors",
+    "histories",
     "layers",
     "programs",
     "query",

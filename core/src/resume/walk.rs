@@ -120,7 +120,11 @@ impl<'a> Walk<'a> {
                 // What runs next is inside of an open statement, unless nothing is left there.
                 let own_first = self.first.take_if(|_| own.status.is_open());
                 self.resume(Some(at), statement);
-                self.first = self.first.or(own_first);
+                let inside = |first: &usize| self.lies_in(own, statement, *first);
+                self.first = match own_first {
+                    Some(own_first) => self.first.filter(inside).or(Some(own_first)),
+                    None => self.first,
+                };
             }
             (None, true) => {
                 self.unknown(format!(
@@ -130,6 +134,17 @@ impl<'a> Walk<'a> {
                 self.out_of(own.parent);
             }
         }
+    }
+
+    /// Returns whether a statement ahead lies in the body of a node, which is tied to `statement` or calls a block.
+    fn lies_in(&self, node: &Node, statement: Option<u32>, ahead: usize) -> bool {
+        let body = match &node.kind {
+            NodeKind::Frame { block, .. } => self.listing.block_named(block),
+            _ => statement,
+        };
+        let ahead = self.ahead.get(ahead);
+        body.zip(ahead)
+            .is_some_and(|(body, ahead)| self.listing.contains(body, ahead.statement))
     }
 
     /// Lets the run go on at the first statement inside of an open statement in which nothing began.

@@ -159,7 +159,13 @@ fn rule_7_a_gate_whose_record_was_removed_is_missed() {
         let mut run = Recorded::new(form, GATE);
         run.step("gate go: Go?").unwrap();
         match form {
-            Form::Folder => std::fs::remove_file(run.dir.join("gates/go.json")).unwrap(),
+            Form::Folder => {
+                let files = std::fs::read_dir(run.dir.join("gates")).unwrap();
+                let gates = files.map(|file| file.unwrap().path());
+                for gate in gates.filter(|path| path.extension().is_some_and(|e| e == "json")) {
+                    std::fs::remove_file(gate).unwrap();
+                }
+            }
             Form::Sqlite => {
                 let database = rusqlite::Connection::open(run.dir.join("state.db")).unwrap();
                 database.execute("DELETE FROM gates", []).unwrap();

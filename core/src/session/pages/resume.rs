@@ -206,7 +206,9 @@ fn position_view(session: &Session, position: &Position, outlook: &Outlook<'_>) 
             Stop::Failed => {
                 let again = again.and_then(|node| session.node(node));
                 let is_used_up = |n: &&Node| n.max.is_some_and(|max| n.attempts >= max);
-                match again.filter(is_used_up) {
+                // A gate is not tried again: what it judges has to change before it is asked again.
+                let onwards = |n: &&Node| is_used_up(n) || n.kind.is_gate();
+                match again.filter(onwards) {
                     Some(_) => onward(session),
                     None => attempts(session, again.and_then(|n| n.id)),
                 }
