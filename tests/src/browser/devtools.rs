@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Error, Message, WebSocket};
 
 use crate::work::PATIENCE;
@@ -48,7 +49,11 @@ impl DevTools {
         // A read timeout interrupts the handshake, so the loop resumes the handshake until the deadline.
         let url = format!("ws://127.0.0.1:{port}{path}");
         let deadline = Instant::now() + PATIENCE;
-        let mut handshake = tungstenite::client(url, stream);
+        // The browser repeats a large script that it was given, such as one with a whole WebAssembly module.
+        let no_limit = WebSocketConfig::default()
+            .max_message_size(None)
+            .max_frame_size(None);
+        let mut handshake = tungstenite::client::client_with_config(url, stream, Some(no_limit));
         let (socket, _) = loop {
             match handshake {
                 Ok(done) => break done,

@@ -329,12 +329,14 @@ fn examples() -> Vec<Example> {
             "put",
             &["french", "--execution", "15", "--done"],
             of::<view::BindingWritten>,
-        ),
+        )
+        .with("Chère Ada,\n"),
         records(
             "put",
             &["dutch", "--execution", "16", "--done"],
             of::<view::BindingWritten>,
-        ),
+        )
+        .with("Beste Ada,\n"),
         records("parallel join", &["14"], of::<view::ParallelJoined>),
         records(
             "exec run",
