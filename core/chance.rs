@@ -25,6 +25,7 @@ pub fn cases(count: u32, seed: u64) -> Config {
     }
 }
 
-fn number(variable: &str) -> Option<u64> {
+/// Returns the number in an environment variable.
+pub fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }

@@ -13,6 +13,7 @@ use prosescope_core::program::StatementKind;
 use prosescope_core::resume;
 use prosescope_core::trace::{NodeStatus, Trace};
 use prosescope_core::write::{NextView, Style, WriteError};
+use prosescope_test_support::chance::number;
 use prosescope_test_support::programs::program;
 use prosescope_test_support::random::Chance;
 
@@ -24,10 +25,6 @@ const CASES: u64 = 60;
 /// The most steps of a history, and of a history's rounds and items.
 const LONGEST: usize = 90;
 const MOST_ROUNDS: usize = 2;
-
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
 
 /// Runs a test for each history. Fails with the first law that is broken, and lists the others.
 fn each(test: impl Fn(u64) -> Result<(), Broken>) {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use prosescope_test_support::chance::number;
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::needs;
 
@@ -46,10 +47,6 @@ struct Task {
     /// Whether gates are rejected at random.
     reject: bool,
     seed: u64,
-}
-
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
 }
 
 #[test]

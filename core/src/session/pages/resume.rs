@@ -28,7 +28,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     page(session, now, false)
 }
 
-/// Builds the page like [`resume`], directly after `resume --begin`. Its own record is not a sign that another model
+/// Builds the page like [`resume()`], directly after `resume --begin`. Its own record is not a sign that another model
 /// carries out the run.
 pub fn resume_begun(session: &Session, now: Option<i64>) -> ResumeView {
     page(session, now, true)
