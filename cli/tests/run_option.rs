@@ -135,7 +135,7 @@ fn every_command_that_writes_says_to_which_run() {
     let at = dir.path();
     fs::write(
         at.join("q.prose"),
-        "parallel:\n  a = session \"A\"\n\nloop (max: 3):\n  session \"B\"\n\nlet x = session \"C\"\n",
+        "parallel:\n  a = session \"A\"\n\nloop (max: 3):\n  session \"B\"\n\nlet x = session \"C\"\n\napprove go:\n  prompt: \"Go?\"\n",
     )
     .expect("written");
     for state in ["sqlite", "filesystem"] {
