@@ -1,7 +1,7 @@
 //! Finds the open executions of a run, and refuses commands that break the order of executions: no statement begins
 //! after a pending gate, and no parent ends while a child is open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::instance::{meta, shown};
 use super::source::{Found, Source};
@@ -31,7 +31,9 @@ impl OpenExecutions {
 
     /// Returns the innermost open executions: those in which nothing else is open.
     pub(super) fn leaves(&self) -> Vec<&Execution> {
-        let leaf = |row: &&Execution| self.inside(row.id).next().is_none();
+        let inner = self.rows().filter(|row| row.parent != Some(row.id));
+        let around: BTreeSet<i64> = inner.filter_map(|row| row.parent).collect();
+        let leaf = |row: &&Execution| !around.contains(&row.id);
         self.rows().filter(leaf).collect()
     }
 

@@ -66,8 +66,12 @@ pub struct Stand {
     pub inside: Option<i64>,
 }
 
-/// Returns where a running run goes on: for each innermost open execution, or for `None` if nothing is open, the place of
-/// the first command that [`next`] offers there. Empty as a part of the run was not read, or if rows do not record the run.
+/// The most innermost open executions whose places [`stands`] returns: as many as the page of `resume` shows.
+const MOST_STANDS: usize = 50;
+
+/// Returns where a running run goes on: for each of the first innermost open executions, or for `None` if nothing is open,
+/// the place of the first command that [`next`] offers there. Empty as a part of the run was not read, or if rows do not
+/// record the run.
 pub(crate) fn stands(
     run: &Run,
     trace: &Trace,
@@ -93,7 +97,7 @@ pub(crate) fn stands(
             listing,
             several: false,
         };
-        let all = leaves.iter().map(|row| Some(*row));
+        let all = leaves.iter().take(MOST_STANDS).map(|row| Some(*row));
         let all = all.chain(leaves.is_empty().then_some(None));
         let stand = |at: Option<&Execution>| {
             let stands = look.choices(at).ok()?.first()?.stands?;
@@ -107,9 +111,9 @@ pub(crate) fn stands(
     }
 }
 
-/// Returns the commands that may come next in a run whose events are rows, or become rows. `name` is the name by which commands find the run.
-/// `named` is true if the user gave this name; all commands then contain it. `values` returns the value of a binding if it
-/// is text of at most so many bytes.
+/// Returns the commands that may come next in a run whose events are rows, or become rows. `name` is the name by which
+/// commands find the run. `named` is true if the user gave this name; all commands then contain it. `values` returns the
+/// value of a binding if it is text of at most so many bytes.
 ///
 /// # Errors
 /// An error if the run contradicts itself, or if a part of it was not read.
