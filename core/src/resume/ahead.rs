@@ -117,11 +117,11 @@ fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
     failed
 }
 
-/// A place where a run stands: its node, the reason, and the handler of the failure there.
-type Stands = (Option<NodeId>, Stop, Option<u32>);
+/// A place where a run stopped: its node, the reason, and the handler of the failure there.
+type Stopped = (Option<NodeId>, Stop, Option<u32>);
 
 /// Returns the run's positions.
-fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<Stands> {
+fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<Stopped> {
     if facts.trace.verdict.status == RunStatus::Failed.word() {
         let Some(cause) = facts.trace.first_cause else {
             notes.push("the run failed, but no record shows at which statement".to_owned());
@@ -156,9 +156,8 @@ fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<Stands> {
 
 pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
     let scopes = Scopes::of(facts);
-    let mut handlers = Vec::new();
-    for (node, stop, handler) in stops(facts, &mut plan.notes) {
-        handlers.push(handler);
+    let stops = stops(facts, &mut plan.notes);
+    for (node, stop, _) in stops.iter().copied() {
         let own = node.and_then(|at| facts.node(at));
         // If the node is a frame in which no statement has started yet, the position is inside that frame.
         let inside = match own {
@@ -185,7 +184,7 @@ pub(super) fn add_positions(facts: Facts<'_>, plan: &mut Plan) {
     };
     let mut walk = Walk::new(facts, listing, &scopes);
     let stands = stands(facts.run, facts.trace, facts.listing);
-    for (nth, (position, handler)) in plan.positions.iter_mut().zip(handlers).enumerate() {
+    for (nth, (position, (.., handler))) in plan.positions.iter_mut().zip(stops).enumerate() {
         let own = position.node.and_then(|at| facts.node(at)?.id);
         let known = matches!(position.stop, Stop::Open | Stop::Between);
         // An open execution inside of one that ended is a position only if there is no other.

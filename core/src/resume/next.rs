@@ -52,7 +52,7 @@ fn not_recorded_here(facts: Facts<'_>, name: &str) -> NextView {
     let choices = whys.into_iter().take(MOST).map(|why| NextChoice {
         command: "prosescope resume".to_owned(),
         why,
-        stands: None,
+        ..NextChoice::default()
     });
     NextView {
         run: name.to_owned(),

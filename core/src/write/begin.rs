@@ -190,7 +190,7 @@ fn close_before(
         let facts = all.facts();
         let source = Source::of(facts);
         let found = source.find(statement)?;
-        let open_executions = OpenExecutions::of(facts)?;
+        let open_executions = OpenExecutions::of(facts);
         let parent = parent_of(facts, &source, &open_executions, &found, begin.parent)?;
         let Some(mut open) = open_executions.before(&source, &found, parent) else {
             return Ok(());
@@ -308,7 +308,7 @@ impl<'s> Entry<'s> {
             _ => source.find(statement)?,
         };
         source.of_kind(&found, command)?;
-        let open_executions = OpenExecutions::of(facts)?;
+        let open_executions = OpenExecutions::of(facts);
         let mut insisted = Insisted::new(insist);
         let fits = parent_of(facts, &source, &open_executions, &found, parent);
         let parent = insisted.sequence(fits)?.unwrap_or(parent);

@@ -174,7 +174,7 @@ impl Ending {
         insist: Insist,
     ) -> Result<Ending, WriteError> {
         let run = running(facts)?;
-        let open_executions = OpenExecutions::of(facts)?;
+        let open_executions = OpenExecutions::of(facts);
         let id = open_executions.pick(facts, given, wanted)?;
         let instance = Instance::of(facts, id)?;
         let meta = instance.meta();

@@ -157,8 +157,7 @@ impl<'s> Facts<'s> {
         asks: Option<&str>,
     ) -> Option<Bar> {
         let trace = self.trace();
-        let parent = parent.and_then(|id| trace.of_row(id));
-        let parent = parent.map(|at| trace.round_open(at).unwrap_or(at));
+        let parent = self.part(parent);
         let gate = Gates::of(&self.run, trace, self.listing).bar(parent, statement, asks);
         let returned = || Calls::of(&self.run, trace, self.listing?).returned(parent, statement);
         let failed = || Failures::of(&self.run, trace, self.listing).bar(parent, statement);
@@ -177,8 +176,7 @@ impl<'s> Facts<'s> {
     pub(super) fn passed_over(&self, parent: Option<i64>, statement: u32) -> Vec<u32> {
         let trace = self.trace();
         let order = self.listing.and_then(|program| Order::of(trace, program));
-        let parent = parent.and_then(|id| trace.of_row(id));
-        let parent = parent.map(|at| trace.round_open(at).unwrap_or(at));
+        let parent = self.part(parent);
         order.map_or_else(Vec::new, |order| {
             order.before(&self.run, trace, parent, statement)
         })
@@ -303,14 +301,17 @@ impl<'s> Facts<'s> {
     /// Returns the executions directly in an execution, or at the program's top: in a loop, those of the last round.
     pub(super) fn inside(&self, parent: Option<i64>) -> impl Iterator<Item = &Node> {
         let trace = self.trace();
-        let around = parent.map(|id| trace.of_row(id));
-        let around = match around {
-            Some(Some(at)) => Some(Some(trace.round_open(at).unwrap_or(at))),
-            Some(None) => None,
-            None => Some(None),
-        };
-        let inside = around.into_iter().flat_map(|at| trace.children(at));
+        let around = self.part(parent);
+        let is_known = parent.is_none() || around.is_some();
+        let inside = trace.children(around).filter(move |_| is_known);
         inside.filter_map(|at| trace.node(at))
+    }
+
+    /// Returns the node of an execution, or of its last round if it is a loop.
+    fn part(&self, id: Option<i64>) -> Option<NodeId> {
+        let trace = self.trace();
+        let at = trace.of_row(id?)?;
+        Some(trace.round_open(at).unwrap_or(at))
     }
 
     /// Returns a row of the run by its position.

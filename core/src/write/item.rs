@@ -113,7 +113,7 @@ pub(super) fn find(facts: &Facts<'_>, wanted: Wanted<'_>) -> Result<Where, Write
     let Some(holder) = holder.filter(|at| listing.has_items(*at)) else {
         return named_branch(&source, &found, wanted, facts);
     };
-    let open_executions = OpenExecutions::of(facts)?;
+    let open_executions = OpenExecutions::of(facts);
     let open: Vec<&Execution> = open_executions
         .rows()
         .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
@@ -214,7 +214,7 @@ fn named_branch(
     let Some(name) = wanted.item else {
         return Ok(Where::Elsewhere);
     };
-    let open_executions = OpenExecutions::of(facts)?;
+    let open_executions = OpenExecutions::of(facts);
     let candidates = super::place::candidates(source, &open_executions, found);
     let in_branch = |row: &&&Execution| {
         let own = meta(row).branch.as_deref() == Some(name);

@@ -18,11 +18,11 @@ pub(super) struct OpenExecutions {
 }
 
 impl OpenExecutions {
-    pub(super) fn of(facts: &Facts<'_>) -> Result<OpenExecutions, WriteError> {
+    pub(super) fn of(facts: &Facts<'_>) -> OpenExecutions {
         let rows = facts.open().map(|row| (row.id, row.clone()));
-        Ok(OpenExecutions {
+        OpenExecutions {
             rows: rows.collect(),
-        })
+        }
     }
 
     pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &Execution> {

@@ -155,7 +155,7 @@ impl Put {
         }
         let id = match self.execution {
             Some(id) => id,
-            None => match OpenExecutions::of(facts)?.pick(facts, None, Shape::Statement) {
+            None => match OpenExecutions::of(facts).pick(facts, None, Shape::Statement) {
                 Ok(id) => id,
                 // If no execution or several are open, the writer is unknown.
                 Err(WriteError::NotFound { .. } | WriteError::Refused { .. }) => return Ok(None),
@@ -188,7 +188,7 @@ impl Put {
         if run.status.is_finished() {
             return Err(finished(&run));
         }
-        let id = match OpenExecutions::of(facts)?.pick(facts, None, Shape::Statement) {
+        let id = match OpenExecutions::of(facts).pick(facts, None, Shape::Statement) {
             Err(WriteError::Refused { rule, message, .. }) => {
                 return Err(WriteError::refused(
                     rule,
@@ -430,7 +430,7 @@ impl Put {
 
 /// Refuses a value without an execution if open branches write values of this name, each in its own scope.
 fn not_in_a_branch(facts: &Facts<'_>, source: &Source<'_>, name: &str) -> Result<(), WriteError> {
-    let open_executions = OpenExecutions::of(facts)?;
+    let open_executions = OpenExecutions::of(facts);
     let mut own = Vec::new();
     for row in open_executions.rows() {
         let writes = output_of(source, row).is_some_and(|(output, _)| output == name);

@@ -79,7 +79,7 @@ impl Record for Retry {
         }
         let attempt = next_attempt(&instance);
         let mut insisted = Insisted::new(self.insist);
-        let past = OpenExecutions::of(facts)?.past_gates(instance.first.parent);
+        let past = OpenExecutions::of(facts).past_gates(instance.first.parent);
         insisted.sequence(past)?;
         let source = Source::of(facts);
         let statement = source.of_row(&instance.first);

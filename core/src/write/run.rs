@@ -62,7 +62,7 @@ impl Record for Finish {
                 "give completed, failed or interrupted",
             ));
         }
-        let open_executions = OpenExecutions::of(facts)?;
+        let open_executions = OpenExecutions::of(facts);
         let mut insisted = Insisted::new(self.insist);
         let mut changes = Vec::new();
         if *ending == RunStatus::Completed

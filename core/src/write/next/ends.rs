@@ -291,12 +291,8 @@ impl Look<'_> {
             return Ok(Vec::new());
         };
         let branch = Instance::of(self.facts, row.id)?;
-        if retry::used_up(self.source, &branch).is_some() {
-            return Ok(Vec::new());
-        }
-        let id = branch.first.id;
-        let why = format!("branch {name} failed");
-        Ok(vec![choice(format!("prosescope exec retry {id}"), why)])
+        let again = self.retry(&branch, format!("branch {name} failed"));
+        Ok(again.into_iter().collect())
     }
 
     /// Returns the commands to choose from after a failure: another attempt, the handler of the enclosing `try`, or the
@@ -317,13 +313,9 @@ impl Look<'_> {
             None => None,
         };
         let says = recorded.and_then(|gate| self.on_reject(gate, last.statement));
-        let failed = Instance::of(self.facts, last.row.id)?;
-        let used_up = match gate {
-            true => None,
-            false => retry::used_up(self.source, &failed),
-        };
-        let failed = failed.first.id;
-        let what = match (gate, used_up) {
+        let instance = Instance::of(self.facts, last.row.id)?;
+        let failed = instance.first.id;
+        let what = match (gate, retry::used_up(self.source, &instance)) {
             (true, _) => match says {
                 Some(action) => format!(
                     "the gate was turned down, and its on_reject is `{}`",
@@ -336,12 +328,8 @@ impl Look<'_> {
             }
             (_, None) => format!("execution {failed} failed{error}"),
         };
-        let retry = (!gate && used_up.is_none()).then(|| {
-            choice(
-                format!("prosescope exec retry {failed}"),
-                format!("{what}; retry once the cause of the failure is removed"),
-            )
-        });
+        let why = format!("{what}; retry once the cause of the failure is removed");
+        let retry = self.retry(&instance, why).filter(|_| !gate);
         let Some(row) = row else {
             let finish = choice("prosescope finish --status failed", what);
             return Ok(retry.into_iter().chain([finish]).collect());

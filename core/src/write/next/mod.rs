@@ -83,7 +83,7 @@ pub(crate) fn stands(
     let found = || -> Result<_, WriteError> {
         let run = Cow::Borrowed(run);
         let facts = Facts::of(&shelf, Style::of(&run), run, listing, Some(trace))?;
-        let open_executions = OpenExecutions::of(&facts)?;
+        let open_executions = OpenExecutions::of(&facts);
         let leaves = open_executions.leaves();
         let source = Source::of(&facts);
         let Some(listing) = source.listing else {
@@ -221,7 +221,7 @@ fn asked(facts: &Facts<'_>, now: i64, name: &str) -> Result<NextView, WriteError
         let why = "the run has no program, so the next statement is unknown";
         return Ok(view(vec![choice("prosescope resume", why)]));
     };
-    let open_executions = OpenExecutions::of(facts)?;
+    let open_executions = OpenExecutions::of(facts);
     let leaves = open_executions.leaves();
     let look = Look {
         facts,

@@ -1,6 +1,7 @@
 //! Lists the commands for the statements that a run may begin next. At an `if`, several statements are possible.
 
 use super::super::begin::barred;
+use super::super::instance::Instance;
 use super::super::source::Command;
 use super::super::{WriteError, retry};
 use super::ends::choice;
@@ -74,42 +75,39 @@ impl Look<'_> {
     /// Returns the commands that come instead of what is barred in the execution `parent`.
     pub(super) fn instead(&self, bar: &Bar, what: &str, parent: Option<i64>) -> Vec<NextChoice> {
         let why = barred(bar, what).to_string();
-        let command = match (bar, parent) {
-            (Bar::Gate(bar), _) if bar.why == Why::NeverAsked => {
-                let line = bar.line;
-                let line = line.map_or(String::new(), |line| format!(" --line {line}"));
-                format!("prosescope gate create{line}")
-            }
-            (Bar::Gate(bar), _) if bar.why == Why::Gone => {
-                shell::command("check", &[self.name], "")
-            }
-            (_, Some(id)) => format!("prosescope exec fail {id} --error TEXT"),
-            (_, None) => "prosescope finish --status failed".to_owned(),
+        let ends = || match parent {
+            Some(id) => format!("prosescope exec fail {id} --error TEXT"),
+            None => "prosescope finish --status failed".to_owned(),
         };
-        let retry = match bar {
-            Bar::Failed { id: Some(id), .. } => self.retry(*id),
-            _ => None,
-        };
-        let instead = choice(command, why);
-        let instead = match bar {
+        match bar {
             Bar::Gate(bar) if bar.why == Why::NeverAsked => {
-                let gate = bar.line.and_then(|line| self.source.at_line(line));
-                match gate {
-                    Some(gate) => instead.at(gate, parent),
-                    None => instead,
-                }
+                let line = bar.line;
+                let option = line.map_or(String::new(), |line| format!(" --line {line}"));
+                let ask = choice(format!("prosescope gate create{option}"), why);
+                let gate = line.and_then(|line| self.source.at_line(line));
+                vec![match gate {
+                    Some(gate) => ask.at(gate, parent),
+                    None => ask,
+                }]
             }
-            _ => instead,
-        };
-        retry.into_iter().chain([instead]).collect()
+            Bar::Gate(bar) if bar.why == Why::Gone => {
+                vec![choice(shell::command("check", &[self.name], ""), why)]
+            }
+            Bar::Failed { id: Some(id), .. } => {
+                let failed = self.facts.instance(*id);
+                let cause = "once the cause of the failure is removed";
+                let why_again = format!("execution {id} failed; retry {cause}");
+                let again = failed.and_then(|failed| self.retry(&failed, why_again));
+                again.into_iter().chain([choice(ends(), why)]).collect()
+            }
+            _ => vec![choice(ends(), why)],
+        }
     }
 
-    /// Returns the command that tries a failed execution again, if it may be.
-    fn retry(&self, id: i64) -> Option<NextChoice> {
-        let failed = self.facts.instance(id)?;
-        let again = retry::used_up(self.source, &failed).is_none();
-        let why = format!("execution {id} failed; retry once the cause of the failure is removed");
-        again.then(|| choice(format!("prosescope exec retry {id}"), why))
+    /// Returns the command that tries a failed execution again, unless it has had all of its attempts.
+    pub(super) fn retry(&self, failed: &Instance, why: String) -> Option<NextChoice> {
+        let again = retry::used_up(self.source, failed).is_none();
+        again.then(|| choice(format!("prosescope exec retry {}", failed.first.id), why))
     }
 
     /// Returns the commands that begin the options of a choice.
