@@ -7,7 +7,7 @@ use prosescope_core::write::{
     StatementRef, WriteError,
 };
 
-use crate::memory::Memory;
+use crate::playing::Playing;
 
 /// The words and options of a command such as `prosescope exec run --line 4 --item a`.
 pub(crate) struct Command<'a> {
@@ -59,7 +59,7 @@ impl<'a> Command<'a> {
 /// Records a command, with `value` for its standard input, and `item` for a name that the caller chooses. Returns the
 /// notes for the caller.
 pub(crate) fn run(
-    memory: &mut Memory,
+    memory: &mut Playing,
     command: &Command<'_>,
     (value, item): (&str, &str),
     force: bool,
@@ -198,7 +198,7 @@ pub(crate) fn run(
 }
 
 /// Decides a gate as a person does.
-pub(crate) fn decide(memory: &mut Memory, gate: &str, approve: bool) -> Result<(), WriteError> {
+pub(crate) fn decide(memory: &mut Playing, gate: &str, approve: bool) -> Result<(), WriteError> {
     let row = memory.run.gates.iter().rev().find(|row| *row.id == *gate);
     let allowed = row.and_then(|gate| serde_json::from_str(gate.allow.as_deref()?).ok());
     let allowed: Vec<String> = allowed.unwrap_or_default();

@@ -3,22 +3,27 @@
 //! `PROSE_HISTORY` runs only the history with the seed that a broken law names.
 
 mod commands;
+/// The unit tests' run in memory; its paths name what this crate imports below.
+#[path = "../../src/write/tests/memory.rs"]
+#[allow(dead_code, reason = "the unit tests use more of it")]
 mod memory;
+mod playing;
 
 use std::collections::BTreeMap;
 
 use prosescope_core::judgement::{Order, went_against};
 use prosescope_core::model::RunStatus;
 use prosescope_core::program::StatementKind;
-use prosescope_core::resume;
+use prosescope_core::resume::ahead;
 use prosescope_core::trace::{NodeStatus, Trace};
 use prosescope_core::write::{NextView, Style, WriteError};
+use prosescope_core::{model, program, time, write};
 use prosescope_test_support::chance::number;
-use prosescope_test_support::programs::program;
+use prosescope_test_support::programs;
 use prosescope_test_support::random::Chance;
 
 use commands::{Command, decide, run};
-use memory::Memory;
+use playing::Playing;
 
 /// The number of histories, if `PROSE_CASES` does not say another.
 const CASES: u64 = 60;
@@ -53,7 +58,7 @@ struct Broken {
 /// A run that is being recorded by what `next` offers.
 struct History {
     seed: u64,
-    memory: Memory,
+    memory: Playing,
     chance: Chance,
     /// How often each command that may come again and again was chosen.
     again: BTreeMap<String, usize>,
@@ -68,7 +73,7 @@ impl History {
         let style = styles[usize::try_from(seed % 3).unwrap_or_default()];
         History {
             seed,
-            memory: Memory::new(style, &program(seed)),
+            memory: Playing::new(style, &programs::program(seed)),
             chance: Chance::new(seed ^ 0x5eed),
             again: BTreeMap::new(),
             items: 0,
@@ -219,11 +224,7 @@ impl History {
             return Ok(());
         }
         let next = self.next(&trace)?;
-        let plan = resume::ahead(resume::Facts {
-            run: &self.memory.run,
-            trace: &trace,
-            listing: Some(&self.memory.listing),
-        });
+        let plan = ahead(self.memory.facts(&trace));
         let lines: Vec<Option<u32>> = plan
             .positions
             .iter()
@@ -316,7 +317,7 @@ fn resume_stands_where_next_does() {
 fn resume_stands_where_next_does_in_plain_rows() {
     each(|seed| {
         let mut history = History::new(seed);
-        if history.memory.style != Style::AppendOnly {
+        if history.memory.run.style != Style::AppendOnly {
             return Ok(());
         }
         while history.told.len() < LONGEST && history.step()? {}

@@ -22,6 +22,13 @@ fn rule(program: &str, script: &str, against: Option<&str>) {
     }
 }
 
+/// Runs a script that ends with refusals, and then again with what is forced after it: the run did nothing against its
+/// program before, and `against` then.
+fn barred(program: &str, refused: &str, forced: &str, against: &str) {
+    rule(program, refused, None);
+    rule(program, &format!("{refused}\n{forced}"), Some(against));
+}
+
 fn errors(session: &Session) -> usize {
     let all = pages::check(session, None);
     all.iter()
@@ -35,36 +42,44 @@ const GATE: &str = "approve go:\n  prompt: \"Go?\"\n  timeout: \"1h\"\n  on_reje
 fn rule_1_what_follows_a_rejected_gate_does_not_begin() {
     let rejected =
         "gate go: Go?\nreject go: no\nbegin 5 !gate-rejected\nfinish completed !gate-rejected\n";
-    rule(GATE, rejected, None);
-    let forced = format!("{rejected}begin 5 force\ncomplete 3 force\nfinish completed force");
-    rule(GATE, &forced, Some("went on past the rejected gate go"));
+    barred(
+        GATE,
+        rejected,
+        "begin 5 force\ncomplete 3 force\nfinish completed force",
+        "went on past the rejected gate go",
+    );
 }
 
 #[test]
 fn rule_1_what_follows_a_gate_that_timed_out_does_not_begin() {
     let late = "gate go: Go?\nlater 7200\nexpire\nbegin 5 !gate-timed-out\nfinish completed !gate-timed-out\n";
-    rule(GATE, late, None);
-    let forced = format!("{late}begin 5 force");
-    rule(GATE, &forced, Some("went on past gate go, which timed out"));
+    barred(
+        GATE,
+        late,
+        "begin 5 force",
+        "went on past gate go, which timed out",
+    );
 }
 
 #[test]
 fn rule_1_what_follows_a_gate_that_waits_does_not_begin() {
     let waits = "gate go: Go?\nbegin 5 !gate-waits\nfinish completed !statements-open\n";
-    rule(GATE, waits, None);
-    let forced = format!("{waits}begin 5 force");
-    rule(GATE, &forced, Some("went on past the pending gate go"));
+    barred(
+        GATE,
+        waits,
+        "begin 5 force",
+        "went on past the pending gate go",
+    );
 }
 
 #[test]
 fn rule_1_a_gate_that_nobody_asked_is_asked_first() {
     let unasked = "begin 5 !gate-not-asked\nfinish completed !gate-not-asked\n";
-    rule(GATE, unasked, None);
-    let forced = format!("{unasked}begin 5 force");
-    rule(
+    barred(
         GATE,
-        &forced,
-        Some("went on past gate go, which was never asked"),
+        unasked,
+        "begin 5 force",
+        "went on past gate go, which was never asked",
     );
 }
 
@@ -95,30 +110,37 @@ fn rule_3_only_what_answers_a_failure_follows_it() {
     let program = "session \"a\"\nsession \"b\"\n";
     let failed =
         "begin 1\nfail 1 broken\nbegin 2 !after-failure\nfinish completed !after-failure\n";
-    rule(program, failed, None);
     rule(program, &format!("{failed}retry 1"), None);
-    let forced = format!("{failed}begin 2 force");
-    rule(program, &forced, Some("went on after line 1 had failed"));
+    barred(
+        program,
+        failed,
+        "begin 2 force",
+        "went on after line 1 had failed",
+    );
 }
 
 #[test]
 fn rule_4_a_call_ends_with_its_return() {
     let program = "do f(1)\n\nblock f(n):\n  return n\n  session \"x\"\n";
     let returned = "begin 1\nbegin 4\ncomplete 2 force\nbegin 5 !call-returned\n";
-    rule(program, returned, None);
-    let forced = format!("{returned}begin 5 force");
-    let against = "went on after the call had returned at line 4";
-    rule(program, &forced, Some(against));
+    barred(
+        program,
+        returned,
+        "begin 5 force",
+        "went on after the call had returned at line 4",
+    );
 }
 
 #[test]
 fn rule_4_a_block_calls_itself_as_deep_as_the_program_allows() {
     let program = "do f(1)\n\nblock f(n) (max_depth: 2):\n  do f(n)\n";
     let deep = "begin 1\nbegin 4\nbegin 4 in 2 !call-too-deep\n";
-    rule(program, deep, None);
-    let forced = format!("{deep}begin 4 in 2 force");
-    let against = "called block f deeper than its max_depth of 2";
-    rule(program, &forced, Some(against));
+    barred(
+        program,
+        deep,
+        "begin 4 in 2 force",
+        "called block f deeper than its max_depth of 2",
+    );
 }
 
 #[test]
