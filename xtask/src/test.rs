@@ -45,6 +45,7 @@ const QUICK: &[&str] = &[
     "cli_reference",
     "conformance",
     "docs",
+    "environment",
     "errors",
     "histories",
     "layers",
