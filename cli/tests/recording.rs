@@ -507,6 +507,24 @@ fn the_calls_around_a_failure_begin_again_one_after_the_other() {
     assert!(!next.contains("retry"), "{next}");
 }
 
+/// What a construct lacks is said at the command that ends it, when the work can still be recorded.
+#[test]
+fn a_construct_that_ends_without_its_work_is_noted() {
+    let program = "repeat 2:\n  session \"x\"\nif **a**:\n  session \"y\"\nsession \"z\"\n";
+    for form in FORMS {
+        let project = Project::new();
+        fs::write(project.path("p.prose"), program).expect("written");
+        let run = project.prose(0, &["init", "p.prose", "--state", form]);
+        let prose = |args: &[&str]| project.prose(0, &[args, &["--run", run.trim()]].concat());
+        prose(&["loop", "begin", "--line", "1"]);
+        let left = prose(&["loop", "exit", "1", "--round"]);
+        assert!(left.contains("2 rounds, but 1 are recorded"), "{left}");
+        prose(&["exec", "run", "--line", "3"]);
+        let last = prose(&["exec", "run", "--line", "5", "--close"]);
+        assert!(last.contains("nothing is recorded of its body"), "{last}");
+    }
+}
+
 #[test]
 fn a_name_that_means_no_run_names_the_only_one() {
     let project = Project::new();

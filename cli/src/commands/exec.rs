@@ -172,16 +172,22 @@ fn begins<R: Record<Done = ExecutionBegun>>(
     let mut recorder = Recorder::open(run)?;
     let mut begun = recorder.record(command)?;
     brief::tell(&recorder, &mut begun);
-    for text in &begun.notes {
+    tell(&begun.notes);
+    Ok(begun)
+}
+
+/// Prints the notes of a command on standard error.
+pub(super) fn tell(notes: &[String]) {
+    for text in notes {
         say(&note(text));
     }
-    Ok(begun)
 }
 
 /// Prints the executions that ended. The JSON is one object for one execution, and an array for several.
 fn ended(all: &[ExecutionEnded], out: &Out) -> Result<Exit, CliError> {
     let line = |ended: &ExecutionEnded| format!("{} {}\n", out.execution(ended.id), ended.status);
     let text = || all.iter().map(line).collect();
+    all.iter().for_each(|one| tell(&one.notes));
     match all {
         [one] => out.show(one, text),
         all => out.show(&all, text),

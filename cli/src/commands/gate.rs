@@ -2,6 +2,7 @@ use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
 use prosescope_core::write::{CreateGate, ViewGate};
 
+use super::exec::tell;
 use super::{no_gate, unread};
 use crate::args::gates::{CreateArgs, GateCommand};
 use crate::error::CliError;
@@ -69,9 +70,7 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
             "the prompt still contains the placeholder {names}, because the run has no binding of that name with a short text. To avoid placeholders, write the whole prompt yourself: `--prompt TEXT`"
         )));
     }
-    for text in &made.notes {
-        say(&print::note(text));
-    }
+    tell(&made.notes);
     // Only the gate's id is printed, because the commands that decide take that id.
     out.show(&made, || format!("{}\n", made.gate))
 }

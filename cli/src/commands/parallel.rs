@@ -2,7 +2,7 @@ use prosescope_core::view::ParallelRunning;
 use prosescope_core::write::{BeginParallel, Branch, Join, RunParallel, StatementRef};
 
 use super::brief;
-use super::exec::{began, statement_ref};
+use super::exec::{began, statement_ref, tell};
 use crate::args::record::{BranchesArgs, ParallelCommand, StatementArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -60,6 +60,7 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 insist: force.into(),
             };
             let joined = record::one(&run.name()?, &join)?;
+            tell(&joined.parallel.notes);
             out.show(&joined, || {
                 let branches = joined.branches.iter();
                 let branches = branches.map(|of| format!("{} {}", of.branch, of.status));

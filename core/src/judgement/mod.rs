@@ -6,6 +6,7 @@
 //! parallel do not follow each other. A rejection does not bar if `on_reject` continues the program, or if a `catch`
 //! around the gate takes it.
 
+mod bodies;
 mod calls;
 mod failures;
 mod gates;
@@ -15,6 +16,7 @@ use crate::model::{Run, Text};
 use crate::program::{Listing, StatementKind as Kind};
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
 
+pub use bodies::{Bodies, Lack};
 pub use calls::Calls;
 pub use failures::Failures;
 pub use gates::Gates;
@@ -178,7 +180,9 @@ fn has_catch(trace: &Trace, program: Option<&Listing>, at: NodeId) -> bool {
 fn begun(node: &Node) -> bool {
     let announced =
         matches!(node.status, NodeStatus::Pending | NodeStatus::Skipped) && !node.kind.is_gate();
-    !announced && !node.derived && !node.kind.is_round()
+    // That a row was never ended is derived, but the row shows that it began.
+    let derived = node.derived && node.status != NodeStatus::Abandoned;
+    !announced && !derived && !node.kind.is_round()
 }
 
 #[cfg(test)]

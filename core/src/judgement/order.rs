@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::has_labels;
 use crate::model::Run;
 use crate::program::{Listing, StatementKind as Kind};
-use crate::trace::{NodeId, NodeKind, Trace};
+use crate::trace::{Node, NodeId, NodeKind, Trace};
 
 /// The statements that a run recorded, by the body that they ran in.
 pub struct Order<'a> {
@@ -27,14 +27,17 @@ impl<'a> Order<'a> {
             recorded: BTreeMap::new(),
         };
         for node in trace.nodes.iter().filter(|node| !node.kind.is_round()) {
-            let own = node.sure_index(Some(program));
+            let own = node
+                .sure_index(Some(program))
+                .filter(|_| !guessed_round(trace, node));
             let body = order.recorded.entry(node.parent);
             let body = body.or_insert_with(|| Some(BTreeSet::new()));
             match (own, body.as_mut()) {
                 (Some(own), Some(body)) => {
                     let around = program.enclosing(own).take_while(|at| !body.contains(at));
-                    let around: Vec<u32> = around.collect();
-                    body.insert(own);
+                    let around: Vec<u32> = around.chain([own]).collect();
+                    // One alternative stands for all of them.
+                    body.extend(around.iter().filter_map(|at| program.choice(*at)));
                     body.extend(around);
                 }
                 // An announced branch has no row, and a gate may be the VM's own.
@@ -87,31 +90,10 @@ impl<'a> Order<'a> {
         }
         let siblings = self.program.siblings(statement);
         let before = siblings.take_while(|at| *at < statement);
-        let missing = before.filter(|at| !recorded.contains(at) && self.has_to_run(*at));
+        let missing = before.filter(|at| !recorded.contains(at) && has_to_run(self.program, *at));
         missing
             .filter_map(|at| Some(self.program.get(at)?.line))
             .collect()
-    }
-
-    /// Returns whether the program runs a statement whenever it reaches it. What runs for each item may run for none, and
-    /// a value needs no execution. Gates are judged by [`super::Gates`].
-    fn has_to_run(&self, statement: u32) -> bool {
-        let kind = self.program.get(statement).map(|own| own.kind);
-        let works = matches!(
-            kind,
-            Some(
-                Kind::Session
-                    | Kind::Resume
-                    | Kind::Parallel
-                    | Kind::Repeat
-                    | Kind::Loop
-                    | Kind::Do
-                    | Kind::Arrow
-                    | Kind::Exec
-                    | Kind::Call
-            )
-        );
-        works && !self.program.has_items(statement)
     }
 
     /// Returns the statements that were passed over: the first execution after each, and the lines before it. Each line is
@@ -145,6 +127,53 @@ impl<'a> Order<'a> {
             }
         }
         found
+    }
+}
+
+/// Returns whether the round of a node is a guess: the in-place form counts rounds and does not keep where each began.
+fn guessed_round(trace: &Trace, node: &Node) -> bool {
+    let around = node.parent.and_then(|at| trace.node(at));
+    let Some(round) = around.filter(|around| around.kind.is_round() && around.derived) else {
+        return false;
+    };
+    round
+        .parent
+        .and_then(|at| trace.last_round(at))
+        .is_some_and(|last| last > 1)
+}
+
+/// Returns whether the program runs a statement whenever it reaches it. What runs for each item may run for none, and a
+/// value needs no execution. Of alternatives, one runs if there is one for every case; a `try` needs no execution of its
+/// own. Gates are judged by [`super::Gates`].
+pub(super) fn has_to_run(program: &Listing, statement: u32) -> bool {
+    let Some(kind) = program.get(statement).map(|own| own.kind) else {
+        return false;
+    };
+    let works = |at: u32| {
+        let mut inner = program.children(at);
+        inner.any(|at| has_to_run(program, at))
+    };
+    let options = || program.children(statement);
+    match kind {
+        Kind::Session
+        | Kind::Resume
+        | Kind::Parallel
+        | Kind::Repeat
+        | Kind::Loop
+        | Kind::Do
+        | Kind::Arrow
+        | Kind::Exec
+        | Kind::Call => !program.has_items(statement),
+        Kind::Try => works(statement),
+        Kind::Choice => options().next().is_some() && options().all(works),
+        Kind::If => {
+            let later = std::iter::successors(Some(statement), |at| program.next_sibling(*at));
+            let ways = later.take_while(|at| program.choice(*at) == Some(statement));
+            let ways: Vec<u32> = ways.collect();
+            let last = ways.last().and_then(|at| program.get(*at));
+            last.is_some_and(|last| last.kind == Kind::Else) && ways.into_iter().all(works)
+        }
+        _ => false,
     }
 }
 

@@ -136,12 +136,13 @@ impl Record for Run {
             let insist = begin.insist;
             all.plan(&Iterate { id: None, insist }, at)?;
         }
+        let mut notes = Vec::new();
         if self.close {
             let first = match self.within {
                 Some(line) => StatementRef::line(line),
                 None => begin.statement.clone(),
             };
-            close_before(&mut all, at, &first, &begin)?;
+            notes = close_before(&mut all, at, &first, &begin)?;
         }
         if let Some(line) = self.within {
             let source = Source::of(all.facts());
@@ -172,20 +173,22 @@ impl Record for Run {
             };
             begin.parent = Some(outer?.id);
         }
-        let begun = all.plan(&begin, at)?;
+        let mut begun = all.plan(&begin, at)?;
+        begun.notes.splice(..0, notes);
         Ok(all.done(begun))
     }
 }
 
-/// Ends the open statements before `statement` in its sequence, the innermost first. An open statement without a body
-/// is not ended, because its value has not been written.
+/// Ends the open statements before `statement` in its sequence, the innermost first, and returns notes on them. An open
+/// statement without a body is not ended, because its value has not been written.
 fn close_before(
     all: &mut Steps<'_, '_>,
     at: &At,
     statement: &StatementRef,
     begin: &Begin,
-) -> Result<(), WriteError> {
+) -> Result<Vec<String>, WriteError> {
     let insist = begin.insist;
+    let mut notes = Vec::new();
     loop {
         let facts = all.facts();
         let source = Source::of(facts);
@@ -193,7 +196,7 @@ fn close_before(
         let open_executions = OpenExecutions::of(facts);
         let parent = parent_of(facts, &source, &open_executions, &found, begin.parent)?;
         let Some(mut open) = open_executions.before(&source, &found, parent) else {
-            return Ok(());
+            return Ok(notes);
         };
         while let Some(inner) = open_executions.inside(open.id).last() {
             open = inner;
@@ -203,14 +206,11 @@ fn close_before(
             listing.is_some_and(|listing| listing.children(at).next().is_some())
         });
         let id = Some(open.id);
-        match shape(open) {
-            Shape::Parallel => drop(all.plan(
-                &Join {
-                    parallel: id,
-                    insist,
-                },
-                at,
-            )?),
+        let ended = match shape(open) {
+            Shape::Parallel => {
+                let parallel = id;
+                all.plan(&Join { parallel, insist }, at)?.parallel
+            }
             Shape::Loop => {
                 let exit = ExitLoop {
                     id,
@@ -218,14 +218,16 @@ fn close_before(
                     insist,
                     ..ExitLoop::default()
                 };
-                drop(all.plan(&exit, at)?);
+                all.plan(&exit, at)?.of
             }
-            Shape::Frame => drop(all.plan(&completed(open.id, insist), at)?),
-            Shape::Statement if has_body => drop(all.plan(&completed(open.id, insist), at)?),
+            Shape::Frame => all.plan(&completed(open.id, insist), at)?,
+            Shape::Statement if has_body => all.plan(&completed(open.id, insist), at)?,
             Shape::Statement | Shape::Gate => {
-                return open_executions.in_turn(&source, &found, parent);
+                open_executions.in_turn(&source, &found, parent)?;
+                return Ok(notes);
             }
-        }
+        };
+        notes.extend(ended.notes);
     }
 }
 

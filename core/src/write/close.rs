@@ -96,7 +96,7 @@ impl Close {
                 error,
                 wrote.and(keys).text("reason", reason),
             )?,
-            done: open.ended(status),
+            done: open.ended(facts, status),
         })
     }
 
@@ -201,8 +201,10 @@ impl Ending {
     }
 
     /// Returns the result of the command, for the caller.
-    pub(super) fn ended(&self, status: &str) -> ExecutionEnded {
+    pub(super) fn ended(&self, facts: &Facts<'_>, status: &str) -> ExecutionEnded {
         let first = &self.instance.first;
+        let well = matches!(status, "completed" | "joined" | "exited");
+        let lack = well.then(|| facts.lack_of_end(first.id)).flatten();
         ExecutionEnded {
             run: self.run.clone(),
             id: first.id,
@@ -210,6 +212,7 @@ impl Ending {
             statement: first.text.to_string(),
             line: first.index,
             branch: self.instance.meta().branch.map(|branch| branch.to_string()),
+            notes: lack.map(|lack| lack.told()).into_iter().collect(),
         }
     }
 

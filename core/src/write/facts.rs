@@ -9,7 +9,7 @@ use crate::decode::gates_json;
 use crate::decode::rows::dialect_of;
 use crate::gate::audit::Chain;
 use crate::issue::{Issue, Severity};
-use crate::judgement::{Bar, Calls, Failures, Gates, Order};
+use crate::judgement::{Bar, Bodies, Calls, Failures, Gates, Lack, Order};
 use crate::model::{
     AgentScope, AuditEvent, AuditKind, Binding, BindingKind, Dialect, Execution, Form, Gate,
     GateRecord, Run, RunStatus, Text,
@@ -182,6 +182,24 @@ impl<'s> Facts<'s> {
         })
     }
 
+    /// Returns the line of the `try` of a `catch` that begins in the execution `parent` although nothing in it failed.
+    pub(super) fn nothing_failed(&self, parent: Option<i64>, catch: u32) -> Option<u32> {
+        let (trace, parent) = (self.trace(), self.part(parent));
+        let end = match parent {
+            Some(parent) => trace.end(parent),
+            None => NodeId::new(u32::try_from(trace.nodes.len()).ok()?),
+        };
+        let bodies = Bodies::of(&self.run, trace, self.listing?)?;
+        bodies.nothing_failed(parent, catch, end)
+    }
+
+    /// Returns what an execution lacks that ends successfully.
+    pub(super) fn lack_of_end(&self, id: i64) -> Option<Lack> {
+        let trace = self.trace();
+        let bodies = Bodies::of(&self.run, trace, self.listing?)?;
+        bodies.of_end(trace.of_row(id)?)
+    }
+
     /// Returns what bars a call of `block` in the execution `parent`.
     pub(super) fn bar_of_call(&self, parent: Option<i64>, block: &str) -> Option<Bar> {
         let trace = self.trace();
@@ -307,11 +325,13 @@ impl<'s> Facts<'s> {
         inside.filter_map(|at| trace.node(at))
     }
 
-    /// Returns the node of an execution, or of its last round if it is a loop.
+    /// Returns the node of an execution, or of its open round if it is a loop.
     fn part(&self, id: Option<i64>) -> Option<NodeId> {
         let trace = self.trace();
         let at = trace.of_row(id?)?;
-        Some(trace.round_open(at).unwrap_or(at))
+        let round = trace.round_open(at);
+        let is_over = |at: &NodeId| trace.node(*at).is_some_and(|node| !node.status.is_open());
+        Some(round.filter(|round| !is_over(round)).unwrap_or(at))
     }
 
     /// Returns a row of the run by its position.

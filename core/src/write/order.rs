@@ -5,7 +5,7 @@ use super::instance::{begun_after, meta, newest_in, shown};
 use super::place::at_line;
 use super::source::{Found, Source};
 use super::{Facts, WriteError};
-use crate::judgement::lines_are;
+use crate::judgement::{Lack, lines_are};
 use crate::model::{Execution, Status};
 use crate::program::{Listing, StatementKind as Kind};
 
@@ -74,6 +74,17 @@ impl<'a> Turn<'a> {
                 at_line(self.found)
             ));
             return Ok(notes);
+        }
+        let is_catch = listing
+            .get(statement)
+            .is_some_and(|own| own.kind == Kind::Catch);
+        let tried = is_catch.then(|| self.facts.nothing_failed(self.parent, statement));
+        if let Some(tried) = tried.flatten() {
+            notes.push(format!(
+                "{} begins, but {}",
+                at_line(self.found),
+                Lack::Failure { tried }.told()
+            ));
         }
         let over = self.facts.passed_over(self.parent, statement);
         if !over.is_empty() {

@@ -334,7 +334,7 @@ impl Record for Join {
         Ok(Plan {
             changes: open.changes(facts, at, "joined", None, Keys::default())?,
             done: ParallelJoined {
-                parallel: open.ended("joined"),
+                parallel: open.ended(facts, "joined"),
                 branches: branches
                     .into_iter()
                     .map(|(branch, status)| BranchStatus {

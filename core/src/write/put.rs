@@ -73,8 +73,9 @@ impl Record for Put {
             written.segment = self.remember(&mut all, at)?;
         }
         if let Some(id) = self.execution.filter(|_| self.done) {
-            self.not_empty(all.facts(), id, &written.name)?;
-            all.then(|facts| complete(facts, at, id, &written))?;
+            self.not_empty(all.facts(), id)?;
+            let ended = all.then(|facts| complete(facts, at, id, &written))?;
+            written.notes.extend(ended.notes);
             written.completed = Some(id);
         }
         Ok(all.done(written))
@@ -394,16 +395,17 @@ impl Put {
 impl Put {
     /// Refuses an empty value that would complete a session: its command probably failed to read the value. A command of
     /// `exec` may print nothing.
-    fn not_empty(&self, facts: &Facts<'_>, id: i64, name: &str) -> Result<(), WriteError> {
+    fn not_empty(&self, facts: &Facts<'_>, id: i64) -> Result<(), WriteError> {
         let source = Source::of(facts);
         let row = facts.execution(id);
         let kind = row.and_then(|row| source.kind(source.of_row(row)?));
         if self.value.text() != Some("") || kind == Some(Kind::Exec) {
             return Ok(());
         }
+        let name = self.name.as_deref().unwrap_or("--anon");
         Err(WriteError::refused(
             "value-empty",
-            format!("the value of {name} is empty, so execution {id} is not completed"),
+            format!("the value is empty, so execution {id} is not completed"),
             format!(
                 "give the value on standard input or with `--file PATH`; if the value really is empty, use `prosescope put {name} --execution {id}` without --done, then `prosescope exec complete {id}`"
             ),

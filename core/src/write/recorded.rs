@@ -88,6 +88,9 @@ pub struct ExecutionEnded {
     pub line: Option<i64>,
     /// The name of the branch; `None` if the execution is not a branch.
     pub branch: Option<String>,
+    /// Notes if the execution lacks something that its program says, such as rounds; one sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A parallel that was joined.

@@ -126,7 +126,7 @@ impl Record for Iterate {
         };
         Ok(Plan {
             changes: vec![change, touch(facts, at)],
-            done: loop_result(&open, rounds, "iteration"),
+            done: loop_result(facts, &open, rounds, "iteration"),
         })
     }
 }
@@ -170,7 +170,7 @@ impl Record for ExitLoop {
             .text("reason", self.reason.as_deref());
         Ok(Plan {
             changes: open.changes(facts, at, "exited", None, keys)?,
-            done: loop_result(&open, rounds, "exited"),
+            done: loop_result(facts, &open, rounds, "exited"),
         })
     }
 }
@@ -208,9 +208,9 @@ pub(super) fn rounds_left(
     }
 }
 
-fn loop_result(open: &Ending, rounds: i64, status: &str) -> LoopRounds {
+fn loop_result(facts: &Facts<'_>, open: &Ending, rounds: i64, status: &str) -> LoopRounds {
     LoopRounds {
-        of: open.ended(status),
+        of: open.ended(facts, status),
         iteration: rounds,
         max: open.instance.meta().max,
     }

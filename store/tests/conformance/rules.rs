@@ -119,6 +119,45 @@ fn rule_3_only_what_answers_a_failure_follows_it() {
     );
 }
 
+/// Runs a script in all forms: `check` tells in each what the run lacks, with this rule.
+fn lacks(program: &str, script: &str, rule: &str) {
+    for session in check_in(program, script) {
+        let all = pages::check(&session, None);
+        let form = session.run().form;
+        assert!(
+            all.iter().any(|issue| issue.rule == rule),
+            "{form:?}: {all:?}"
+        );
+    }
+}
+
+#[test]
+fn rule_3_a_catch_without_a_failure_is_told() {
+    let program = "try:\n  session \"a\"\ncatch:\n  session \"b\"\n";
+    let script = "begin 1\nbegin 2\ncomplete 2 force\nbegin 3\n";
+    lacks(program, script, "catch-without-failure");
+    let failed = "begin 1\nbegin 2\nfail 2 broken\nbegin 3\n";
+    for session in check_in(program, failed) {
+        let all = pages::check(&session, None);
+        assert!(all.iter().all(|issue| issue.rule != "catch-without-failure"));
+    }
+}
+
+#[test]
+fn rule_4_a_body_that_nobody_recorded_is_told() {
+    let program = "do f(1)\n\nblock f(n):\n  session \"x\"\n";
+    lacks(program, "begin 1\ncomplete 1 force", "body-not-recorded");
+    let passed = "if **a**:\n  session \"a\"\nelse:\n  session \"b\"\nsession \"c\"\n";
+    lacks(passed, "begin 5", "statement-passed-over");
+}
+
+#[test]
+fn rule_4_the_rounds_that_are_missing_are_told() {
+    let program = "repeat 3:\n  session \"x\"\n";
+    let script = "loop 1\nbegin 2 in 1\ncomplete 2 force\niterate 1\nexit 1";
+    lacks(program, script, "rounds-missing");
+}
+
 #[test]
 fn rule_4_a_call_ends_with_its_return() {
     let program = "do f(1)\n\nblock f(n):\n  return n\n  session \"x\"\n";

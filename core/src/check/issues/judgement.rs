@@ -1,6 +1,6 @@
 use super::{Checked, Findings};
 use crate::issue::Issue;
-use crate::judgement::{self, Bar, Order, Why};
+use crate::judgement::{self, Bar, Bodies, Lack, Order, Why};
 
 /// Reports what the run recorded against its program.
 pub(super) fn check_judgement(at: Checked<'_>, findings: &mut Findings) {
@@ -80,6 +80,31 @@ pub(super) fn check_order(at: Checked<'_>, findings: &mut Findings) {
         );
         let issue = Issue::warning("statement-passed-over", message)
             .hint("The statement may have run without a record, or may have been left out.");
+        findings.add(issue.at_execution(node.id));
+    }
+}
+
+/// Reports what executions lack that are recorded in rows: bodies, rounds, the failure that a `catch` handles.
+pub(super) fn check_bodies(at: Checked<'_>, findings: &mut Findings) {
+    let Some(bodies) = at
+        .listing
+        .and_then(|program| Bodies::of(at.run, at.trace, program))
+    else {
+        return;
+    };
+    for (of, lack) in bodies.lacks() {
+        let Some(node) = at.trace.node(of) else {
+            continue;
+        };
+        let (rule, did) = match lack {
+            Lack::Body => ("body-not-recorded", "is completed"),
+            Lack::Rounds { .. } => ("rounds-missing", "is completed"),
+            Lack::Failure { .. } => ("catch-without-failure", "ran"),
+        };
+        let text = super::run::one_line(&node.text);
+        let message = format!("`{text}` {did}, but {}", lack.told());
+        let issue = Issue::warning(rule, message)
+            .hint("The work may have been done without a record, or may have been left out.");
         findings.add(issue.at_execution(node.id));
     }
 }

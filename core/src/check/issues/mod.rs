@@ -40,6 +40,7 @@ pub fn find_issues(at: Checked<'_>) -> Vec<Issue> {
     judgement::check_judgement(at, &mut findings);
     judgement::check_gone(at, &mut findings);
     judgement::check_order(at, &mut findings);
+    judgement::check_bodies(at, &mut findings);
     findings.finish()
 }
 
