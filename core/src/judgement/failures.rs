@@ -96,9 +96,19 @@ impl<'a> Failures<'a> {
     }
 
     fn ran_again(&self, failed: NodeId, node: &Node) -> bool {
-        let own = self.statement(failed);
-        let last = own.and_then(|own| self.last.get(&(node.parent, own)));
-        last.is_some_and(|last| *last > failed)
+        let Some(own) = self.statement(failed) else {
+            return false;
+        };
+        let last = self.last.get(&(node.parent, own));
+        // Another attempt of a `try` makes up for its handler's failure, too.
+        let tried = self.program.map_or(own, |program| program.leader(own));
+        let tried = self
+            .last
+            .get(&(node.parent, tried))
+            .filter(|_| tried != own);
+        let tried = tried.and_then(|at| self.trace.node(*at));
+        let since = tried.is_some_and(|tried| tried.last_row > node.last_row);
+        since || last.is_some_and(|last| *last > failed)
     }
 
     fn statement(&self, at: NodeId) -> Option<u32> {

@@ -17,7 +17,7 @@ pub struct Gates<'a> {
     visits: Vec<Visit>,
     /// The visits that bar what follows, by the node around each body that they bar, as indices in `visits`, each with
     /// the node directly inside the body that is or contains the gate.
-    barring: BTreeMap<Option<NodeId>, Vec<(usize, NodeId)>>,
+    barring: BTreeMap<Option<NodeId>, Vec<(usize, Body)>>,
     /// Whether the program shows where somebody has to be asked: it has gates, and none of them may lead back to a
     /// label.
     misses: bool,
@@ -38,11 +38,21 @@ struct Visit {
     why: Option<Why>,
     /// The place of the visit's first record in the order of records.
     asked: i64,
-    /// The bodies in which the visit bars what comes after it: the node around each body, and the node directly inside
-    /// that is or contains the gate. From the inside out.
-    bodies: Vec<(Option<NodeId>, NodeId)>,
+    /// The bodies in which the visit bars what comes after it, from the inside out.
+    bodies: Vec<Body>,
     /// When the program reached the same gate again in the same body. From then on, only the later visit counts.
     again: Option<i64>,
+}
+
+/// A body in which a visit to a gate bars what comes after it.
+#[derive(Clone, Copy)]
+struct Body {
+    /// The node around the body; `None` for the program.
+    outer: Option<NodeId>,
+    /// The node directly in the body that is the gate or contains it.
+    inner: NodeId,
+    /// When a node between the gate and the body was tried again: from then on, the visit bars nothing here.
+    until: Option<i64>,
 }
 
 impl<'a> Gates<'a> {
@@ -77,10 +87,10 @@ impl<'a> Gates<'a> {
             .enumerate()
             .filter(|(_, visit)| visit.why.is_some());
         for (nth, visit) in bars {
-            for (outer, inner) in &visit.bodies {
-                let known = gates.barring.entry(*outer).or_default();
+            for body in &visit.bodies {
+                let known = gates.barring.entry(body.outer).or_default();
                 if known.len() < MOST_VISITS {
-                    known.push((nth, *inner));
+                    known.push((nth, *body));
                 }
             }
         }
@@ -106,12 +116,13 @@ impl<'a> Gates<'a> {
             _ if node.status.is_open() || gate.is_some_and(waits) => Some(Why::Pending),
             _ => None,
         };
+        let asked = self.order(at, node.first_row);
         Visit {
             node: at,
             name: visit(id).0.into(),
             why,
-            asked: self.order(at, node.first_row),
-            bodies: self.bodies(at, why.unwrap_or(Why::Pending), room),
+            asked,
+            bodies: self.bodies(at, (why.unwrap_or(Why::Pending), asked), room),
             again: None,
         }
     }
@@ -152,8 +163,9 @@ impl<'a> Gates<'a> {
     }
 
     /// Returns the bodies in which a gate bars what comes after it.
-    fn bodies(&self, gate: NodeId, why: Why, room: &mut usize) -> Vec<(Option<NodeId>, NodeId)> {
+    fn bodies(&self, gate: NodeId, (why, asked): (Why, i64), room: &mut usize) -> Vec<Body> {
         let mut bodies = Vec::new();
+        let mut until: Option<i64> = None;
         let mut inner = gate;
         while let Some(left) = room.checked_sub(1) {
             *room = left;
@@ -166,8 +178,17 @@ impl<'a> Gates<'a> {
             if caught || node.is_some_and(goes_on) {
                 return bodies;
             }
+            if let Some(node) = node.filter(|node| node.attempts > 1) {
+                *room = room.saturating_sub(node.aliases.len());
+                let later = node.retries(self.run).filter(|id| *id > asked);
+                until = later.chain(until).min();
+            }
             if !node.is_some_and(holds_branches) {
-                bodies.push((outer, inner));
+                bodies.push(Body {
+                    outer,
+                    inner,
+                    until,
+                });
             }
             let Some(next) = outer else {
                 return bodies;
@@ -210,12 +231,11 @@ impl<'a> Gates<'a> {
         let bars = |(outer, own): (Option<NodeId>, Option<NodeId>)| {
             let statement = own.map_or(statement, |own| self.statement(own));
             let visits = self.barring.get(&outer).into_iter().flatten();
-            let mut visits =
-                visits.filter_map(|(nth, inner)| Some((self.visits.get(*nth)?, *inner)));
-            let (visit, _) = visits.find(|(visit, inner)| {
+            let mut visits = visits.filter_map(|(nth, body)| Some((self.visits.get(*nth)?, body)));
+            let (visit, _) = visits.find(|(visit, Body { inner, until, .. })| {
                 let same = own.is_none() && *inner == visit.node && asks == Some(&*visit.name);
                 visit.again.is_none()
-                    && self.is_present(*inner)
+                    && until.is_none()
                     && Some(*inner) != own
                     && !same
                     && !self.is_handler(statement, *inner)
@@ -240,18 +260,12 @@ impl<'a> Gates<'a> {
             let mut bodies = visit.bodies.iter();
             refused
                 && visit.again.is_none()
-                && bodies.any(|body| body.0 == at && self.is_present(body.1))
+                && bodies.any(|body| body.outer == at && body.until.is_none())
         };
         let visit = self.visits.iter().find(bars);
         visit
             .and_then(|visit| self.of_visit(visit))
             .or_else(|| self.unasked_in(at))
-    }
-
-    /// Returns whether a node may belong to the present attempt of what is around it.
-    fn is_present(&self, at: NodeId) -> bool {
-        let node = self.trace.node(at);
-        node.is_none_or(|node| self.trace.is_present(self.run, node) != Some(false))
     }
 
     /// Returns the first gate of a body, the program's or that of a called block, that nobody asked.
@@ -389,23 +403,17 @@ impl<'a> Gates<'a> {
             }
             let begun = self.order(at, node.first_row);
             let statement = node.sure_index(self.program);
-            let around = node.parent.and_then(|at| self.trace.node(at));
-            let retried = around.filter(|around| around.attempts > 1);
-            let retried: Vec<i64> = retried
-                .into_iter()
-                .flat_map(|at| at.retries(self.run))
-                .collect();
-            let follows = |visit: &Visit, inner: NodeId| {
+            let follows = |visit: &Visit, body: &Body| {
+                let over = [visit.again, body.until];
                 visit.asked < begun
-                    && visit.again.is_none_or(|again| begun < again)
-                    && inner != at
-                    && !self.is_handler(statement, inner)
-                    && !retried.iter().any(|id| visit.asked < *id && *id < begun)
+                    && over.iter().flatten().all(|over| begun < *over)
+                    && body.inner != at
+                    && !self.is_handler(statement, body.inner)
             };
             let barring = self.barring.get(&node.parent).into_iter().flatten();
             let mut barring =
-                barring.filter_map(|(nth, inner)| Some((self.visits.get(*nth)?, *inner)));
-            let bar = barring.find(|(visit, inner)| follows(visit, *inner));
+                barring.filter_map(|(nth, body)| Some((self.visits.get(*nth)?, body)));
+            let bar = barring.find(|(visit, body)| follows(visit, body));
             let bar = bar.map(|(visit, _)| visit).or_else(|| {
                 // The gate may have been approved since.
                 let mut visits = self
@@ -415,7 +423,7 @@ impl<'a> Gates<'a> {
                     .filter(|_| self.is_forced(node));
                 visits.find(|visit| {
                     let mut bodies = visit.bodies.iter();
-                    bodies.any(|body| body.0 == node.parent && follows(visit, body.1))
+                    bodies.any(|body| body.outer == node.parent && follows(visit, body))
                 })
             });
             let bar = bar.and_then(|visit| self.of_visit(visit));
@@ -454,7 +462,10 @@ impl<'a> Gates<'a> {
             .visits
             .iter()
             .filter(|visit| visit.again.is_none() && visit.why.is_some());
-        let to_the_end = |visit: &&Visit| visit.bodies.last().is_some_and(|body| body.0.is_none());
+        let to_the_end = |visit: &&Visit| {
+            let last = visit.bodies.last();
+            last.is_some_and(|body| body.outer.is_none() && body.until.is_none())
+        };
         let bars = last
             .filter(to_the_end)
             .filter_map(|visit| self.of_visit(visit));

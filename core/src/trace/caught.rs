@@ -9,18 +9,19 @@ use typed_index_collections::{TiSlice, TiVec};
 
 use super::finish::lead;
 use super::words::Lead;
-use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
+use super::{Node, NodeId, NodeSlice, NodeStatus};
+use crate::model::Run;
 use crate::program::{Listing, StatementKind as Kind};
 
 /// Marks failed nodes as recovered if a `catch` ran for them. Nodes are in preorder.
-pub(super) fn recover(nodes: &mut NodeSlice, program: Option<&Listing>) {
+pub(super) fn recover(run: &Run, nodes: &mut NodeSlice, program: Option<&Listing>) {
     if !nodes.iter().any(|n| n.status == NodeStatus::Failed) {
         return;
     }
     let mut caught: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
     by_rows(nodes, &mut caught);
     if let Some(program) = program {
-        by_program(nodes, program, &mut caught);
+        by_program(run, nodes, program, &mut caught);
     }
     for (at, node) in nodes.iter_mut_enumerated() {
         let above = node.parent.and_then(|p| caught.get(p)) == Some(&true);
@@ -62,7 +63,7 @@ fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
 
 /// Marks a statement in the body of a `try` as caught if a later statement of the same round or frame is tied into the
 /// `catch` of that `try`.
-fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId, bool>) {
+fn by_program(run: &Run, nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId, bool>) {
     // Maximum number of enclosing statements that are examined. Real programs do not nest deeper, and hostile
     // programs stay cheap.
     const DEEPEST: usize = 32;
@@ -77,9 +78,9 @@ fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId,
         // The round or frame around a node, because a catch in another round does not handle the node's failure.
         let inside = node.parent.and_then(|p| {
             let parent = nodes.get(p)?;
-            match parent.kind {
-                NodeKind::Round { .. } | NodeKind::Frame { .. } => Some(p),
-                _ => around.get(p).copied().flatten(),
+            match parent.kind.is_round() || parent.block(run).is_some() {
+                true => Some(p),
+                false => around.get(p).copied().flatten(),
             }
         });
         around.push(inside);

@@ -33,7 +33,7 @@ pub(crate) fn finish(
     if finished {
         abandon(&mut nodes, &believed, &mut ledger);
     }
-    caught::recover(&mut nodes, program);
+    caught::recover(run, &mut nodes, program);
     ways::compare(&nodes, program, &mut ledger);
     let rows = Order { run };
     let (first_cause, because_of) = match believed {
@@ -46,7 +46,7 @@ pub(crate) fn finish(
     let positions = if finished {
         Vec::new()
     } else {
-        positions(&nodes, &rows, &mut ledger)
+        positions(&nodes, program, &rows, &mut ledger)
     };
     let mut positions = positions;
     if run.log.is_some() && run.state_file.is_none() && !run.recorded_in_rows() {
@@ -231,8 +231,16 @@ fn failure(
 /// Returns the run's positions: open nodes without open descendants (errata T8). There may be several (errata X8).
 ///
 /// An open node whose construct was closed by a later row is used only if there is no other position, because the
-/// later row is newer evidence. A statement that is announced after a running statement is not a position.
-fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<NodeId> {
+/// later row is newer evidence. A statement that is announced after a running statement is not a position, and neither is a
+/// branch that its parallel ended without.
+fn positions(
+    nodes: &NodeSlice,
+    program: Option<&Listing>,
+    order: &Order<'_>,
+    ledger: &mut Ledger,
+) -> Vec<NodeId> {
+    let left = left_behind(nodes, program, order.run);
+    let stands = |at: NodeId, node: &Node| stands_open(node) && left.get(at) != Some(&true);
     let mut closed_at: TiVec<NodeId, i64> = vec![i64::MIN; nodes.len()].into();
     let mut over: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
     for (at, node) in nodes.iter_enumerated() {
@@ -243,7 +251,7 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
             .unwrap_or(i64::MIN);
         let last = order.last(node, at);
         if let Some(slot) = over.get_mut(at) {
-            *slot = stands_open(node) && node.last_row.is_some() && above > last;
+            *slot = stands(at, node) && node.last_row.is_some() && above > last;
         }
         // A row that is updated in place is closed at an unknown time, so its id does not show the order.
         let closes = !node.status.is_open()
@@ -266,12 +274,26 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
         }
     }
     let found = collect(nodes, |at, node| {
-        stands_open(node) && over.get(at) == Some(&false)
+        stands(at, node) && over.get(at) == Some(&false)
     });
     if found.is_empty() {
-        return collect(nodes, |_, node| stands_open(node));
+        return collect(nodes, stands);
     }
     found
+}
+
+/// Returns for each node whether it is in a parallel that ended without waiting for all of its branches.
+fn left_behind(nodes: &NodeSlice, program: Option<&Listing>, run: &Run) -> TiVec<NodeId, bool> {
+    let mut left: TiVec<NodeId, bool> = TiVec::with_capacity(nodes.len());
+    for node in nodes {
+        let around = node.parent.and_then(|at| Some((at, nodes.get(at)?)));
+        left.push(around.is_some_and(|(at, around)| {
+            let waits_for_some = || around.needs_some(run, program);
+            left.get(at) == Some(&true)
+                || around.status == NodeStatus::Completed && waits_for_some()
+        }));
+    }
+    left
 }
 
 fn collect(nodes: &NodeSlice, open: impl Fn(NodeId, &Node) -> bool) -> Vec<NodeId> {

@@ -392,11 +392,19 @@ impl Node {
         if self.kind != NodeKind::Parallel {
             return None;
         }
-        let row = self.first_row;
-        let row = row.and_then(|row| run.executions.get(row as usize));
-        let meta = row.and_then(|row| row.meta.as_deref());
-        let recorded = meta.and_then(|meta| meta.strategy.as_deref());
-        allows_failure(recorded, self.sure_statement(program))
+        allows_failure(self.strategy(run), self.sure_statement(program))
+    }
+
+    /// Returns whether a parallel ends before all of its branches have: its strategy is `first` or `any`.
+    pub(crate) fn needs_some(&self, run: &Run, program: Option<&Listing>) -> bool {
+        let says = || self.sure_statement(program)?.strategy();
+        self.kind == NodeKind::Parallel
+            && matches!(self.strategy(run).or_else(says), Some("first" | "any"))
+    }
+
+    fn strategy<'r>(&self, run: &'r Run) -> Option<&'r str> {
+        let row = run.executions.get(self.first_row? as usize)?;
+        row.meta.as_deref()?.strategy.as_deref()
     }
 
     /// Returns when the node began and ended, as far as its first and last row record that.

@@ -11,11 +11,11 @@ mod playing;
 
 use std::collections::BTreeMap;
 
-use prosescope_core::judgement::{Order, went_against};
+use prosescope_core::judgement::{Bodies, Order, went_against};
 use prosescope_core::model::RunStatus;
 use prosescope_core::program::StatementKind;
 use prosescope_core::resume::ahead;
-use prosescope_core::trace::{NodeStatus, Trace};
+use prosescope_core::trace::{NodeKind, NodeStatus, Trace};
 use prosescope_core::write::{NextView, Style, WriteError};
 use prosescope_core::{model, program, time, write};
 use prosescope_test_support::chance::number;
@@ -102,7 +102,12 @@ impl History {
                 row.text
             )
         });
-        let rows: Vec<String> = rows.collect();
+        let trace = self.memory.trace();
+        let nodes = trace.nodes.iter_enumerated().map(|(at, node)| {
+            let (word, line) = (node.status.word(), node.line);
+            format!("{at:?} ({:?} {line:?}) {word} {}", node.parent, node.text)
+        });
+        let rows: Vec<String> = rows.chain(nodes).collect();
         Err(Broken {
             law: format!("seed {} ({:?}): {law}", self.seed, self.memory.run.form),
             history: [lines.join("\n"), self.told.join("\n"), rows.join("\n")].join("\n\n"),
@@ -185,14 +190,22 @@ impl History {
         all.iter().map(|passed| passed.bar.passed()).collect()
     }
 
-    /// Returns what `check` tells of the order: what was recorded against the program, and lines that were passed over.
+    /// Returns what `check` tells of the order: what was recorded against the program, lines that were passed over, and
+    /// bodies, rounds and failures that are lacking.
     fn told_by_check(&self) -> Vec<String> {
         let trace = self.memory.trace();
         let order = Order::of(&trace, &self.memory.listing);
         let over = order.map(|order| order.all_passed_over(&self.memory.run, &trace));
         let over = over.into_iter().flatten().flat_map(|(_, lines)| lines);
         let over = over.map(|line| format!("line {line} was passed over"));
-        self.against().into_iter().chain(over).collect()
+        let bodies = Bodies::of(&self.memory.run, &trace, &self.memory.listing);
+        let lacks = bodies.iter().flat_map(Bodies::lacks);
+        let lacks = lacks.map(|(at, lack)| {
+            let text = trace.node(at).map_or("", |node| &*node.text);
+            format!("{text}: {}", lack.told())
+        });
+        let against = self.against().into_iter().chain(over);
+        against.chain(lacks).collect()
     }
 
     /// Returns the line of the execution with this id.
@@ -263,12 +276,18 @@ impl History {
                 };
                 let handled = handler().is_some_and(|line| lines.contains(&Some(line)));
                 let mut inside = |at| trace.upward(at).any(|at| Some(at) == failed);
-                let holds = handled || places.any(&mut inside);
+                // Whether a parallel goes on without the branch that failed, is up to the parallel.
+                let mut around = trace.upward(failed).filter(|at| {
+                    let node = trace.node(*at);
+                    node.is_some_and(|node| node.kind == NodeKind::Parallel)
+                });
+                let branch = around.any(|at| plan.positions.iter().any(|own| own.node == Some(at)));
+                let holds = handled || branch || places.any(&mut inside);
                 return match holds {
                     true => Ok(()),
                     false => self.broken(&format!(
-                        "resume stands at {lines:?}, next retries {failed:?}: {:?}",
-                        plan.positions
+                        "resume stands at {:?}, next at {:?}",
+                        plan.positions, next.choices
                     )),
                 };
             }
@@ -292,7 +311,7 @@ fn what_next_offers_is_accepted_and_never_against_the_program() {
     each(|seed| {
         let mut history = History::new(seed);
         while history.told.len() < LONGEST && history.step()? {}
-        let against = history.against();
+        let against = history.told_by_check();
         if !against.is_empty() {
             return history.broken(&format!("only next was followed, and still: {against:?}"));
         }
