@@ -366,7 +366,7 @@ pub(crate) fn write_new(dir: &Dir, below: &str, from: &mut impl Read) -> io::Res
 }
 
 /// Returns up to `most` bytes of a file from `offset`.
-pub(crate) fn part_of(mut file: File, offset: u64, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn part_of(mut file: impl Read + Seek, offset: u64, most: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;

@@ -1,6 +1,8 @@
 //! Reads the run in which a command records, as every reader does.
 
+use std::fs::File;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
@@ -13,7 +15,7 @@ use rusqlite::OpenFlags;
 
 use super::held;
 use crate::Disk;
-use crate::dir::Dir;
+use crate::dir::{Dir, part_of};
 
 /// A run that was read for a command.
 pub(super) struct Reading {
@@ -23,14 +25,20 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Reads the run at `place` in a folder that is held open: an empty place for the folder's own run, or the name of
-    /// a database.
+    /// a database. `written` is the file of the database in which the command records.
     ///
     /// # Errors
     /// A [`Fault`] if no run can be read there.
-    pub(super) fn of(dir: &Dir, place: &str, run_id: Option<&str>) -> Result<Reading, Fault> {
+    pub(super) fn of(
+        dir: &Dir,
+        place: &str,
+        run_id: Option<&str>,
+        written: Option<&Arc<File>>,
+    ) -> Result<Reading, Fault> {
         let held = Held {
             disk: Disk::held(dir),
             dir: dir.clone(),
+            written: written.map(|file| (place.to_owned(), Arc::clone(file))),
         };
         let held: Rc<dyn Source> = Rc::new(held);
         let open = |run_id: Option<&str>| {
@@ -91,6 +99,9 @@ fn unread(dir: &Dir, place: &str, error: &OpenError) -> Fault {
 struct Held {
     disk: Disk,
     dir: Dir,
+    /// The database in which the command records, by name. Closing any descriptor of a file drops all locks that the
+    /// process has on it (POSIX), also those of SQLite, so the file must not be opened and closed once more.
+    written: Option<(String, Arc<File>)>,
 }
 
 impl Source for Held {
@@ -107,7 +118,15 @@ impl Source for Held {
     }
 
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
-        self.disk.read(path, offset, len)
+        match &self.written {
+            Some((name, file)) if name == path => {
+                part_of(&**file, offset, len as u64).map_err(|cause| SourceError::Unreadable {
+                    path: path.to_owned(),
+                    cause: cause.to_string(),
+                })
+            }
+            _ => self.disk.read(path, offset, len),
+        }
     }
 
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {

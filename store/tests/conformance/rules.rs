@@ -139,7 +139,10 @@ fn rule_3_a_catch_without_a_failure_is_told() {
     let failed = "begin 1\nbegin 2\nfail 2 broken\nbegin 3\n";
     for session in check_in(program, failed) {
         let all = pages::check(&session, None);
-        assert!(all.iter().all(|issue| issue.rule != "catch-without-failure"));
+        assert!(
+            all.iter()
+                .all(|issue| issue.rule != "catch-without-failure")
+        );
     }
 }
 

@@ -45,7 +45,7 @@ impl<'a> FolderShelf<'a> {
             return Ok(shelf);
         }
         log::is_whole(root)?;
-        let reading = Reading::of(root, "", None)?;
+        let reading = Reading::of(root, "", None, None)?;
         shelf.head = StateHead::load(root)?;
         let session = reading.session();
         if !session.run().keeps_events && shelf.head.tells() {

@@ -16,6 +16,7 @@ mod tests;
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use prosescope_core::model::Run;
@@ -49,6 +50,9 @@ pub struct SqliteStore {
     /// The name of the database's file in `dir`.
     name: String,
     conn: Connection,
+    /// The same file, for reading its first bytes. It stays open as long as the connection, whose locks are lost when any
+    /// descriptor of the file is closed.
+    file: Option<Arc<File>>,
     /// The database's folder, which also contains attachments and the lock file. Rust drops fields in order: the folder
     /// is closed after the connection, which needs it.
     dir: Dir,
@@ -112,6 +116,9 @@ impl SqliteStore {
         conn.execute_batch("COMMIT").map_err(wrong)?;
         let run = run.unwrap_or_else(|| folder.into_owned());
         let mut store = SqliteStore::of(dir, name, conn, clock);
+        let file = store.dir.file(&store.name);
+        let unread = |cause| fault::io(&store.path, "cannot be read", &cause);
+        store.file = file.map_err(unread)?.map(Arc::new);
         store.run = run;
         store.seen = Some((version, there));
         Ok(store)
@@ -124,6 +131,7 @@ impl SqliteStore {
             path: dir.shown(&name),
             name,
             conn,
+            file: None,
             dir,
             run: String::new(),
             clock,
@@ -232,7 +240,7 @@ impl SqliteStore {
         match self.run.as_str() {
             "" => Ok(None),
             _ if !self.reads => Ok(None),
-            run => Reading::of(&self.dir, &self.name, Some(run)).map(Some),
+            run => Reading::of(&self.dir, &self.name, Some(run), self.file.as_ref()).map(Some),
         }
     }
 

@@ -43,6 +43,27 @@ fn rows(store: &SqliteStore, table: &str) -> i64 {
     store.conn.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
+/// Closing any descriptor of a file drops the locks that the process has on it, so that another program could write into an
+/// open transaction.
+#[cfg(target_os = "linux")]
+#[test]
+fn reading_the_run_in_a_transaction_keeps_its_lock() {
+    use std::os::unix::fs::MetadataExt;
+
+    let (dir, store) = run("session \"A\"\n");
+    let inode = dir.path().join("r/state.db").metadata().unwrap().ino();
+    let locks = || {
+        let all = std::fs::read_to_string("/proc/locks").unwrap();
+        let file = format!(":{inode} ");
+        all.lines().filter(|line| line.contains(&file)).count()
+    };
+    store.conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let before = locks();
+    assert!(before > 0);
+    assert!(store.read().unwrap().is_some());
+    assert_eq!(locks(), before);
+}
+
 #[test]
 fn a_transaction_ends_in_time_or_not_at_all() {
     let (_dir, mut store) = run("session \"A\"\n");
