@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::record::{from_here, prose_dir};
 
 /// The name of the database of workflows in a `.prose` folder.
-const FILE: &str = "workflows.db";
+pub(super) const FILE: &str = "workflows.db";
 
 /// The store of workflows.
 #[derive(Debug, Clone)]
