@@ -34,9 +34,12 @@ impl Listing {
         if !matches!(own.kind, StatementKind::Session | StatementKind::Resume) {
             return None;
         }
-        if let Some(prompt) = own.property("prompt") {
-            return Some(prompt.to_owned());
-        }
+        let prompt = own.property("prompt").map(str::to_owned);
+        prompt.or_else(|| self.title(statement))
+    }
+
+    /// Returns the quoted text after the keyword of a statement: `X` of `session "X"`.
+    pub(crate) fn title(&self, statement: u32) -> Option<String> {
         let text = self.own_text(statement);
         let quoted = tokens_of_text(&text)
             .into_iter()

@@ -26,8 +26,12 @@ pub struct TaskView {
     pub frame: Option<FrameView>,
     /// The persistent agent that carries out the session; `None` if no agent with a memory does.
     pub agent: Option<AgentOfTask>,
+    /// The agent that the program declares for the session; `None` if the session names no declared agent.
+    pub role: Option<RoleOfTask>,
     /// The session's prompt; `None` if the statement has no prompt.
     pub prompt: Option<String>,
+    /// What the program sets for the session or its agent, such as the model, skills and permissions.
+    pub settings: Vec<SettingOfTask>,
     /// The error of the previous attempt; `None` if there was no previous attempt, or if its error was not recorded.
     pub failed: Option<String>,
     /// The values that the session receives: the names in its prompt and its context.
@@ -36,6 +40,26 @@ pub struct TaskView {
     pub put: String,
     /// The whole task as instructions for the subagent, in Markdown.
     pub brief: String,
+}
+
+/// The declared agent of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RoleOfTask {
+    /// The name of the agent.
+    pub name: String,
+    /// The agent's own prompt; `None` if the declaration has none.
+    pub prompt: Option<String>,
+}
+
+/// One property of a session or its agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct SettingOfTask {
+    /// The name in the program: `model`, `skills`, `permissions.bash`.
+    pub name: String,
+    /// The value in the program.
+    pub value: String,
 }
 
 /// A value that a task receives.
@@ -202,6 +226,18 @@ impl Brief {
         put
     }
 
+    /// Returns the names of the files for the agent's memory and its segment.
+    fn files(&self) -> (String, String) {
+        let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+        let name = self.task.agent.as_ref().map_or("", |agent| &agent.name);
+        let name: String = name.chars().map(plain).collect();
+        let id = self.execution.unwrap_or_default();
+        (
+            format!("{name}-{id}.memory.md"),
+            format!("{name}-{id}.segment.md"),
+        )
+    }
+
     /// Returns whether the command that writes the output also writes the agent's memory. This is the case if the
     /// memory belongs to the run.
     fn remembers(&self) -> bool {
@@ -221,6 +257,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
             "Execution scope:\n  execution_id: {id}\n  block: {block}\n  depth: {depth}\n"
         );
     }
+    role(&mut out, task);
     if let Some(agent) = &task.agent {
         let (name, store) = (&agent.name, agent.store(&of.run));
         let _ = writeln!(
@@ -241,10 +278,14 @@ pub fn brief(of: &Brief, raw: bool) -> String {
     let place = place.unwrap_or_default();
     let _ = writeln!(out, "Your output is kept in:\n  {place}\n");
     let mut put = of.put();
-    let mut with = "";
+    let mut with = String::new();
     if of.remembers() {
-        put.push_str(" --memory MEMORY.md --segment SEGMENT.md");
-        with = " First write your compacted memory to the file MEMORY.md, and what you did this time to SEGMENT.md.";
+        // Branches run at the same time and may have the same working directory, so each has files of its own.
+        let (memory, segment) = of.files();
+        let _ = write!(put, " --memory {memory} --segment {segment}");
+        with = format!(
+            " First write your compacted memory to the file {memory}, and what you did this time to {segment}."
+        );
     }
     let completes = match of.done && of.execution.is_some() {
         true => " The command also records that you are done.",
@@ -269,6 +310,26 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         raw_sql(&mut out, of, database);
     }
     out
+}
+
+/// Writes what the program says of the session's agent, and of the session's model, skills and permissions.
+fn role(out: &mut String, task: &TaskView) {
+    if let Some(RoleOfTask { name, prompt }) = &task.role {
+        let prompt = prompt
+            .as_deref()
+            .map(|prompt| format!(":\n\n{}", quoted(prompt)));
+        let _ = writeln!(
+            out,
+            "You are the agent {}{}\n",
+            one_line(name),
+            prompt.as_deref().unwrap_or(".")
+        );
+    }
+    let line = |of: &SettingOfTask| format!("- {}: {}", of.name, one_line(&of.value));
+    let lines: Vec<String> = task.settings.iter().map(line).collect();
+    if !lines.is_empty() {
+        let _ = writeln!(out, "The program sets for you:\n\n{}\n", lines.join("\n"));
+    }
 }
 
 /// Writes the inputs: first the commands that print values, then known values, then the missing values.
@@ -404,7 +465,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("--done --memory MEMORY.md --segment SEGMENT.md <<"),
+            text.contains("--done --memory captain-7.memory.md --segment captain-7.segment.md <<"),
             "{text}"
         );
         assert!(!text.contains("agent memory set"), "{text}");

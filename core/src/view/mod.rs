@@ -57,7 +57,7 @@ mod work;
 
 pub use crate::model::{Cell, TableRows};
 pub use crate::render::brief::{
-    AgentOfTask, FrameView, InputOfTask, InputState, NextStep, TaskView,
+    AgentOfTask, FrameView, InputOfTask, InputState, NextStep, RoleOfTask, SettingOfTask, TaskView,
 };
 pub use crate::render::download::ValueFormat;
 pub use crate::write::{

@@ -5,8 +5,8 @@ use super::instance::{depth, frame_of, meta};
 use super::source::{Found, Source};
 use super::{Facts, WriteError};
 use crate::model::Execution;
-use crate::program::{Listing, StatementKind as Kind};
-use crate::render::brief::{AgentOfTask, FrameView, TaskView};
+use crate::program::{Listing, Property, Statement, StatementKind as Kind};
+use crate::render::brief::{AgentOfTask, FrameView, RoleOfTask, SettingOfTask, TaskView};
 use crate::trace::frame_block;
 
 impl TaskView {
@@ -18,11 +18,18 @@ impl TaskView {
             return None;
         }
         let (binding, kind) = statement.output().unzip();
+        let declared = statement.target.as_deref();
+        let declared = declared.and_then(|name| declared_agent(program, name));
         Some(TaskView {
             binding: binding.map(str::to_owned),
             kind: kind.map(|kind| kind.word().to_owned()),
             agent: agent(program, statement.target.as_deref(), statement.kind),
-            prompt: listing.asked(at),
+            role: declared.map(|declared| RoleOfTask {
+                name: declared.name.clone().unwrap_or_default(),
+                prompt: declared.property("prompt").map(str::to_owned),
+            }),
+            prompt: prompt(listing, at),
+            settings: settings(statement, declared),
             ..TaskView::default()
         })
     }
@@ -62,13 +69,47 @@ pub(super) fn frame(facts: &Facts<'_>, from: Option<i64>) -> Result<Option<Frame
     }))
 }
 
+fn declared_agent<'l>(program: &'l Listing, name: &str) -> Option<&'l Statement> {
+    let mut all = program.statements.iter();
+    all.find(|s| s.kind == Kind::Agent && s.name.as_deref() == Some(name))
+}
+
+/// Returns what a session is asked: the text after its keyword, and its `prompt:`.
+fn prompt(listing: &Listing, at: u32) -> Option<String> {
+    let asked = listing.asked(at)?;
+    match listing.title(at) {
+        Some(title) if title != asked => Some(format!("{title}\n\n{asked}")),
+        _ => Some(asked),
+    }
+}
+
+/// The properties of a session or an agent that the VM carries out, or that a brief contains in another place.
+const OF_THE_VM: &[&str] = &[
+    "prompt", "context", "persist", "retry", "backoff", "timeout", "on-fail", "on_fail",
+];
+
+/// Returns the properties of a session and of its agent that are for the subagent; the session's own come first and
+/// replace the agent's.
+fn settings(own: &Statement, declared: Option<&Statement>) -> Vec<SettingOfTask> {
+    let mut all: Vec<SettingOfTask> = Vec::new();
+    let agent = declared.into_iter().flat_map(|agent| &agent.properties);
+    for Property { name, text, .. } in own.properties.iter().chain(agent) {
+        let is_empty = text.trim().is_empty();
+        if is_empty || OF_THE_VM.contains(&&**name) || all.iter().any(|of| of.name == *name) {
+            continue;
+        }
+        all.push(SettingOfTask {
+            name: name.clone(),
+            value: text.clone(),
+        });
+    }
+    all
+}
+
 /// Returns the agent of a session if the agent keeps a memory: it is declared with `persist:`, or resumed.
 fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTask> {
     let name = name?;
-    let declared = listing
-        .statements
-        .iter()
-        .find(|s| s.kind == Kind::Agent && s.name.as_deref() == Some(name));
+    let declared = declared_agent(listing, name);
     let keeps =
         declared.is_some_and(|s| !matches!(s.property("persist"), None | Some("false" | "")));
     (keeps || kind == Kind::Resume).then(|| AgentOfTask::new(name, Some(listing)))

@@ -72,6 +72,13 @@ impl<'a> At<'a> {
             (None, Some(round)) => format!("round {round} of the loop at line {line}"),
             (None, None) => format!("line {line}"),
         };
+        let params = own.property("params").unwrap_or_default().split_once(',');
+        if params.is_some_and(|(sum, _)| sum.trim() == name) {
+            let what = format!(
+                "the result of `reduce` at line {line} so far: what the session of the item before this one made; nothing for the first item"
+            );
+            return Ok(told(name, what));
+        }
         let list = own.property("in").map(str::to_owned).or_else(|| {
             let sure = self.listing.uses(around).into_iter().find(|used| used.sure);
             sure.filter(|_| own.kind == Kind::Pipe)
