@@ -103,6 +103,16 @@ fn every_action_in_every_status_does_what_the_table_says() {
     assert_eq!(tried, 18 * 14);
 }
 
+/// The database of workflows is kept beside the runs, and is none of them.
+#[test]
+fn lists_of_runs_leave_out_the_database_of_workflows() {
+    let place = Place::new();
+    place.start();
+    assert!(place.prose(0, &["runs"]).contains("no runs in"));
+    place.prose(0, &["check", "--all"]);
+    assert!(place.prose(3, &["show"]).contains("there are no runs in"));
+}
+
 #[test]
 fn what_scripts_rely_on() {
     let place = Place::new();

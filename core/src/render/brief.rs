@@ -262,7 +262,11 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         let (name, store) = (&agent.name, agent.store(&of.run));
         let _ = writeln!(
             out,
-            "You are the persistent agent {name}. Read your memory first (exit code 3: there is none yet):\n\n```sh\nprosescope agent memory get {} {store}\n```\n",
+            "{} Read your memory first (exit code 3: there is none yet):\n\n```sh\nprosescope agent memory get {} {store}\n```\n",
+            match task.role {
+                Some(_) => "You keep a memory.".to_owned(),
+                None => format!("You are the persistent agent {name}."),
+            },
             word(name)
         );
     }
@@ -475,6 +479,32 @@ mod tests {
             text.contains("agent memory set") && !text.contains("--done"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_subagent_is_told_what_the_program_declares_for_it() {
+        let program = "agent writer:\n  model: opus\n  prompt: \"You write\"\n  permissions:\n    bash: deny\nsession: writer\n  model: haiku\n  retry: 2\nsession \"Title\"\n  prompt: \"And more\"\n";
+        let listing = crate::program::scan(program);
+        let brief_of = |at: u32| {
+            let task = TaskView::of(&listing, at, &listing).expect("a session");
+            brief(
+                &Brief {
+                    task,
+                    ..Brief::default()
+                },
+                false,
+            )
+        };
+        let text = brief_of(1);
+        assert!(
+            text.contains("You are the agent writer:\n\n> You write\n"),
+            "{text}"
+        );
+        // The session's own model counts. How often the VM tries again is no business of the subagent.
+        let set = "- model: haiku\n- permissions.bash: deny\n\n";
+        assert!(text.contains(set) && !text.contains("retry"), "{text}");
+        let text = brief_of(2);
+        assert!(text.contains("> Title\n>\n> And more\n"), "{text}");
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn a_value_that_was_replaced_is_never_shown_as_the_one_that_was_given() {
          ('review', NULL, 'let', '2026-01-15 10:01:50', '2026-01-15 10:01:50', 'good')";
     let run = session(TWICE, &rows, bindings, "");
     let first = work(&run, 1);
-    assert_eq!(first.prompt.unwrap().text, "Write of the sea");
+    assert_eq!(first.prompt.unwrap().text, "Write\n\nWrite of the sea");
     assert!(first.answers[0].binding.overwritten);
     assert_eq!(first.answers[0].value, None);
     let note = first.answers[0].note.as_deref();
