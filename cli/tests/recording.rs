@@ -526,6 +526,32 @@ fn a_construct_that_ends_without_its_work_is_noted() {
 }
 
 #[test]
+fn a_program_is_checked_by_its_file_and_when_a_run_begins() {
+    let project = Project::new();
+    fs::write(project.path("bad.prose"), "repeat -5:\n  session \"A\"\n").expect("written");
+    let said = project.prose(1, &["check", "bad.prose"]);
+    assert!(said.contains("bad.prose, line 1"), "{said}");
+    assert!(said.contains("negative number of times"), "{said}");
+    let begun = project.prose(0, &["init", "bad.prose"]);
+    assert!(begun.contains("line 1: a loop cannot repeat"), "{begun}");
+    let well = project.prose(0, &["check", "p.prose"]);
+    assert!(well.contains("nothing found"), "{well}");
+}
+
+#[test]
+fn the_program_is_listed_with_line_numbers_and_results() {
+    for form in FORMS {
+        let project = Project::new();
+        fs::write(project.path("p.prose"), "session \"A\"\nsession \"B\"\n").expect("written");
+        let run = project.prose(0, &["init", "p.prose", "--state", form]);
+        project.prose(0, &["exec", "run", "--line", "1", "--run", run.trim()]);
+        let listed = project.prose(0, &["program", run.trim()]);
+        let lines = "1 ● session \"A\"  ← executing\n2 · session \"B\"  ← not reached\n";
+        assert_eq!(listed, lines);
+    }
+}
+
+#[test]
 fn a_name_that_means_no_run_names_the_only_one() {
     let project = Project::new();
     let run = project.prose(0, &["init", "p.prose"]);

@@ -122,8 +122,9 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 pub fn bytes(n: u64) -> String {
     match n {
         0..1000 => format!("{n} B"),
-        1000..1_000_000 => format!("{:.1} KB", n as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        // What would be rounded to 1000.0 of a unit has the next one.
+        1000..999_950 => format!("{:.1} KB", n as f64 / 1e3),
+        999_950..999_950_000 => format!("{:.1} MB", n as f64 / 1e6),
         _ => format!("{:.1} GB", n as f64 / 1e9),
     }
 }

@@ -9,8 +9,8 @@ const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Look at runs",
         &[
-            "runs", "show", "trace", "bindings", "get", "search", "agents", "state", "diff",
-            "query", "view",
+            "runs", "show", "trace", "program", "bindings", "get", "search", "agents", "state",
+            "diff", "query", "view",
         ],
     ),
     ("Continue a run", &["resume", "next", "check"]),

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use prosescope_core::check::{report, rule, rules, sarif};
 use prosescope_core::issue::Severity;
 use prosescope_core::session::pages;
@@ -61,6 +63,17 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
     args.runs()?
         .iter()
         .map(|run| {
+            let path = Path::new(run);
+            if locate::is_program(path) && path.is_file() {
+                let text = super::init::read_program(path)?;
+                let folder = path.parent().unwrap_or(Path::new(""));
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                return Ok(pages::check_program(
+                    &name,
+                    &folder.to_string_lossy(),
+                    &text,
+                ));
+            }
             let (session, folder) = locate::open_with_folder(run)?;
             Ok(pages::check_page(&session, Some(now), &folder))
         })

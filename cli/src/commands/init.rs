@@ -2,6 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::postgres::init_postgres;
+use prosescope_core::check;
 use prosescope_core::program::{self, MOST_BYTES, MOST_LINES};
 use prosescope_core::render::text::escape;
 use prosescope_core::run_id::RunId;
@@ -78,6 +79,13 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
             "the name {name} does not end with .prose; the run was created with this file as the program"
         );
         say(&note(&escape(&text, false)));
+    }
+    for issue in check::source(&program::scan(&source)) {
+        let line = issue
+            .location
+            .line
+            .map_or(String::new(), |line| format!("line {line}: "));
+        say(&note(&escape(&format!("{line}{}", issue.message), false)));
     }
     // Later commands take a run in PostgreSQL as `postgres:ID`, and a run in files as its id.
     let run = match state {

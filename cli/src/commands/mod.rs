@@ -30,6 +30,7 @@ mod next;
 mod parallel;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod program;
 mod put;
 mod query;
 mod resume;
@@ -74,6 +75,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Runs(args) => runs::run(&args, out),
         Command::Show(args) => show::run(&args, out),
         Command::Trace(args) => trace::run(&args, out),
+        Command::Program(args) => program::run(&args, out),
         Command::State(args) => state::run(&args, out),
         Command::Bindings(args) => bindings::run(&args, out),
         Command::Get(args) => get::run(&args, out),

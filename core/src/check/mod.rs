@@ -11,6 +11,7 @@
 pub mod issues;
 mod report;
 mod sarif;
+mod source;
 
 use std::sync::LazyLock;
 
@@ -19,6 +20,7 @@ use crate::view::{ExamplePart, RuleView};
 
 pub use report::report;
 pub use sarif::sarif;
+pub use source::source;
 
 /// The Markdown pages that describe the rules, in the order in which areas are listed.
 const PAGES: [&str; 13] = [

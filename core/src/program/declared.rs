@@ -47,6 +47,15 @@ impl Listing {
         text.get(quoted.start..quoted.end).map(text_of)
     }
 
+    /// Returns whether a quotation mark in a statement's own text is not closed.
+    pub(crate) fn has_open_quote(&self, statement: u32) -> bool {
+        let text = self.own_text(statement);
+        tokens_of_text(&text).into_iter().any(|token| {
+            let own = text.get(token.start..token.end).unwrap_or_default();
+            token.tok == Tok::Str && inside_quotes(own).is_some_and(|(_, closed)| !closed)
+        })
+    }
+
     /// Returns the prompt of a session if the statement's own text contains it completely: the quotes are closed, and
     /// the text does not end in dots, as shortened texts do.
     pub fn asked_whole(&self, statement: u32) -> Option<String> {

@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::agents::check_agents;
-use super::files::issue_view;
+use super::files::{issue_view, place_words};
 use super::imports::{Calls, imports, is_unused, nested};
 use crate::check::issues::{Findings, in_program};
+use crate::check::source;
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
-use crate::program::{Listing, StatementKind};
+use crate::program::{Listing, StatementKind, scan};
 use crate::resume::{self, Facts, Need};
 use crate::session::summary::summary;
 use crate::session::values::inside;
 use crate::session::{Opened, Session};
-use crate::view::{CheckedRun, Counts, NeedState};
+use crate::view::{CheckedRun, Counts, IssueView, NeedState};
 
 /// Finds all issues of a run. Some of them take too long for other pages, because they require reading the whole
 /// database.
@@ -49,6 +50,30 @@ pub fn check_page(session: &Session, now: Option<i64>, folder: &str) -> CheckedR
         counts,
         issues: issues.collect(),
         error: None,
+    };
+    checked.sort();
+    checked
+}
+
+/// Checks a program that is not a run: `name` is its file in `folder`.
+pub fn check_program(name: &str, folder: &str, text: &str) -> CheckedRun {
+    let issues = source(&scan(text)).into_iter();
+    let issues: Vec<Issue> = issues.map(|issue| issue.at_file(name)).collect();
+    let counts = Counts::of(&issues);
+    let views = issues.into_iter().map(|issue| IssueView {
+        node: None,
+        binding: None,
+        place: place_words(&issue.location),
+        issue,
+    });
+    let mut checked = CheckedRun {
+        run: name.to_owned(),
+        program: Some(name.to_owned()),
+        folder: folder.to_owned(),
+        store: name.to_owned(),
+        counts,
+        issues: views.collect(),
+        ..CheckedRun::default()
     };
     checked.sort();
     checked

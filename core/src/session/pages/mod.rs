@@ -41,7 +41,7 @@ pub use audit::{
 };
 pub use bindings::{binding_place, binding_row, bindings_page, resolve};
 pub use calm::{name_calls, went_well};
-pub use check::{check, check_page};
+pub use check::{check, check_page, check_program};
 pub use chosen::{TraceChoice, TraceOrder, chosen, chosen_page};
 pub use compare::{COMPARED, CompareOptions, NotComparable, compare};
 pub use files::{files, issues_page, table_rows};

@@ -1,0 +1,32 @@
+use std::fmt::Write as _;
+
+use prosescope_core::render::text::escape;
+use prosescope_core::view::{ProgramView, icon};
+
+use super::style::{FAINT, RESET, of};
+
+/// Formats a program, one line for each of its lines: the number, the result as an icon, the text. A result that is more
+/// than completed, or less, is named behind the text.
+pub(crate) fn program(view: &ProgramView) -> String {
+    let mut out = String::new();
+    if let Some(note) = &view.note {
+        let _ = writeln!(out, "{FAINT}{}{RESET}", escape(note, false));
+    }
+    let last = view.lines.last().map_or(0, |line| line.line);
+    let digits = last.to_string().len();
+    for line in &view.lines {
+        let style = of(&line.status);
+        let mark = match line.annotation.as_str() {
+            "" => " ",
+            _ => icon(&line.status),
+        };
+        let told = match line.annotation.as_str() {
+            "" | "completed" => String::new(),
+            told => format!("  {FAINT}← {}{RESET}", escape(told, false)),
+        };
+        let (number, text) = (line.line, escape(&line.text, false));
+        let row = format!("{FAINT}{number:>digits$}{RESET} {style}{mark}{RESET} {text}{told}");
+        let _ = writeln!(out, "{}", row.trim_end());
+    }
+    out
+}

@@ -1,0 +1,167 @@
+//! Checks a program before it runs: what makes it invalid, and what it refers to without defining it.
+
+use std::collections::BTreeSet;
+
+use crate::issue::Issue;
+use crate::program::{Listing, Property, Statement, StatementKind as Kind, Value};
+
+/// The properties that count something, so that a number below the second value makes no sense.
+const COUNTS: &[(&str, f64)] = &[
+    ("count", 1.0),
+    ("max", 1.0),
+    ("max-iterations", 1.0),
+    ("max_depth", 1.0),
+    ("retry", 0.0),
+];
+
+/// Returns what is wrong with a program, in the order of its lines.
+pub fn source(program: &Listing) -> Vec<Issue> {
+    let code = |own: &&Statement| own.kind != Kind::Other;
+    if program.statements.iter().find(code).is_none() {
+        return vec![
+            Issue::warning("program-empty", "the program has no statement")
+                .hint("Check whether this is the right file."),
+        ];
+    }
+    let known = Known::of(program);
+    let mut issues = Vec::new();
+    for (at, own) in (0..).zip(&program.statements) {
+        let mut add = |issue: Issue, line: u32| issues.push(issue.at_line(line));
+        if program.has_open_quote(at) {
+            add(
+                Issue::error("quote-open", "a quotation mark is not closed").hint(
+                    "Close the quotation mark. What follows it may have been read as its text.",
+                ),
+                own.line,
+            );
+        }
+        let times = own.text.strip_prefix("repeat ").map(str::trim_start);
+        if times.is_some_and(|times| times.starts_with('-')) {
+            let message = "a loop cannot repeat a negative number of times";
+            let issue = Issue::error("number-invalid", message);
+            add(issue.hint("Write a number that can be counted."), own.line);
+        }
+        for of in &own.properties {
+            if let Some(least) = counts_below(of) {
+                let (name, value) = (&of.name, &of.text);
+                let message = format!("{name} is {value}, but must be at least {least}");
+                let issue = Issue::error("number-invalid", message);
+                add(issue.hint("Write a number that can be counted."), of.line);
+            }
+        }
+        if let Some((rule, message)) = known.refers(own) {
+            add(
+                Issue::warning(rule, message)
+                    .hint("Declare the name in the program, or correct its spelling."),
+                own.line,
+            );
+        }
+        let given = program.given(at);
+        for used in program.uses(at).into_iter().filter(|used| used.sure) {
+            let whole = used.name.split('.').next().unwrap_or_default();
+            if !known.names.contains(whole) && !given.contains_key(whole) {
+                let message = format!("no statement gives {whole} a value");
+                let issue = Issue::warning("name-unknown", message);
+                add(
+                    issue.hint("Define the name before this line, as an input or with `let`."),
+                    used.line,
+                );
+            }
+        }
+    }
+    issues
+}
+
+/// The names that a program defines.
+struct Known<'a> {
+    names: BTreeSet<&'a str>,
+    agents: BTreeSet<&'a str>,
+    callable: BTreeSet<&'a str>,
+}
+
+impl<'a> Known<'a> {
+    fn of(program: &'a Listing) -> Known<'a> {
+        let all = |is: fn(Kind) -> bool| {
+            let all = program.statements.iter().filter(move |own| is(own.kind));
+            all.filter_map(|own| own.name.as_deref())
+        };
+        Known {
+            // The variables of a loop are given to its body, and agents and gates are no values; but each of these may
+            // be named where a value is expected.
+            names: all(|_| true).collect(),
+            agents: all(|kind| kind == Kind::Agent).collect(),
+            callable: all(|kind| matches!(kind, Kind::Block | Kind::Use)).collect(),
+        }
+    }
+
+    /// Returns the rule and the message if a statement refers to an agent or a block that the program does not have.
+    fn refers(&self, own: &Statement) -> Option<(&'static str, String)> {
+        let target = own.target.as_deref()?;
+        match own.kind {
+            Kind::Session | Kind::Resume if !self.agents.contains(target) => Some((
+                "agent-unknown",
+                format!("the program declares no agent {target}"),
+            )),
+            Kind::Do if !self.callable.contains(target) => Some((
+                "block-unknown",
+                format!("the program has no block {target}"),
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the least value of a property that counts something, if its value is lower.
+fn counts_below(of: &Property) -> Option<f64> {
+    let name = of.name.replace('_', "-");
+    let (_, least) = COUNTS
+        .iter()
+        .find(|(own, _)| own.replace('_', "-") == name)?;
+    match of.value {
+        Value::Number(number) if number < *least || number.fract() != 0.0 => Some(*least),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source;
+    use crate::program::scan;
+
+    #[test]
+    fn what_makes_a_program_invalid_is_found_at_its_line() {
+        for (program, rule, line) in [
+            ("# nothing\n", "program-empty", None),
+            ("", "program-empty", None),
+            (
+                "let a = session \"A\nlet b = session \"B\"\n",
+                "quote-open",
+                Some(1),
+            ),
+            ("repeat -5:\n  session \"A\"\n", "number-invalid", Some(1)),
+            (
+                "loop (max: 0):\n  session \"A\"\n",
+                "number-invalid",
+                Some(1),
+            ),
+            (
+                "session: writer\n  prompt: \"A\"\n",
+                "agent-unknown",
+                Some(1),
+            ),
+            ("session \"A\"\ndo work()\n", "block-unknown", Some(2)),
+            ("session \"A\"\n  context: plan\n", "name-unknown", Some(2)),
+        ] {
+            let all = source(&scan(program));
+            let found = all.iter().find(|issue| issue.rule == rule);
+            let found = found.unwrap_or_else(|| panic!("{program}: {all:?}"));
+            assert_eq!(found.location.line, line, "{program}");
+        }
+    }
+
+    #[test]
+    fn a_valid_program_has_no_issues() {
+        let program = "use \"@a/b\" as b\ninput topic: \"What\"\nagent writer:\n  model: opus\nblock work(part):\n  session \"On {part}\"\n    context: part\nlet items = [\"a\"]\nfor one, i in items:\n  do work(one)\nlet all = items | map:\n  session \"{item}\"\ntry:\n  let x = session: writer\n    context: { topic, items }\ncatch as err:\n  session \"Mend\"\n    context: err\noutput done = b(topic: topic)\n";
+        assert_eq!(source(&scan(program)), []);
+    }
+}
