@@ -327,7 +327,7 @@ fn next_names_the_run_and_decides_no_gate() {
                 .lines()
                 .filter(|line| line.starts_with("prosescope"))
                 .collect();
-            assert_eq!(lines, [format!("prosescope gate show {form} go")]);
+            assert_eq!(lines, [format!("prosescope gate wait {form} go")]);
         }
         ask(0, &format!("approve {form} go --as joe"));
         ask(0, "exec run --line 5");

@@ -1,6 +1,7 @@
 //! Defines the arguments of the commands about gates and their audit log.
 
 use clap::{Args, Subcommand};
+use prosescope_core::run_id::RunId;
 
 use super::record::InsistArgs;
 use super::run::{RUN_HELP, RunArgs, RunOption, SAME, one, run_name};
@@ -82,6 +83,15 @@ pub(crate) enum GateCommand {
         #[arg(long)]
         no_log: bool,
     },
+    /// Wait until a gate is decided. Exit code 0: it was approved; 4: it was rejected, timed out, or --for is over
+    #[command(override_usage = "prosescope gate wait [OPTIONS] [RUN] <GATE>")]
+    Wait {
+        #[command(flatten)]
+        gate: GateArgs,
+        /// Stop waiting after this time: 30s, 30m, 2h [default: no limit]
+        #[arg(long = "for", value_name = "DURATION")]
+        limit: Option<String>,
+    },
     /// Record that the run waits at a gate; prints the gate's id (`ID#2` for the second visit)
     Create(CreateArgs),
 }
@@ -147,6 +157,12 @@ impl GateArgs {
         let named = one(run, self.named.as_deref())?;
         match named.map_or_else(in_environment, |run| Ok(Some(run)))? {
             Some(run) => Ok((run, gate)),
+            None if RunId::parse(gate).is_well_formed() => {
+                let named = CliError::usage(format!("{gate} names a run, and no gate is named"));
+                Err(named.hint(format!(
+                    "name the gate behind the run; `prosescope gates {gate}` lists the gates"
+                )))
+            }
             None => Err(CliError::usage(format!("the run of gate {gate} is not named")).hint(
                 format!("name the run before the gate, with --run or in {RUN_ENV}; `prosescope gates` lists the pending gates with their runs"),
             )),

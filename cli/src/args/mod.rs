@@ -105,6 +105,8 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Print the tree of executed statements
     Trace(TraceArgs),
+    /// Print the program with line numbers, and what became of each line
+    Program(RunArgs),
     /// Render state.md from a run's data
     State(StateArgs),
     /// List a run's bindings
@@ -130,7 +132,7 @@ pub(crate) enum Command {
     Agents(RunArgs),
     /// List the gates of a run, or the pending gates of all runs
     Gates(GatesArgs),
-    /// Show or create a gate
+    /// Show or create a gate, or wait for its decision
     #[command(subcommand)]
     Gate(GateCommand),
     /// Approve a pending gate
@@ -397,7 +399,7 @@ pub(crate) struct ResumeArgs {
 /// The arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Runs: ids, unique prefixes of ids, `latest`, or paths [default: PROSE_RUN, else latest]
+    /// Runs: ids, unique prefixes of ids, `latest`, or paths; or programs: paths to `.prose` files [default: PROSE_RUN, else latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME, conflicts_with = "all")]

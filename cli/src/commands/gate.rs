@@ -1,5 +1,8 @@
+use std::time::{Duration, Instant};
+
 use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
+use prosescope_core::timeout::Timeout;
 use prosescope_core::write::{CreateGate, ViewGate};
 
 use super::exec::tell;
@@ -16,6 +19,10 @@ pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
         GateCommand::Show { gate, no_log } => {
             let (run, gate) = gate.names()?;
             show(&run, gate, no_log, out)
+        }
+        GateCommand::Wait { gate, limit } => {
+            let (run, gate) = gate.names()?;
+            wait(&run, gate, limit.as_deref(), out)
         }
         GateCommand::Create(args) => create(args, out),
     }
@@ -48,6 +55,62 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
         return Err(no_gate(&session, id));
     };
     out.show(&view, || print::gate(&view, out.width))
+}
+
+/// The time between two looks at a gate that waits.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Waits until a gate is decided, as long as `limit` allows. Reads only.
+fn wait(run: &str, id: &str, limit: Option<&str>, out: &Out) -> Result<Exit, CliError> {
+    let limit = limit.map(duration).transpose()?;
+    let begun = Instant::now();
+    loop {
+        let session = locate::open(run)?;
+        unread::require_parts(&session, unread::GATES)?;
+        let Some(view) = pages::gate(&session, id, Some(locate::now())) else {
+            return Err(no_gate(&session, id));
+        };
+        let next = "`prosescope next` prints what follows in the program";
+        let by = |what: &str| {
+            let by = view
+                .resolved_by
+                .as_deref()
+                .map_or(String::new(), |by| format!(" by {by}"));
+            let why = view
+                .comment
+                .as_deref()
+                .map_or(String::new(), |why| format!(": {why}"));
+            escape(&format!("gate {id} was {what}{by}{why}"), false)
+        };
+        match view.status.as_str() {
+            "approved" => return out.show(&view, || format!("{}\n", by("approved"))),
+            "rejected" => return Err(CliError::refused("gate-rejected", by("rejected")).hint(next)),
+            "timeout" => {
+                let message = format!("gate {id} timed out, which counts as a rejection");
+                return Err(CliError::refused("gate-timed-out", message).hint(next));
+            }
+            _ => {}
+        }
+        if let Some(expire) = &view.expire_command {
+            let message =
+                format!("gate {id} is past its deadline, and the time-out is not recorded");
+            let hint = format!("record the time-out: `{expire}`");
+            return Err(CliError::refused("gate-timed-out", message).hint(hint));
+        }
+        if limit.is_some_and(|limit| begun.elapsed() >= limit) {
+            let message = format!("gate {id} waits for a decision by {}", view.allow_words);
+            return Err(CliError::refused("gate-waits", message)
+                .hint("tell whoever may decide, and wait again with the same command"));
+        }
+        let left = limit.map_or(PAUSE, |limit| limit.saturating_sub(begun.elapsed()));
+        std::thread::sleep(left.min(PAUSE));
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, CliError> {
+    let wrong = |error| CliError::usage(format!("--for {text}: {error}"));
+    let seconds = Timeout::parse(text).map_err(wrong)?.seconds();
+    Ok(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
 
 fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {

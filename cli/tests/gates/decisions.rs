@@ -1,5 +1,7 @@
 //! Tests of decisions on gates: their output, and their refusals.
 
+use std::process::Stdio;
+
 use prosescope_core::text::is_hazard;
 use prosescope_test_support::needs;
 
@@ -118,6 +120,42 @@ fn the_documents_own_words_decide_as_well() {
             }
         }
     });
+}
+
+/// A model that carries out the program waits with one command, which ends with the decision.
+#[test]
+fn waiting_ends_with_the_decision() {
+    for (decision, code, said) in [
+        (
+            &["approve", "--as", "ops"][..],
+            0,
+            "gate deploy was approved by ops",
+        ),
+        (
+            &["reject", "--as", "ops", "--reason", "Friday"],
+            4,
+            "gate deploy was rejected by ops: Friday",
+        ),
+    ] {
+        in_both_forms(|project| {
+            project.create("deploy", &["--line", "3"]);
+            let before = project.files();
+            let wait = ["gate", "wait", &project.run, "deploy"];
+            let (_, still) = project.expect(4, &[&wait[..], &["--for", "1s"]].concat());
+            assert!(still.contains("waits for a decision by anyone"), "{still}");
+            assert!(project.files() == before, "waiting writes nothing");
+            let mut command = project.command(&wait);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let waiting = command.spawn().expect("waits");
+            let (word, more) = decision.split_first().expect("a word");
+            project.expect(0, &[&[*word, &project.run, "deploy"], more].concat());
+            let out = waiting.wait_with_output().expect("ended");
+            let all = [out.stdout, out.stderr].concat();
+            let all = String::from_utf8_lossy(&all).into_owned();
+            assert_eq!(out.status.code(), Some(code), "{all}");
+            assert!(all.contains(said), "{all}");
+        });
+    }
 }
 
 #[test]

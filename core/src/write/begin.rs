@@ -441,7 +441,10 @@ pub(super) fn barred(bar: &Bar, what: &str) -> WriteError {
                 Why::Pending => (
                     WAITS,
                     format!("{gate} waits for a decision"),
-                    "a person decides: wait for the decision".to_owned(),
+                    format!(
+                        "a person decides: `prosescope gate wait {}` waits",
+                        bar.gate
+                    ),
                 ),
                 Why::Gone => (
                     "gate-gone",

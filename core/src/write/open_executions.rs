@@ -252,7 +252,7 @@ impl OpenExecutions {
         Err(WriteError::refused(
             "children-open",
             format!("{what} {id} {verb}: {}", listed(&open)),
-            "first complete, fail or skip the open execution, or decide its gate",
+            "first complete, fail or skip the open execution, or wait for its gate",
         ))
     }
 
@@ -305,6 +305,6 @@ fn gate_waits(gate: &Execution) -> WriteError {
             "gate {id} waits for a decision (execution {}): nothing can begin before the decision",
             gate.id
         ),
-        "a person decides: stop here, and tell whoever may decide; `prosescope gates` shows the question",
+        format!("a person decides: tell whoever may decide, and wait: `prosescope gate wait {id}`"),
     )
 }

@@ -134,7 +134,10 @@ fn nothing_open(facts: &Facts<'_>, open_executions: &OpenExecutions) -> Result<(
                 "run {run} is not completed: gate {} waits for a decision",
                 gate.id
             ),
-            "a person decides: wait for the decision; `--status failed` and `interrupted` leave the gate pending",
+            format!(
+                "a person decides: `prosescope gate wait {}` waits; `--status failed` and `interrupted` leave the gate pending",
+                gate.id
+            ),
         )),
         None => match facts.bar_of_end(None) {
             Some(bar) => Err(barred(&bar, &format!("run {run} is not completed"))),

@@ -158,11 +158,11 @@ impl History {
             return Ok(false);
         }
         let done = match command.verb() {
-            ("gate", "show") if self.chance.once_in(8) => {
+            ("gate", "wait") if self.chance.once_in(8) => {
                 self.memory.now += 7 * 24 * 3_600_000;
                 Ok(())
             }
-            ("gate", "show") => {
+            ("gate", "wait") => {
                 let approve = !self.chance.once_in(3);
                 decide(&mut self.memory, command.word(3), approve)
             }

@@ -219,6 +219,7 @@ fn examples() -> Vec<Example> {
             &["20260118", "--node", "13"],
             of::<view::NodeDetail>,
         ),
+        reads("program", &["20260115"], of::<view::ProgramView>),
         reads("state", &["20260115"], of::<view::StateMdView>),
         reads("bindings", &["20260118"], of::<view::BindingsPage>),
         reads(
@@ -369,6 +370,7 @@ fn examples() -> Vec<Example> {
             &["latest", "send", "--as", "ops-team", "--comment", "Go"],
             of::<view::GateDecided>,
         ),
+        records("gate wait", &["latest", "send"], of::<view::GateView>),
         records("gate create", &["print"], of::<view::GateOpened>),
         records(
             "reject",

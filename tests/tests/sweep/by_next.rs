@@ -81,8 +81,8 @@ impl State<'_> {
         }
         let args = words(&command);
         // `next` shows a gate that waits; the interpreter decides it as a person would.
-        if let [verb, show, _, gate, ..] = args.as_slice()
-            && (verb.as_str(), show.as_str()) == ("gate", "show")
+        if let [verb, wait, _, gate, ..] = args.as_slice()
+            && (verb.as_str(), wait.as_str()) == ("gate", "wait")
         {
             let gate = gate.clone();
             let approve = !self.reject || !self.chance.once_in(3);
@@ -128,8 +128,8 @@ impl State<'_> {
             return failed;
         }
         let find = |part: &str| choices.iter().find(|choice| choice.contains(part)).cloned();
-        if let Some(show) = find("prosescope gate show ") {
-            return show;
+        if let Some(wait) = find("prosescope gate wait ") {
+            return wait;
         }
         if let Some(retry) = find(" exec retry ") {
             let again = self.retried.contains(&retry);

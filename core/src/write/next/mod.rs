@@ -185,7 +185,7 @@ impl NextChoice {
         let named = [
             "prosescope check ",
             "prosescope gates ",
-            "prosescope gate show ",
+            "prosescope gate wait ",
         ];
         if named.iter().any(|of| self.command.starts_with(of)) {
             return;
@@ -417,9 +417,9 @@ impl Look<'_> {
             return Ok(vec![choice(expire_command(self.name), why)]);
         }
         let why = format!(
-            "gate {name} waits for a person's decision: stop here, and tell whoever may decide; the VM that carries out the program never decides a gate"
+            "gate {name} waits for a person's decision: tell whoever may decide, and wait; the VM that carries out the program never decides a gate"
         );
-        let show = shell::command("gate show", &[self.name, gate], "");
-        Ok(vec![choice(show, why)])
+        let wait = shell::command("gate wait", &[self.name, gate], "");
+        Ok(vec![choice(wait, why)])
     }
 }
