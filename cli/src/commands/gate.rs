@@ -110,7 +110,7 @@ fn wait(run: &str, id: &str, limit: Option<&str>, out: &Out) -> Result<Exit, Cli
 fn duration(text: &str) -> Result<Duration, CliError> {
     let wrong = |error| CliError::usage(format!("--for {text}: {error}"));
     let seconds = Timeout::parse(text).map_err(wrong)?.seconds();
-    Ok(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+    Ok(Duration::from_secs(seconds))
 }
 
 fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {

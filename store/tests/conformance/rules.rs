@@ -123,7 +123,7 @@ fn rule_3_only_what_answers_a_failure_follows_it() {
 fn lacks(program: &str, script: &str, rule: &str) {
     for session in check_in(program, script) {
         let all = pages::check(&session, None);
-        let form = session.run().form;
+        let form = &session.run().form;
         assert!(
             all.iter().any(|issue| issue.rule == rule),
             "{form:?}: {all:?}"
