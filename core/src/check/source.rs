@@ -18,10 +18,8 @@ const COUNTS: &[(&str, f64)] = &[
 pub fn source(program: &Listing) -> Vec<Issue> {
     let code = |own: &&Statement| own.kind != Kind::Other;
     if program.statements.iter().find(code).is_none() {
-        return vec![
-            Issue::warning("program-empty", "the program has no statement")
-                .hint("Check whether this is the right file."),
-        ];
+        let issue = Issue::warning("program-empty", "the program has no statement");
+        return Vec::from([issue.hint("Check whether this is the right file.")]);
     }
     let known = Known::of(program);
     let mut issues = Vec::new();
@@ -49,10 +47,9 @@ pub fn source(program: &Listing) -> Vec<Issue> {
                 add(issue.hint("Write a number that can be counted."), of.line);
             }
         }
-        if let Some((rule, message)) = known.refers(own) {
+        if let Some(issue) = known.refers(own) {
             add(
-                Issue::warning(rule, message)
-                    .hint("Declare the name in the program, or correct its spelling."),
+                issue.hint("Declare the name in the program, or correct its spelling."),
                 own.line,
             );
         }
@@ -94,18 +91,18 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Returns the rule and the message if a statement refers to an agent or a block that the program does not have.
-    fn refers(&self, own: &Statement) -> Option<(&'static str, String)> {
+    /// Returns an issue if a statement refers to an agent or a block that the program does not have.
+    fn refers(&self, own: &Statement) -> Option<Issue> {
         let target = own.target.as_deref()?;
         match own.kind {
-            Kind::Session | Kind::Resume if !self.agents.contains(target) => Some((
-                "agent-unknown",
-                format!("the program declares no agent {target}"),
-            )),
-            Kind::Do if !self.callable.contains(target) => Some((
-                "block-unknown",
-                format!("the program has no block {target}"),
-            )),
+            Kind::Session | Kind::Resume if !self.agents.contains(target) => {
+                let message = format!("the program declares no agent {target}");
+                Some(Issue::warning("agent-unknown", message))
+            }
+            Kind::Do if !self.callable.contains(target) => {
+                let message = format!("the program has no block {target}");
+                Some(Issue::warning("block-unknown", message))
+            }
             _ => None,
         }
     }
