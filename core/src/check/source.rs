@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::issue::Issue;
 use crate::program::{Listing, Property, Statement, StatementKind as Kind, Value};
 
-/// The properties that count something, so that a number below the second value makes no sense.
+/// The properties that count something, each with the least number that makes sense.
 const COUNTS: &[(&str, f64)] = &[
     ("count", 1.0),
     ("max", 1.0),
@@ -21,7 +21,9 @@ pub fn source(program: &Listing) -> Vec<Issue> {
         let issue = Issue::warning("program-empty", "the program has no statement");
         return Vec::from([issue.hint("Check whether this is the right file.")]);
     }
-    let known = Known::of(program);
+    // Agents and gates are no values, but each name may stand where a value is expected.
+    let names = program.statements.iter();
+    let names: BTreeSet<&str> = names.filter_map(|own| own.name.as_deref()).collect();
     let mut issues = Vec::new();
     for (at, own) in (0..).zip(&program.statements) {
         let mut add = |issue: Issue, line: u32| issues.push(issue.at_line(line));
@@ -39,24 +41,25 @@ pub fn source(program: &Listing) -> Vec<Issue> {
             let issue = Issue::error("number-invalid", message);
             add(issue.hint("Write a number that can be counted."), own.line);
         }
-        for of in &own.properties {
-            if let Some(least) = counts_below(of) {
+        for (of, least) in COUNTS
+            .iter()
+            .filter_map(|(name, least)| Some((own.find(name)?, *least)))
+        {
+            if is_below(of, least) {
                 let (name, value) = (&of.name, &of.text);
                 let message = format!("{name} is {value}, but must be at least {least}");
                 let issue = Issue::error("number-invalid", message);
                 add(issue.hint("Write a number that can be counted."), of.line);
             }
         }
-        if let Some(issue) = known.refers(own) {
-            add(
-                issue.hint("Declare the name in the program, or correct its spelling."),
-                own.line,
-            );
+        if let Some(issue) = refers_to_nothing(program, own) {
+            let hint = "Declare the name in the program, or correct its spelling.";
+            add(issue.hint(hint), own.line);
         }
         let given = program.given(at);
         for used in program.uses(at).into_iter().filter(|used| used.sure) {
             let whole = used.name.split('.').next().unwrap_or_default();
-            if !known.names.contains(whole) && !given.contains_key(whole) {
+            if !names.contains(whole) && !given.contains_key(whole) {
                 let message = format!("no statement gives {whole} a value");
                 let issue = Issue::warning("name-unknown", message);
                 add(
@@ -69,55 +72,26 @@ pub fn source(program: &Listing) -> Vec<Issue> {
     issues
 }
 
-/// The names that a program defines.
-struct Known<'a> {
-    names: BTreeSet<&'a str>,
-    agents: BTreeSet<&'a str>,
-    callable: BTreeSet<&'a str>,
-}
-
-impl<'a> Known<'a> {
-    fn of(program: &'a Listing) -> Known<'a> {
-        let all = |is: fn(Kind) -> bool| {
-            let all = program.statements.iter().filter(move |own| is(own.kind));
-            all.filter_map(|own| own.name.as_deref())
-        };
-        Known {
-            // The variables of a loop are given to its body, and agents and gates are no values; but each of these may
-            // be named where a value is expected.
-            names: all(|_| true).collect(),
-            agents: all(|kind| kind == Kind::Agent).collect(),
-            callable: all(|kind| matches!(kind, Kind::Block | Kind::Use)).collect(),
+/// Returns an issue if a statement refers to an agent or a block that the program does not have.
+fn refers_to_nothing(program: &Listing, own: &Statement) -> Option<Issue> {
+    let target = own.target.as_deref()?;
+    let lacks = |kind: Kind| program.named(kind, target).is_empty();
+    match own.kind {
+        Kind::Session | Kind::Resume if lacks(Kind::Agent) => {
+            let message = format!("the program declares no agent {target}");
+            Some(Issue::warning("agent-unknown", message))
         }
-    }
-
-    /// Returns an issue if a statement refers to an agent or a block that the program does not have.
-    fn refers(&self, own: &Statement) -> Option<Issue> {
-        let target = own.target.as_deref()?;
-        match own.kind {
-            Kind::Session | Kind::Resume if !self.agents.contains(target) => {
-                let message = format!("the program declares no agent {target}");
-                Some(Issue::warning("agent-unknown", message))
-            }
-            Kind::Do if !self.callable.contains(target) => {
-                let message = format!("the program has no block {target}");
-                Some(Issue::warning("block-unknown", message))
-            }
-            _ => None,
+        Kind::Do if lacks(Kind::Block) && lacks(Kind::Use) => {
+            let message = format!("the program has no block {target}");
+            Some(Issue::warning("block-unknown", message))
         }
-    }
-}
-
-/// Returns the least value of a property that counts something, if its value is lower.
-fn counts_below(of: &Property) -> Option<f64> {
-    let name = of.name.replace('_', "-");
-    let (_, least) = COUNTS
-        .iter()
-        .find(|(own, _)| own.replace('_', "-") == name)?;
-    match of.value {
-        Value::Number(number) if number < *least || number.fract() != 0.0 => Some(*least),
         _ => None,
     }
+}
+
+/// Returns whether a property that counts something is below the least number, or is no whole number.
+fn is_below(of: &Property, least: f64) -> bool {
+    matches!(of.value, Value::Number(number) if number < least || number.fract() != 0.0)
 }
 
 #[cfg(test)]

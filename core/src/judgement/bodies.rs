@@ -1,6 +1,7 @@
 //! Finds what a run left out inside of what it recorded: bodies and rounds without a record, and handlers that ran
 //! although nothing failed.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::begun;
@@ -34,7 +35,7 @@ impl Lack {
         match self {
             Lack::Body => "nothing is recorded of its body".to_owned(),
             Lack::Rounds { done, of } => {
-                format!("the program counts {of} rounds, but {done} are recorded")
+                format!("the program counts {of} rounds, and the record has {done}")
             }
             Lack::Failure { tried } => {
                 format!("no failure is recorded in the `try` at line {tried}")
@@ -43,16 +44,18 @@ impl Lack {
     }
 }
 
-/// The statements that a run recorded anywhere, and what ended badly.
+/// What a run recorded of the bodies of its program. Each command that ends something asks for one execution, so what needs
+/// the whole trace is collected only when it is asked for.
 pub struct Bodies<'a> {
     run: &'a Run,
     trace: &'a Trace,
     program: &'a Listing,
-    recorded: BTreeSet<u32>,
-    /// The executions that ended badly, or of which the end is not known, in order.
-    bad: Vec<NodeId>,
+    /// The statements that are recorded anywhere.
+    recorded: OnceCell<BTreeSet<u32>>,
     /// The statements by the execution that they ran in.
-    inside: BTreeSet<(Option<NodeId>, u32)>,
+    inside: OnceCell<BTreeSet<(Option<NodeId>, u32)>>,
+    /// The executions that ended badly, or of which the end is not known, in order.
+    bad: OnceCell<Vec<NodeId>>,
 }
 
 impl<'a> Bodies<'a> {
@@ -61,33 +64,42 @@ impl<'a> Bodies<'a> {
         if !run.recorded_in_rows() || trace.unordered {
             return None;
         }
-        let nodes = || trace.nodes.iter_enumerated();
-        // A guessed line is no proof, but enough to say nothing.
-        let tied = |node: &Node| program.begun_at(node.line?);
-        let inside = nodes().filter_map(|(_, node)| Some((node.parent, tied(node)?)));
-        let bad = |node: &Node| {
-            let well = matches!(
-                node.status,
-                NodeStatus::Completed
-                    | NodeStatus::Skipped
-                    | NodeStatus::Pending
-                    | NodeStatus::Executing
-                    | NodeStatus::Started
-                    | NodeStatus::Iteration
-                    | NodeStatus::Approved
-            );
-            !well || node.recovered || node.attempts > 1
-        };
         Some(Bodies {
             run,
             trace,
             program,
-            recorded: nodes().filter_map(|(_, node)| tied(node)).collect(),
-            bad: nodes()
-                .filter(|(_, node)| bad(node))
-                .map(|(at, _)| at)
-                .collect(),
-            inside: inside.collect(),
+            recorded: OnceCell::new(),
+            inside: OnceCell::new(),
+            bad: OnceCell::new(),
+        })
+    }
+
+    /// Returns the statement of a node. A guessed line is no proof, but enough to say nothing.
+    fn tied(&self, node: &Node) -> Option<u32> {
+        self.program.begun_at(node.line?)
+    }
+
+    fn recorded(&self) -> &BTreeSet<u32> {
+        self.recorded.get_or_init(|| {
+            let nodes = self.trace.nodes.iter();
+            nodes.filter_map(|node| self.tied(node)).collect()
+        })
+    }
+
+    fn inside(&self) -> &BTreeSet<(Option<NodeId>, u32)> {
+        self.inside.get_or_init(|| {
+            let nodes = self.trace.nodes.iter();
+            nodes
+                .filter_map(|node| Some((node.parent, self.tied(node)?)))
+                .collect()
+        })
+    }
+
+    fn bad(&self) -> &[NodeId] {
+        self.bad.get_or_init(|| {
+            let nodes = self.trace.nodes.iter_enumerated();
+            let bad = nodes.filter(|(_, node)| ended_badly(node));
+            bad.map(|(at, _)| at).collect()
         })
     }
 
@@ -98,38 +110,38 @@ impl<'a> Bodies<'a> {
     }
 
     fn lack(&self, at: NodeId, node: &Node) -> Option<Lack> {
-        let own = node.sure_index(Some(self.program));
-        let kind = own
-            .and_then(|own| self.program.get(own))
-            .map(|own| own.kind);
         if !begun(node) {
             return None;
         }
-        if let (Some(Kind::Catch), Some(own)) = (kind, own) {
-            let tried = self.nothing_failed(node.parent, own, at)?;
-            return Some(Lack::Failure { tried });
-        }
-        match node.status {
-            NodeStatus::Completed => self.of_end(at),
+        match (self.own(node), &node.status) {
+            (Some((catch, Kind::Catch)), _) => {
+                let tried = self.nothing_failed(node.parent, catch, at)?;
+                Some(Lack::Failure { tried })
+            }
+            (_, NodeStatus::Completed) => self.of_end(at),
             _ => None,
         }
+    }
+
+    /// Returns the statement that a node certainly records, and its kind.
+    fn own(&self, node: &Node) -> Option<(u32, Kind)> {
+        let own = node.sure_index(Some(self.program))?;
+        Some((own, self.program.get(own)?.kind))
     }
 
     /// Returns what an execution lacks that ends successfully.
     pub fn of_end(&self, at: NodeId) -> Option<Lack> {
         let node = self.trace.node(at)?;
-        let own = node.sure_index(Some(self.program));
-        let kind = own
-            .and_then(|own| self.program.get(own))
-            .map(|own| own.kind);
-        if self.has_no_body(at, node, kind) {
+        let own = self.own(node);
+        if self.has_no_body(at, node, own.map(|(_, kind)| kind)) {
             return Some(Lack::Body);
         }
-        let rounds = self
-            .program
-            .get(own.filter(|_| kind == Some(Kind::Repeat))?)?;
-        let (done, of) = (self.trace.last_round(at)?, rounds.most_rounds()?);
-        (i64::from(done) < of && !self.leaves(own?)).then_some(Lack::Rounds { done, of })
+        let (own, Kind::Repeat) = own? else {
+            return None;
+        };
+        let of = self.program.get(own)?.most_rounds()?;
+        let done = self.trace.last_round(at)?;
+        (i64::from(done) < of && !self.leaves(own)).then_some(Lack::Rounds { done, of })
     }
 
     /// Returns the line of the `try` of a `catch` that begins, or begins as the node `before`, in the execution `parent`,
@@ -142,10 +154,11 @@ impl<'a> Bodies<'a> {
     ) -> Option<u32> {
         let tried = self.program.leader(catch);
         let first = parent.map_or(NodeId::new(0), NodeId::next);
-        let bad = self.bad.partition_point(|at| *at < first);
-        let failed = self.bad.get(bad).is_some_and(|at| *at < before);
-        let mut ran = self.inside.range((parent, tried)..(parent, catch));
+        let mut ran = self.inside().range((parent, tried)..(parent, catch));
         let is_known = tried != catch && ran.next().is_some();
+        let bad = self.bad();
+        let next = bad.get(bad.partition_point(|at| *at < first));
+        let failed = next.is_some_and(|at| *at < before);
         let line = self.program.get(tried)?.line;
         (is_known && !failed).then_some(line)
     }
@@ -176,7 +189,7 @@ impl<'a> Bodies<'a> {
         !is_branch
             && inner.any(|at| has_to_run(self.program, at))
             && self
-                .recorded
+                .recorded()
                 .range(body + 1..)
                 .next()
                 .is_none_or(|at| !self.program.contains(body, *at))
@@ -185,9 +198,22 @@ impl<'a> Bodies<'a> {
     /// Returns whether a loop may end early: its body returns, throws, or asks at a gate.
     fn leaves(&self, own: u32) -> bool {
         let inner = (own + 1..).take_while(|at| self.program.contains(own, *at));
-        let kinds = inner.filter_map(|at| Some(self.program.get(at)?.kind));
-        kinds
-            .into_iter()
-            .any(|kind| matches!(kind, Kind::Return | Kind::Output | Kind::Throw | Kind::Gate))
+        let mut kinds = inner.filter_map(|at| Some(self.program.get(at)?.kind));
+        kinds.any(|kind| matches!(kind, Kind::Return | Kind::Output | Kind::Throw | Kind::Gate))
     }
+}
+
+/// Returns whether an execution failed, once or for good, or may have.
+fn ended_badly(node: &Node) -> bool {
+    let well = matches!(
+        node.status,
+        NodeStatus::Completed
+            | NodeStatus::Skipped
+            | NodeStatus::Pending
+            | NodeStatus::Executing
+            | NodeStatus::Started
+            | NodeStatus::Iteration
+            | NodeStatus::Approved
+    );
+    !well || node.recovered || node.attempts > 1
 }

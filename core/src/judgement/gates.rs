@@ -16,7 +16,7 @@ pub struct Gates<'a> {
     program: Option<&'a Listing>,
     visits: Vec<Visit>,
     /// The visits that bar what follows, by the node around each body that they bar, as indices in `visits`, each with
-    /// the node directly inside the body that is or contains the gate.
+    /// the body.
     barring: BTreeMap<Option<NodeId>, Vec<(usize, Body)>>,
     /// Whether the program shows where somebody has to be asked: it has gates, and none of them may lead back to a
     /// label.

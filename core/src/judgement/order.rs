@@ -132,14 +132,16 @@ impl<'a> Order<'a> {
 
 /// Returns whether the round of a node is a guess: the in-place form counts rounds and does not keep where each began.
 fn guessed_round(trace: &Trace, node: &Node) -> bool {
-    let around = node.parent.and_then(|at| trace.node(at));
-    let Some(round) = around.filter(|around| around.kind.is_round() && around.derived) else {
+    let around = node.parent.and_then(|at| Some((at, trace.node(at)?)));
+    let Some((at, round)) = around.filter(|(_, round)| round.kind.is_round() && round.derived)
+    else {
         return false;
     };
-    round
-        .parent
-        .and_then(|at| trace.last_round(at))
-        .is_some_and(|last| last > 1)
+    // The only round of a loop is none.
+    let is_first = matches!(round.kind, NodeKind::Round { n: 1 });
+    let next = trace.node(trace.end(at));
+    let another = next.is_some_and(|next| next.kind.is_round() && next.parent == round.parent);
+    !is_first || another
 }
 
 /// Returns whether the program runs a statement whenever it reaches it. What runs for each item may run for none, and a

@@ -241,11 +241,12 @@ impl TiedBy {
 
 pub use arguments::{Expression, items};
 pub(crate) use log::{counts, fits};
-pub(crate) use says::allows_failure;
+pub(crate) use says::{allows_failure, needs_some};
 pub use scan::{classify, scan};
 pub use tie::Ties;
 pub(crate) use tie::Within;
 pub use uses::{Given, NameUse, fill, names_in, names_in_text};
+pub(crate) use value::same_name;
 pub use value::{Property, Value};
 
 /// Compares lines and statements, but not the look-up tables that are derived from them.

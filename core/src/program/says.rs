@@ -146,6 +146,11 @@ impl Listing {
     }
 }
 
+/// Returns whether a parallel block of this strategy ends before all of its branches have.
+pub(crate) fn needs_some(strategy: &str) -> bool {
+    matches!(strategy, "first" | "any")
+}
+
 /// Returns the setting by which a parallel block continues after a failed branch: `on-fail: ignore`, `strategy:
 /// first`; `None` if the block fails. The strategy in the block's rows, `recorded`, takes precedence over the
 /// program's strategy.
@@ -156,7 +161,7 @@ pub(crate) fn allows_failure(
     let on_fail = statement.and_then(|s| s.property("on-fail"));
     let on_fail = on_fail.filter(|word| matches!(*word, "continue" | "ignore"));
     let strategy = recorded.or_else(|| statement?.strategy());
-    let strategy = strategy.filter(|word| matches!(*word, "first" | "any"));
+    let strategy = strategy.filter(|word| needs_some(word));
     on_fail
         .map(|word| format!("on-fail: {word}"))
         .or_else(|| strategy.map(|word| format!("strategy: {word}")))

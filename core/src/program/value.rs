@@ -89,7 +89,7 @@ impl Property {
 }
 
 /// Whether two property names are equal; `-` and `_` are equivalent, because programs use both.
-pub(super) fn same_name(a: &str, b: &str) -> bool {
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
     a.len() == b.len()
         && a.bytes()
             .zip(b.bytes())

@@ -101,17 +101,12 @@ impl Trace {
     /// Returns whether a node belongs to the present attempt of the execution around it; `None` if rows do not show where
     /// that attempt began, as in the in-place form.
     pub(crate) fn is_present(&self, run: &Run, node: &Node) -> Option<bool> {
-        let Some(around) = self.attempted(node) else {
+        let mut around = self.upward(node.parent).filter_map(|at| self.node(at));
+        let around = around.find(|around| !around.kind.is_round());
+        let Some(around) = around.filter(|around| around.attempts > 1) else {
             return Some(true);
         };
         Some(node.id? > around.retries(run).max()?)
-    }
-
-    /// Returns the execution around a node, if that one was tried again. A round belongs to its loop.
-    pub(crate) fn attempted(&self, node: &Node) -> Option<&Node> {
-        let mut around = self.upward(node.parent).filter_map(|at| self.node(at));
-        let around = around.find(|around| !around.kind.is_round());
-        around.filter(|around| around.attempts > 1)
     }
 
     /// Returns the number of a loop's last round; `None` without rounds.

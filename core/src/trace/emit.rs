@@ -7,7 +7,7 @@ use super::words::{self, Lead};
 use super::{Node, NodeKind, NodeStatus, Nodes, gates, parents, rounds};
 use crate::issue::Severity;
 use crate::model::{Run, Status, Text};
-use crate::program::{Listing, Tie};
+use crate::program::{Listing, Tie, needs_some};
 
 /// A builder of happenings from rows.
 struct Emit<'a, 'e> {
@@ -117,7 +117,7 @@ impl<'a> Emit<'a, '_> {
             ends: Some((rows.place(inst.first), rows.place(inst.last))),
             depth: meta.and_then(|meta| meta.depth),
             calls: matches!(inst.kind, Kind::Branch(_)) && calls(),
-            drops: strategy.map(|strategy| matches!(strategy, "first" | "any")),
+            drops: strategy.map(needs_some),
             cuts: ended.is_some_and(|meta| !meta.forced.is_empty()),
         };
         let tie = inst.by.map(|by| Tie {

@@ -64,7 +64,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{CompactLog, Form, LogEvent, LogLine, Run, RunStatus, Text};
-use crate::program::{Listing, Statement, StatementKind, TiedBy, allows_failure, scan};
+use crate::program::{Listing, Statement, StatementKind, TiedBy, allows_failure, needs_some, scan};
 use crate::time::Stamp;
 use lower::disk::Stale;
 use lower::facts::Facts;
@@ -398,8 +398,7 @@ impl Node {
     /// Returns whether a parallel ends before all of its branches have: its strategy is `first` or `any`.
     pub(crate) fn needs_some(&self, run: &Run, program: Option<&Listing>) -> bool {
         let says = || self.sure_statement(program)?.strategy();
-        self.kind == NodeKind::Parallel
-            && matches!(self.strategy(run).or_else(says), Some("first" | "any"))
+        self.kind == NodeKind::Parallel && self.strategy(run).or_else(says).is_some_and(needs_some)
     }
 
     fn strategy<'r>(&self, run: &'r Run) -> Option<&'r str> {

@@ -5,7 +5,7 @@ use super::instance::{depth, frame_of, meta};
 use super::source::{Found, Source};
 use super::{Facts, WriteError};
 use crate::model::Execution;
-use crate::program::{Listing, Property, Statement, StatementKind as Kind};
+use crate::program::{Listing, Property, Statement, StatementKind as Kind, same_name};
 use crate::render::brief::{AgentOfTask, FrameView, RoleOfTask, SettingOfTask, TaskView};
 use crate::trace::frame_block;
 
@@ -70,8 +70,8 @@ pub(super) fn frame(facts: &Facts<'_>, from: Option<i64>) -> Result<Option<Frame
 }
 
 fn declared_agent<'l>(program: &'l Listing, name: &str) -> Option<&'l Statement> {
-    let mut all = program.statements.iter();
-    all.find(|s| s.kind == Kind::Agent && s.name.as_deref() == Some(name))
+    let first = program.named(Kind::Agent, name).first()?;
+    program.get(*first)
 }
 
 /// Returns what a session is asked: the text after its keyword, and its `prompt:`.
@@ -85,7 +85,7 @@ fn prompt(listing: &Listing, at: u32) -> Option<String> {
 
 /// The properties of a session or an agent that the VM carries out, or that a brief contains in another place.
 const OF_THE_VM: &[&str] = &[
-    "prompt", "context", "persist", "retry", "backoff", "timeout", "on-fail", "on_fail",
+    "prompt", "context", "persist", "retry", "backoff", "timeout", "on-fail",
 ];
 
 /// Returns the properties of a session and of its agent that are for the subagent; the session's own come first and
@@ -94,8 +94,9 @@ fn settings(own: &Statement, declared: Option<&Statement>) -> Vec<SettingOfTask>
     let mut all: Vec<SettingOfTask> = Vec::new();
     let agent = declared.into_iter().flat_map(|agent| &agent.properties);
     for Property { name, text, .. } in own.properties.iter().chain(agent) {
-        let is_empty = text.trim().is_empty();
-        if is_empty || OF_THE_VM.contains(&&**name) || all.iter().any(|of| of.name == *name) {
+        let of_the_vm = OF_THE_VM.iter().any(|own| same_name(own, name));
+        let is_set = all.iter().any(|of| same_name(&of.name, name));
+        if text.trim().is_empty() || of_the_vm || is_set {
             continue;
         }
         all.push(SettingOfTask {

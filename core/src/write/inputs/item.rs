@@ -72,8 +72,13 @@ impl<'a> At<'a> {
             (None, Some(round)) => format!("round {round} of the loop at line {line}"),
             (None, None) => format!("line {line}"),
         };
-        let params = own.property("params").unwrap_or_default().split_once(',');
-        if params.is_some_and(|(sum, _)| sum.trim() == name) {
+        // `reduce(sum, item)`; the other operations pass items only.
+        let reduces = own
+            .properties
+            .iter()
+            .any(|of| of.name == "op" && of.text == "reduce");
+        let params = own.property("params").and_then(|all| all.split_once(','));
+        if params.is_some_and(|(sum, _)| reduces && sum.trim() == name) {
             let what = format!(
                 "the result of `reduce` at line {line} so far: what the session of the item before this one made; nothing for the first item"
             );
