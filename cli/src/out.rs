@@ -138,6 +138,13 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", guarded(line));
 }
 
+/// Prints the notes of a command.
+pub(crate) fn say_notes(notes: &[String]) {
+    for text in notes {
+        say(&note(text));
+    }
+}
+
 /// Writes an error to standard error as one line of JSON. It is the last line on standard error; notes may precede it.
 pub(crate) fn say_json(error: &CliError) {
     // Serializing cannot fail: the struct holds only texts and numbers.

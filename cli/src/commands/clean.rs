@@ -2,12 +2,12 @@ use std::path::PathBuf;
 
 use crate::postgres::Address;
 use prosescope_core::session::Filter;
-use prosescope_core::timeout::Timeout;
 use prosescope_core::upkeep::clean::{Entry, Request, plan};
 use prosescope_core::view::RunsCleaned;
 use prosescope_core::write::Fault;
 use prosescope_store::{remove_leftover, remove_run, run_entries};
 
+use super::{duration, millis};
 use crate::args::upkeep::CleanArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -159,8 +159,5 @@ impl Place {
 
 /// Parses a duration such as `30d`. Returns the time this long before `now`, in milliseconds since 1970 UTC.
 fn before(text: &str, now: i64) -> Result<i64, CliError> {
-    let ago = Timeout::parse(text)
-        .map_err(|error| CliError::usage(format!("--older-than {text}: {error}")))?;
-    let ago = i64::try_from(ago.seconds()).unwrap_or(i64::MAX);
-    Ok(now.saturating_sub(ago.saturating_mul(1000)))
+    Ok(now.saturating_sub(millis(&duration("--older-than", text)?)))
 }

@@ -5,8 +5,7 @@ use super::brief;
 use crate::args::record::{ExecCommand, ForceArgs, InsistArgs, StatementArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::{Out, say};
-use crate::print::note;
+use crate::out::{Out, say_notes};
 use crate::record::{self, Recorder};
 
 pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
@@ -172,22 +171,15 @@ fn begins<R: Record<Done = ExecutionBegun>>(
     let mut recorder = Recorder::open(run)?;
     let mut begun = recorder.record(command)?;
     brief::tell(&recorder, &mut begun);
-    tell(&begun.notes);
+    say_notes(&begun.notes);
     Ok(begun)
-}
-
-/// Prints the notes of a command on standard error.
-pub(super) fn tell(notes: &[String]) {
-    for text in notes {
-        say(&note(text));
-    }
 }
 
 /// Prints the executions that ended. The JSON is one object for one execution, and an array for several.
 fn ended(all: &[ExecutionEnded], out: &Out) -> Result<Exit, CliError> {
     let line = |ended: &ExecutionEnded| format!("{} {}\n", out.execution(ended.id), ended.status);
     let text = || all.iter().map(line).collect();
-    all.iter().for_each(|one| tell(&one.notes));
+    all.iter().for_each(|one| say_notes(&one.notes));
     match all {
         [one] => out.show(one, text),
         all => out.show(&all, text),

@@ -2,15 +2,13 @@ use std::time::{Duration, Instant};
 
 use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
-use prosescope_core::timeout::Timeout;
 use prosescope_core::write::{CreateGate, ViewGate};
 
-use super::exec::tell;
-use super::{no_gate, unread};
+use super::{duration, no_gate, unread};
 use crate::args::gates::{CreateArgs, GateCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::{Out, say};
+use crate::out::{Out, say, say_notes};
 use crate::record::Recorder;
 use crate::{locate, print, record};
 
@@ -62,7 +60,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Waits until a gate is decided, as long as `limit` allows. Reads only.
 fn wait(run: &str, id: &str, limit: Option<&str>, out: &Out) -> Result<Exit, CliError> {
-    let limit = limit.map(duration).transpose()?;
+    let limit = limit.map(|text| duration("--for", text)).transpose()?;
+    let limit = limit.map(|limit| Duration::from_secs(limit.seconds()));
     let begun = Instant::now();
     loop {
         let session = locate::open(run)?;
@@ -71,20 +70,16 @@ fn wait(run: &str, id: &str, limit: Option<&str>, out: &Out) -> Result<Exit, Cli
             return Err(no_gate(&session, id));
         };
         let next = "`prosescope next` prints what follows in the program";
-        let by = |what: &str| {
-            let by = view
-                .resolved_by
-                .as_deref()
-                .map_or(String::new(), |by| format!(" by {by}"));
-            let why = view
-                .comment
-                .as_deref()
-                .map_or(String::new(), |why| format!(": {why}"));
-            escape(&format!("gate {id} was {what}{by}{why}"), false)
+        let status = view.status.as_str();
+        let said = |before: &str, text: &Option<String>| {
+            text.as_deref()
+                .map_or(String::new(), |text| format!("{before}{text}"))
         };
-        match view.status.as_str() {
-            "approved" => return out.show(&view, || format!("{}\n", by("approved"))),
-            "rejected" => return Err(CliError::refused("gate-rejected", by("rejected")).hint(next)),
+        let (by, why) = (said(" by ", &view.resolved_by), said(": ", &view.comment));
+        let decided = escape(&format!("gate {id} was {status}{by}{why}"), false);
+        match status {
+            "approved" => return out.show(&view, || format!("{decided}\n")),
+            "rejected" => return Err(CliError::refused("gate-rejected", decided).hint(next)),
             "timeout" => {
                 let message = format!("gate {id} timed out, which counts as a rejection");
                 return Err(CliError::refused("gate-timed-out", message).hint(next));
@@ -107,12 +102,6 @@ fn wait(run: &str, id: &str, limit: Option<&str>, out: &Out) -> Result<Exit, Cli
     }
 }
 
-fn duration(text: &str) -> Result<Duration, CliError> {
-    let wrong = |error| CliError::usage(format!("--for {text}: {error}"));
-    let seconds = Timeout::parse(text).map_err(wrong)?.seconds();
-    Ok(Duration::from_secs(seconds))
-}
-
 fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
     let command = CreateGate {
         id: args.id,
@@ -133,7 +122,7 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
             "the prompt still contains the placeholder {names}, because the run has no binding of that name with a short text. To avoid placeholders, write the whole prompt yourself: `--prompt TEXT`"
         )));
     }
-    tell(&made.notes);
+    say_notes(&made.notes);
     // Only the gate's id is printed, because the commands that decide take that id.
     out.show(&made, || format!("{}\n", made.gate))
 }

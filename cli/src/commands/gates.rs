@@ -1,9 +1,8 @@
 use prosescope_core::session::pages;
-use prosescope_core::timeout::Timeout;
 use prosescope_core::view::{GateTimedOut, GateView};
 use prosescope_core::write::ExpireGates;
 
-use super::{ended, millis, unread};
+use super::{duration, ended, millis, unread};
 use crate::args::gates::{GatesArgs, GatesCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -79,9 +78,7 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
 
 /// Parses a duration such as `2h30m`. Returns the time this long after `now`, in milliseconds since 1970 UTC.
 fn within(text: &str, now: i64) -> Result<i64, CliError> {
-    let duration = Timeout::parse(text)
-        .map_err(|error| CliError::usage(format!("--expiring {text}: {error}")))?;
-    Ok(now.saturating_add(millis(&duration)))
+    Ok(now.saturating_add(millis(&duration("--expiring", text)?)))
 }
 
 fn expire(run: Option<&str>, command: &ExpireGates, out: &Out) -> Result<Exit, CliError> {

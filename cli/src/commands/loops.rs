@@ -1,11 +1,11 @@
 use prosescope_core::view::LoopRounds;
 use prosescope_core::write::{BeginLoop, ExitLoop, Iterate};
 
-use super::exec::{began, statement_ref, tell};
+use super::exec::{began, statement_ref};
 use crate::args::record::LoopCommand;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{Out, say_notes};
 use crate::record;
 
 pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
@@ -52,7 +52,7 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
 
 fn said(rounds: &LoopRounds, word: &str, out: &Out) -> Result<Exit, CliError> {
     let id = rounds.of.id;
-    tell(&rounds.of.notes);
+    say_notes(&rounds.of.notes);
     out.show(rounds, || {
         let of = rounds.max.map_or(String::new(), |max| format!("/{max}"));
         format!("{} {word} {}{of}\n", out.execution(id), rounds.iteration)

@@ -216,6 +216,11 @@ fn moment(flag: &str, text: &str) -> Result<i64, CliError> {
     Ok(locate::now().saturating_sub(millis(&ago)))
 }
 
+/// Parses the value of an option that is a duration, such as `2h30m`.
+fn duration(flag: &str, text: &str) -> Result<Timeout, CliError> {
+    Timeout::parse(text).map_err(|error| CliError::usage(format!("{flag} {text}: {error}")))
+}
+
 fn millis(duration: &Timeout) -> i64 {
     let seconds = i64::try_from(duration.seconds()).unwrap_or(i64::MAX);
     seconds.saturating_mul(1000)

@@ -2,11 +2,11 @@ use prosescope_core::view::ParallelRunning;
 use prosescope_core::write::{BeginParallel, Branch, Join, RunParallel, StatementRef};
 
 use super::brief;
-use super::exec::{began, statement_ref, tell};
+use super::exec::{began, statement_ref};
 use crate::args::record::{BranchesArgs, ParallelCommand, StatementArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{Out, say_notes};
 use crate::record::{self, Recorder};
 
 pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError> {
@@ -60,7 +60,7 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 insist: force.into(),
             };
             let joined = record::one(&run.name()?, &join)?;
-            tell(&joined.parallel.notes);
+            say_notes(&joined.parallel.notes);
             out.show(&joined, || {
                 let branches = joined.branches.iter();
                 let branches = branches.map(|of| format!("{} {}", of.branch, of.status));

@@ -4,12 +4,11 @@ use std::path::Path;
 use prosescope_core::render::text::escape;
 use prosescope_core::write::Put;
 
-use super::exec::tell;
 use crate::args::record::PutArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::input;
-use crate::out::Out;
+use crate::out::{Out, say_notes};
 use crate::record::Recorder;
 
 pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
@@ -30,7 +29,7 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     recorder.stage(staged);
     let mut written = recorder.record(&put)?;
     written.location = recorder.location(&written.name, written.execution_id);
-    tell(&written.notes);
+    say_notes(&written.notes);
     if out.json {
         out.json(&written)?;
         return Ok(Exit::Done);

@@ -254,15 +254,17 @@ pub(crate) fn disk(path: &Path) -> Result<Disk, CliError> {
         return Disk::open(path).map_err(store);
     }
     // The database of workflows beside the runs holds no run; `workflow` and the viewer open it.
-    let is_in_prose = path.file_name().is_some_and(|name| name == ".prose");
     let is_workflows = |file: &str| {
         let name = file.rsplit('/').next().unwrap_or_default();
-        let in_prose =
-            file.len() == name.len() && is_in_prose || file.ends_with(&format!(".prose/{name}"));
-        in_prose
-            && name
-                .strip_prefix(workflows::FILE)
-                .is_some_and(|end| end.is_empty() || end.starts_with('-'))
+        let end = name.strip_prefix(workflows::FILE);
+        let named = end.is_some_and(|end| end.is_empty() || end.starts_with('-'));
+        let folder = || {
+            path.join(file)
+                .parent()
+                .and_then(Path::file_name)
+                .map(ToOwned::to_owned)
+        };
+        named && folder().is_some_and(|folder| folder == ".prose")
     };
     Disk::open_where(path, |file| !is_workflows(file)).map_err(store)
 }
