@@ -518,7 +518,12 @@ fn a_construct_that_ends_without_its_work_is_noted() {
         let prose = |args: &[&str]| project.prose(0, &[args, &["--run", run.trim()]].concat());
         prose(&["loop", "begin", "--line", "1"]);
         let left = prose(&["loop", "exit", "1", "--round"]);
-        assert!(left.contains("2 rounds, but 1 are recorded"), "{left}");
+        assert!(
+            left.contains(
+                "execution 1 ended, but the program counts 2 rounds, and the record has 1"
+            ),
+            "{left}"
+        );
         prose(&["exec", "run", "--line", "3"]);
         let last = prose(&["exec", "run", "--line", "5", "--close"]);
         assert!(last.contains("nothing is recorded of its body"), "{last}");
@@ -535,7 +540,7 @@ fn a_program_is_checked_by_its_file_and_when_a_run_begins() {
     let begun = project.prose(0, &["init", "bad.prose"]);
     assert!(begun.contains("line 1: a loop cannot repeat"), "{begun}");
     let well = project.prose(0, &["check", "p.prose"]);
-    assert!(well.contains("nothing found"), "{well}");
+    assert_eq!(well, "p.prose\n✓ nothing found\n");
 }
 
 #[test]

@@ -271,7 +271,7 @@ export type CheckReport = {
 
 /** The result of checking one run. */
 export type CheckedRun = {
-  /** The run's id, or the name of its folder if the run has no id. */
+  /** The run's id, or the name of its folder if the run has no id; empty for a program that was checked by its file. */
   run: string;
   /** The program's name; `null` if not recorded. */
   program: string | null;

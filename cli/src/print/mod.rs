@@ -51,10 +51,13 @@ use prosescope_core::view::{Section, Tone};
 
 use crate::args::wrapped::fill;
 
-/// Formats the first line about a run: its program and its id.
+/// Formats the first line about a run: its program and its id. A program alone has no id.
 fn run_line(program: Option<&str>, run: &str) -> String {
     use style::{BOLD, FAINT, RESET};
     let program = escape(program.unwrap_or("(program not recorded)"), false);
+    if run.is_empty() {
+        return format!("{BOLD}{program}{RESET}\n");
+    }
     format!(
         "{BOLD}{program}{RESET}  {FAINT}{}{RESET}\n",
         escape(run, false)

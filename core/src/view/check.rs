@@ -21,7 +21,7 @@ pub struct CheckReport {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CheckedRun {
-    /// The run's id, or the name of its folder if the run has no id.
+    /// The run's id, or the name of its folder if the run has no id; empty for a program that was checked by its file.
     pub run: String,
     /// The program's name; `None` if not recorded.
     pub program: Option<String>,

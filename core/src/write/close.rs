@@ -212,7 +212,10 @@ impl Ending {
             statement: first.text.to_string(),
             line: first.index,
             branch: self.instance.meta().branch.map(|branch| branch.to_string()),
-            notes: lack.map(|lack| lack.told()).into_iter().collect(),
+            notes: lack
+                .map(|lack| format!("execution {} ended, but {}", first.id, lack.told()))
+                .into_iter()
+                .collect(),
         }
     }
 

@@ -67,7 +67,6 @@ pub fn check_program(name: &str, folder: &str, text: &str) -> CheckedRun {
         issue,
     });
     let mut checked = CheckedRun {
-        run: name.to_owned(),
         program: Some(name.to_owned()),
         folder: folder.to_owned(),
         store: name.to_owned(),
