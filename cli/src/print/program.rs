@@ -16,17 +16,20 @@ pub(crate) fn program(view: &ProgramView) -> String {
     let digits = last.to_string().len();
     for line in &view.lines {
         let style = of(&line.status);
-        let mark = match line.annotation.as_str() {
-            "" => " ",
-            _ => icon(&line.status),
-        };
-        let told = match line.annotation.as_str() {
-            "" | "completed" => String::new(),
-            told => format!("  {FAINT}← {}{RESET}", escape(told, false)),
+        let (mark, told) = match line.annotation.as_str() {
+            "" => (" ", String::new()),
+            "completed" => (icon(&line.status), String::new()),
+            told => {
+                let told = format!("  {FAINT}← {}{RESET}", escape(told, false));
+                (icon(&line.status), told)
+            }
         };
         let (number, text) = (line.line, escape(&line.text, false));
-        let row = format!("{FAINT}{number:>digits$}{RESET} {style}{mark}{RESET} {text}{told}");
-        let _ = writeln!(out, "{}", row.trim_end());
+        let _ = write!(out, "{FAINT}{number:>digits$}{RESET}");
+        if !text.is_empty() {
+            let _ = write!(out, " {style}{mark}{RESET} {text}{told}");
+        }
+        out.push('\n');
     }
     out
 }
