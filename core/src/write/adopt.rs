@@ -7,7 +7,7 @@ use typed_index_collections::TiVec;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::meta::Keys;
-use super::{Change, ExecutionRow};
+use super::{Change, ExecutionRow, Style};
 use crate::model::{Run, Status};
 use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
@@ -20,7 +20,39 @@ use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 /// an id above the ids of all frames. A pending statement that was only inferred gets no row. A pending gate without a
 /// file gets no row either: `gate create` records that gate.
 pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<ExecutionRow> {
-    Adopting::of(run, trace, program).rows()
+    let adopting = Adopting::of(run, trace, program);
+    let ids = adopting.ids();
+    adopting.rows(&ids, Style::Files)
+}
+
+/// The rows of a hand-written state file, as a database has them.
+#[derive(Debug, Default)]
+pub struct StateFileRows {
+    /// The rows, in the order of the trace. A row that opened an execution says so only as long as the execution is open.
+    pub rows: Vec<ExecutionRow>,
+    /// The ids of the frames: as the state file has them, and as the rows have them. The ids of rows are in the order of
+    /// the events, and between two frames of the file there may be too few ids for what happened.
+    pub frames: BTreeMap<i64, i64>,
+}
+
+/// Returns the rows of a hand-written state file for a database. Empty if other records tell what ran.
+pub(crate) fn rows_of_state_file(
+    run: &Run,
+    trace: &Trace,
+    program: Option<&Listing>,
+) -> StateFileRows {
+    if !is_adopted(run) {
+        return StateFileRows::default();
+    }
+    let adopting = Adopting::of(run, trace, program);
+    let numbered = (1_i64..).zip(&adopting.events);
+    let frames = numbered.filter_map(|(id, event)| Some((event.id?, id)));
+    let frames = frames.collect();
+    let ids: Vec<i64> = (1_i64..).take(adopting.events.len()).collect();
+    StateFileRows {
+        rows: adopting.rows(&ids, Style::AppendOnly),
+        frames,
+    }
 }
 
 /// Returns the node that gets a number once commands record the run, if only a hand-written state file records what ran.
@@ -216,24 +248,40 @@ impl<'a> Adopting<'a> {
         });
     }
 
-    fn rows(self) -> Vec<ExecutionRow> {
-        let ids = self.ids();
+    /// Returns the rows, with an id for each event.
+    fn rows(self, ids: &[i64], style: Style) -> Vec<ExecutionRow> {
+        let ends = |event: &Event<'_>| {
+            !matches!(
+                event.status,
+                Status::Executing | Status::Pending | Status::Retry | Status::Iteration
+            )
+        };
+        let ended = self.events.iter().filter(|event| ends(event));
+        let ended: BTreeSet<NodeId> = ended.map(|event| event.at).collect();
+        let is_over = |event: &Event<'_>| {
+            let opens = event.status == Status::Executing;
+            opens && style == Style::AppendOnly && ended.contains(&event.at)
+        };
         let id_of = |at: NodeId| ids.get(self.first(at)?).copied();
-        let ends = self.early_ends(&ids);
-        let in_first: BTreeSet<usize> = ends.values().copied().collect();
-        let rows = self.events.iter().zip(&ids).enumerate();
+        let early = self.early_ends(ids);
+        let in_first: BTreeSet<usize> = early.values().copied().collect();
+        let rows = self.events.iter().zip(ids).enumerate();
         let mut rows: Vec<ExecutionRow> = rows
             .filter(|(n, _)| !in_first.contains(n))
             .filter_map(|(n, (event, id))| {
                 let parent = self.outer(event.node).and_then(id_of);
                 let naming = self.naming(event, id_of(event.at)?, parent);
-                let end = ends.get(&n).and_then(|end| self.events.get(*end));
+                let end = early.get(&n).and_then(|end| self.events.get(*end));
                 let said = end.unwrap_or(event);
+                let status = match is_over(said) {
+                    true => Status::Started,
+                    false => said.status.clone(),
+                };
                 Some(ExecutionRow {
                     id: *id,
                     index: event.node.line.map(i64::from),
                     text: self.text(event.node),
-                    status: said.status.word().to_owned(),
+                    status: status.word().to_owned(),
                     error: said.error.clone(),
                     parent,
                     metadata: naming.and(said.keys.clone()).done(),
@@ -327,7 +375,9 @@ impl<'a> Adopting<'a> {
             .and_then(|(listing, line)| listing.statements.iter().find(|s| s.line == line));
         match (statement, &node.kind) {
             (Some(statement), _) => statement.text.clone(),
-            (None, NodeKind::Branch { branch }) => format!("parallel:{branch}"),
+            (None, NodeKind::Branch { branch }) if node.text.is_empty() => {
+                format!("parallel:{branch}")
+            }
             (None, _) => node.text.to_string(),
         }
     }

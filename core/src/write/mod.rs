@@ -72,8 +72,8 @@ pub use crate::change::{
     GateResolution, GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
 };
 pub use crate::change::{Content, FileChange, JOURNAL, Staged};
-pub use adopt::first_events;
-pub(crate) use adopt::node_numbered;
+pub(crate) use adopt::{node_numbered, rows_of_state_file};
+pub use adopt::{StateFileRows, first_events};
 pub use agent::{AddSegment, Remember};
 pub use at::{At, at_text};
 pub use begin::{Begin, Run};

@@ -230,6 +230,13 @@ impl Import<'_> {
             .iter()
             .map(|row| row.id)
             .collect();
+        ids.extend(
+            self.session
+                .rows_of_state_file()
+                .rows
+                .iter()
+                .map(|row| row.id),
+        );
         ids.sort_unstable();
         ids.dedup();
         let sql = "SELECT nextval(pg_get_serial_sequence('openprose.execution', 'id')) FROM generate_series(1, $1)";

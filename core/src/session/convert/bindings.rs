@@ -124,7 +124,8 @@ impl Carry<'_, '_> {
 
     /// Reports a binding whose frame is an execution that the run does not record.
     fn odd_frame(&mut self, binding: &Binding, ids: &BTreeSet<i64>) {
-        let Some(id) = binding.execution_id.filter(|id| !ids.contains(id)) else {
+        let known = |id: &i64| ids.contains(id) || self.by_hand.frames.contains_key(id);
+        let Some(id) = binding.execution_id.filter(|id| !known(id)) else {
             return;
         };
         let what = format!(
@@ -233,9 +234,9 @@ impl Carry<'_, '_> {
         let created = binding.created.as_ref().or_else(once);
         changes.push(Change::Binding(BindingRow {
             name: binding.name.to_string(),
-            execution_id: binding.execution_id,
-            parent_execution_id: self.around(binding),
-            kind: binding.kind.word().to_owned(),
+            execution_id: binding.execution_id.map(|id| self.frame(id)),
+            parent_execution_id: self.around(binding).map(|id| self.frame(id)),
+            kind: self.kind(binding),
             value,
             source: text(&binding.source),
             attachment,
@@ -248,6 +249,19 @@ impl Carry<'_, '_> {
 }
 
 impl Carry<'_, '_> {
+    /// Returns the kind of a binding. A file that was written by hand may have no header; the kind is then the program's.
+    fn kind(&self, binding: &Binding) -> String {
+        let own = binding.kind.word();
+        let says = || {
+            let binder = self.session.listing()?.binder(&binding.name)?;
+            binder.binds.clone()
+        };
+        match own.is_empty() {
+            true => says().unwrap_or_default(),
+            false => own.to_owned(),
+        }
+    }
+
     /// Returns the frame around a binding's frame, for the binding's record in the copy. In a database, the result is
     /// `None` if the binding's frame has a row.
     fn around(&self, binding: &Binding) -> Option<i64> {
@@ -270,9 +284,15 @@ impl Session {
     fn unrecorded_frame(&self, binding: &Binding) -> Option<i64> {
         let around = binding.parent_execution_id?;
         let frame = binding.execution_id?;
-        let rows = &self.run.executions;
-        let row = rows.binary_search_by_key(&frame, |row| row.id);
-        row.is_err().then_some(around)
+        // The copy of a hand-written state file has rows for the frames of its call stack.
+        let has_row = match self.run.recorded_in_rows() {
+            true => {
+                let rows = &self.run.executions;
+                rows.binary_search_by_key(&frame, |row| row.id).is_ok()
+            }
+            false => self.trace.of_row(frame).is_some(),
+        };
+        (!has_row).then_some(around)
     }
 
     /// Returns the frame around a binding's frame: as the binding records it, or else from the trace.

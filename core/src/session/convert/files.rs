@@ -147,7 +147,6 @@ impl Session {
                 let what = "not copied: this database has no table of a run";
                 files.left.push(Left::new(path, what));
             }
-            ("state.md", "") if self.recorded_in_state_file() => files.copy(path),
             ("state.md", "") => self.state_file(path, files),
             ("bindings", _) if as_rows.contains(path) => {}
             ("bindings", _) => {
@@ -243,14 +242,16 @@ impl Session {
         let keys = file.extra.iter().map(|(key, _)| &**key);
         let sections = file.sections.iter().map(|(heading, _)| &**heading);
         let odd: Vec<&str> = keys.chain(sections).collect();
-        if odd.is_empty() {
+        let by_hand = self.recorded_in_state_file();
+        if odd.is_empty() && !by_hand {
             return;
         }
         let to = self.free_in_history("state");
-        let what = format!(
-            "the copy of the state file cannot keep {}: the original is kept as {to}",
-            odd.join(", ")
-        );
+        let lacks = match odd.as_slice() {
+            [] => "the words of the state file, which was written by hand".to_owned(),
+            odd => odd.join(", "),
+        };
+        let what = format!("the copy cannot keep {lacks}: the original is kept as {to}");
         files.left.push(Left::new(path, what));
         files.copied.push((path.to_owned(), to));
     }

@@ -25,7 +25,9 @@ use crate::schema;
 use crate::source::SourceError;
 use crate::time::Stamp;
 pub use crate::view::Left;
-use crate::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
+use crate::write::{
+    AttachmentFile, Change, Fault, FaultKind, StateFileRows, WriteError, rows_of_state_file,
+};
 
 pub use existing::CopyComparison;
 pub use files::Files;
@@ -70,6 +72,12 @@ impl Session {
         values.chain(rows).chain(files).sum()
     }
 
+    /// Returns the rows that a copy in a database has of a run whose statements only a hand-written state file records. Empty
+    /// for any other run.
+    pub fn rows_of_state_file(&self) -> StateFileRows {
+        rows_of_state_file(&self.run, self.trace(), self.listing())
+    }
+
     /// Passes the run to `each` as changes for a new folder or database. Returns the parts that could not be copied.
     ///
     /// # Errors
@@ -86,6 +94,10 @@ impl Session {
             ahead: BTreeMap::new(),
             reads_ahead: true,
             left: Vec::new(),
+            by_hand: match to_folder {
+                true => StateFileRows::default(),
+                false => self.rows_of_state_file(),
+            },
         };
         carry.reading();
         carry.tables();
@@ -113,9 +125,16 @@ struct Carry<'a, 'b> {
     /// Whether the store supports reading values in advance.
     reads_ahead: bool,
     left: Vec<Left>,
+    /// The rows of a hand-written state file; empty if other records tell what ran.
+    by_hand: StateFileRows,
 }
 
 impl Carry<'_, '_> {
+    /// Returns the id of a frame in the copy.
+    fn frame(&self, id: i64) -> i64 {
+        self.by_hand.frames.get(&id).copied().unwrap_or(id)
+    }
+
     fn left(&mut self, place: impl Into<String>, what: impl Into<String>) {
         self.left.push(Left::new(place, what));
     }

@@ -12,6 +12,9 @@ use crate::model::Execution;
 use crate::schema;
 use crate::write::{Change, ExecutionRow, ImportRow, RunChange, WriteError};
 
+/// The status of a run that goes on.
+const RUNNING: &str = "running";
+
 /// The texts of a statement's row, without parsing.
 #[derive(Default)]
 struct Raw {
@@ -61,11 +64,16 @@ impl Carry<'_, '_> {
             None => told.or(run.status.as_ref()),
         };
         let mut status = status.map(|status| status.word().to_owned());
+        if !self.by_hand.rows.is_empty() {
+            // The marks of the state file tell that the run goes on; the rows made of them do not.
+            let marks = self.session.status();
+            status = status.or_else(|| (marks == RUNNING).then(|| marks.to_owned()));
+        }
         // The header of a folder's state file needs the time at which the run started.
         let began = run.started.as_ref().filter(|_| self.to_folder);
         if self.to_folder {
             // A new folder needs a status. The store removes this status again if the run records no status.
-            status = status.or_else(|| Some("running".to_owned()));
+            status = status.or_else(|| Some(RUNNING.to_owned()));
         }
         changes.push(Change::Run(RunChange {
             status,
@@ -79,7 +87,10 @@ impl Carry<'_, '_> {
         let rows = &session.run.executions;
         if rows.is_empty() {
             let ended = session.ended();
-            if session.recorded_in_state_file() {
+            if session.recorded_in_state_file() && !self.to_folder {
+                let rows = self.by_hand.rows.iter().cloned();
+                return (self.each)(rows.map(Change::Execution).collect());
+            } else if session.recorded_in_state_file() {
                 let ran = ended.unwrap_or_else(|| "what ran".to_owned());
                 let what = format!(
                     "{ran}: recorded only in this file, not in rows; the file is copied unchanged"

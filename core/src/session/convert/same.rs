@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Left, Session};
 use crate::model::{Text, ValueAt};
 use crate::session::pages::audit;
-use crate::trace::NodeId;
+use crate::trace::{Node, NodeId, NodeStatus};
 
 impl Session {
     /// Returns the differences between this run and its converted copy, which was read again. Places in `said` are left
@@ -26,8 +26,8 @@ impl Session {
             );
             differs("the status".to_owned(), what);
         }
-        // Without rows, nothing is compared: either the copied state file is the only record, or no statement ran.
-        if !self.run.executions.is_empty() && !self.ran().eq(made.ran()) {
+        // Without rows in the copy, nothing is compared: either the copied state file is the only record, or no statement ran.
+        if !made.run.executions.is_empty() && !self.ran().eq(made.ran()) {
             let (was, is) = (self.trace.nodes.len(), made.trace.nodes.len());
             let what = match was == is {
                 true => "texts, statuses or parents of rows differ in the copy".to_owned(),
@@ -43,8 +43,8 @@ impl Session {
             );
             differs("the audit log".to_owned(), what);
         }
-        let theirs = made.named();
-        for (place, value) in self.named() {
+        let theirs = made.named(&BTreeMap::new());
+        for (place, value) in self.named(&self.rows_of_state_file().frames) {
             match theirs.get(&place) {
                 Some(is) if *is == value => {}
                 Some(_) => differs(
@@ -57,14 +57,25 @@ impl Session {
         left
     }
 
-    /// Returns the nodes of the trace in order, each with its text, status and parent.
+    /// Returns the nodes of the trace in order, each with its text, status and parent. A state file tells an open execution
+    /// that stands from one that waits for another; rows do not.
     fn ran(&self) -> impl Iterator<Item = (&Text, &str, Option<NodeId>)> {
-        let nodes = self.trace.nodes.iter();
-        nodes.map(|node| (&node.text, node.status.word(), node.parent))
+        // A statement that only the program tells to come next has no row.
+        let announced = |node: &Node| node.inferred && node.status == NodeStatus::Pending;
+        let nodes = self.trace.nodes.iter().filter(move |node| !announced(node));
+        nodes.map(|node| {
+            let status = match &node.status {
+                NodeStatus::Waiting => NodeStatus::Executing.word(),
+                status => status.word(),
+            };
+            (&node.text, status, node.parent)
+        })
     }
 
     /// Returns the parts of the run by name, such as `agent captain`, each with the facts that must stay the same.
-    fn named(&self) -> BTreeMap<String, String> {
+    /// `frames` are the ids that frames have in the copy.
+    fn named(&self, frames: &BTreeMap<i64, i64>) -> BTreeMap<String, String> {
+        let in_copy = |frame: i64| frames.get(&frame).copied().unwrap_or(frame);
         let mut named = BTreeMap::new();
         for binding in self
             .run
@@ -73,9 +84,11 @@ impl Session {
             .filter(|b| !b.superseded && b.value != ValueAt::Missing)
         {
             let len = binding.value.len().unwrap_or(0);
-            let around = self.frame_around(binding);
+            let around = self.frame_around(binding).map(in_copy);
             let what = format!("{} {len} {around:?}", binding.kind.word());
-            named.insert(super::bindings::place(binding), what);
+            let frame = binding.execution_id.map(in_copy);
+            let place = super::bindings::named(&binding.name, frame);
+            named.insert(format!("binding {place}"), what);
         }
         for agent in super::agents::own_agents(self) {
             let (len, segments) = (agent.memory.len().unwrap_or(0), agent.segments.len());
